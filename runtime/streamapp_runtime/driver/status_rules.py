@@ -38,6 +38,7 @@ class StatusRule:
     reaction: Reaction
     verdict: TrialVerdict = TrialVerdict.INNOCENT
     sentence: str = ""  # what a run that ends for good says
+    of_lane: bool = False  # whether its lane alone can begin anew, where lanes do not wait for each other
 
     def __post_init__(self) -> None:
         if (self.reaction is Reaction.END_FOR_GOOD) != bool(self.sentence):
@@ -69,8 +70,8 @@ _ROWS: Final = {
     TaskStatus.UNREADABLE: StatusRule(
         Reaction.END_FOR_GOOD, sentence="what the app left with its streams cannot be read"
     ),
-    TaskStatus.BUSY: StatusRule(Reaction.RECOVER, TrialVerdict.UNPROVED),
-    TaskStatus.STORE: StatusRule(Reaction.RECOVER, TrialVerdict.UNPROVED),
+    TaskStatus.BUSY: StatusRule(Reaction.RECOVER, TrialVerdict.UNPROVED, of_lane=True),
+    TaskStatus.STORE: StatusRule(Reaction.RECOVER, TrialVerdict.UNPROVED, of_lane=True),
 }
 
 
@@ -92,6 +93,11 @@ CAUSES: Final[Mapping[TaskStatus, RejectionCause]] = {TaskStatus.CODE: Rejection
 def reaction_to(status: TaskStatus) -> Reaction:
     """What the driver does about a status."""
     return STATUS_RULES[status].reaction
+
+
+def is_of_lane_alone(status: TaskStatus) -> bool:
+    """Whether what befell a task concerns its lane alone, so that the others can go on."""
+    return STATUS_RULES[status].of_lane
 
 
 def is_fine(status: TaskStatus) -> bool:

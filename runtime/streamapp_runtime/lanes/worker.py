@@ -19,7 +19,10 @@ from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.program.program import Program
 from streamapp_runtime.redacted_output import redact_output, redacted_errors
 
-_serving: dict[tuple[str, int, int], LayerWorker] = {}
+LayerKey = tuple[str, int, int, int]
+"""Run, incarnation, number of the layer, and of the first lane that the same Spark job hosts."""
+
+_serving: dict[LayerKey, LayerWorker] = {}
 """At most one layer: a worker is of one role, and of one incarnation at a time."""
 _connections: list[DriverConnection] = []
 """At most one, where a Spark job runs each batch: it stays open from one batch to the next."""
@@ -32,10 +35,9 @@ Entry = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 class PackedLayer:
     """A layer on its way to the workers that serve it. What is common to all batches is unpacked once."""
 
-    key: tuple[str, int, int]  # run, incarnation and number of the layer
+    key: LayerKey
     packed: bytes
     address: LaneAddress  # of the driver
-    first_lane: int = 0  # the number of the lane that is the first partition of its Spark job
 
     @classmethod
     def of(
@@ -49,7 +51,7 @@ class PackedLayer:
     ) -> "PackedLayer":
         """Pack a layer."""
         packed = pickle.dumps((program, number, setup))
-        return cls((setup.run_id, incarnation, number), packed, address, first_lane)
+        return cls((setup.run_id, incarnation, number, first_lane), packed, address)
 
     def one_batch(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Serve the batch that this Spark job runs."""
@@ -71,7 +73,8 @@ class PackedLayer:
         for _ in batches:
             pass
         spark_task: Any = TaskContext.get()
-        lane, attempt = self.first_lane + spark_task.partitionId(), spark_task.taskAttemptId()
+        *_, first_lane = self.key
+        lane, attempt = first_lane + spark_task.partitionId(), spark_task.taskAttemptId()
         with DriverConnection.open(self.address) as driver:
             serve_orders(driver, lane, attempt, lambda: layer_worker(self.key, self.packed))
         yield from ()
@@ -100,7 +103,7 @@ def serve_orders(
         driver.report(lane, served, [report.fields() for report in reports])
 
 
-def layer_worker(key: tuple[str, int, int], packed: bytes) -> LayerWorker:
+def layer_worker(key: LayerKey, packed: bytes) -> LayerWorker:
     """The stage of this process; one of an earlier incarnation is let go."""
     worker = _serving.get(key)
     if worker is None:

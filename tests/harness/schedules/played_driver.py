@@ -150,6 +150,7 @@ class PlayedDriver:
             return
         self.loop._looked_at = float("-inf") if looks else time.monotonic()
         self.loop.supervisor._checked = float("-inf")
+        self.loop.supervisor._start_at.clear()
         self.loop.step()
 
     def _try(self) -> None:

@@ -136,6 +136,10 @@ class WatchedExchange:
         """Go on without these lanes."""
         self.exchange.drop(processors)
 
+    def dismiss(self, processors: Collection[str]) -> None:
+        """Have these lanes end."""
+        self.exchange.dismiss(processors)
+
     def start(self, processor: str) -> None:
         """Start a lane again."""
         self.exchange.start(processor)

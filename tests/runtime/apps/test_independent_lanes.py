@@ -1,12 +1,21 @@
 """Lanes that do not wait for each other: one that takes long, or is lost, stops no other."""
 
-from collections.abc import Iterator
+import os
+import subprocess
+from collections import Counter
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import shake_256
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from streamapp_runtime.driver.executors.session_lanes import INDEPENDENT_VARIABLE
+from streamapp_runtime.key_partitioning import partition_of
+from streamapp_runtime.stores.directories.state_directory import state_directory
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.harness.machine.app_processes import kill
 from tests.harness.machine.processes import until
@@ -30,7 +39,11 @@ class TwoLanes:
         write_all(self.system, "events", inputs(rows, "user"), PARTITIONS)
 
     def rows(self, user: str) -> list[Row]:
-        return [record.value for record in read_all(self.system, "out") if record.value["user"] == user]
+        return self.rows_of([user])
+
+    def rows_of(self, users: Collection[str]) -> list[Row]:
+        wanted = set(users)
+        return [record.value for record in read_all(self.system, "out") if record.value["user"] in wanted]
 
     def until_written(self, user: str, count: int) -> list[Row]:
         self.run.until_so(lambda: len(self.rows(user)) >= count)
@@ -45,24 +58,17 @@ class TwoLanes:
         return "u0", other
 
 
-@pytest.fixture
-def lanes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TwoLanes]:
-    monkeypatch.setenv(INDEPENDENT_VARIABLE, "true")
-    system = EmbeddedSystem(tmp_path / "data")
+STREAMS = [{"name": "events", "key": "user", "columns": "user STRING, n INT, hold STRING"}, {"name": "out"}]
+
+
+@contextmanager
+def two_lanes(folder: Path, *operators: dict[str, Any], **fields: Any) -> Iterator[TwoLanes]:
+    """The app with these operators, until it has nothing to do."""
+    system = EmbeddedSystem(folder / "data")
     for stream in ("events", "out"):
         system.create(stream, PARTITIONS)
-    mapped = {"from": "events", "python": f"{CODE}:held", "columns": "user STRING, n INT, worker INT"}
-    made = app(
-        {"name": "mapped", "map": mapped},
-        {"name": "sent", "sendTo": {"from": "mapped", "stream": "out"}},
-        streams=[
-            {"name": "events", "key": "user", "columns": "user STRING, n INT, hold STRING"},
-            {"name": "out"},
-        ],
-        processors=2,
-        rebalanceDelay="300s",
-    )
-    run = Outside.start(tmp_path, made, processors=2)
+    made = app(*operators, streams=STREAMS, processors=2, rebalanceDelay="300s", **fields)
+    run = Outside.start(folder, made, processors=2)
     try:
         yield TwoLanes(system, run)
         run.until(idle, len(run.said))
@@ -70,6 +76,19 @@ def lanes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TwoLanes]
     finally:
         run.close()
         system.close()
+
+
+@pytest.fixture(autouse=True)
+def independent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(INDEPENDENT_VARIABLE, "true")
+
+
+@pytest.fixture
+def lanes(tmp_path: Path) -> Iterator[TwoLanes]:
+    mapped = {"from": "events", "python": f"{CODE}:held", "columns": "user STRING, n INT, worker INT"}
+    sent = {"from": "mapped", "stream": "out"}
+    with two_lanes(tmp_path, {"name": "mapped", "map": mapped}, {"name": "sent", "sendTo": sent}) as running:
+        yield running
 
 
 def test_rows_of_other_lanes_are_written_while_one_lane_is_at_work(lanes: TwoLanes, tmp_path: Path) -> None:
@@ -107,6 +126,42 @@ def test_a_lane_that_is_lost_comes_back_and_the_other_keeps_its_worker(
     assert worker not in {row["worker"] for row in comes_back[1:]}
     assert [(row["n"], row["worker"]) for row in others] == [(n, kept) for n in range(3)]
     assert [said for said in lanes.run.said if said.get("event") == "trouble"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a volume")
+def test_a_full_volume_stops_its_own_lane_until_there_is_room(tmp_path: Path) -> None:
+    volume = state_directory(tmp_path / "data" / "state", "test.app", "Partition 0", "kept").parent
+    volume.mkdir(parents=True)
+    names = [f"u{n}" for n in range(160)]
+    places = partition_of(pa.array(names).cast(pa.binary()), PARTITIONS)
+    full, other = ([name for name, at in zip(names, places, strict=True) if at == lane] for lane in (0, 1))
+    mount("-t", "tmpfs", "-o", "size=1m", "tmpfs", str(volume))
+    try:
+        with two_lanes(
+            tmp_path,
+            {"name": "put", "sendToTable": {"from": "events", "table": "kept"}},
+            {"name": "sent", "sendTo": {"from": "events", "stream": "out"}},
+            tables=[{"name": "kept", "store": "rocksdb"}],
+        ) as running:
+            for name in (full[0], other[0]):
+                running.send(name, range(1))
+                running.until_written(name, 1)
+            for name in full:
+                running.send(name, range(1, 2), Path(shake_256(name.encode()).hexdigest(10_000)))
+            at = running.run.until(lambda said: said.get("event") == "trouble")
+            assert "processor-" in str(running.run.said[at - 1])
+            for number in range(1, 8):
+                running.send(other[0], range(number, number + 1))
+                running.until_written(other[0], number + 1)
+            mount("-o", "remount,size=256m", str(volume))
+            running.run.until_so(lambda: len(running.rows_of(full)) > len(full))
+            assert Counter(row["user"] for row in running.rows_of(full)) == Counter([full[0], *full])
+    finally:
+        subprocess.run(["/bin/umount", str(volume)], check=True)
+
+
+def mount(*arguments: str) -> None:
+    subprocess.run(["/bin/mount", *arguments], check=True)
 
 
 def executor_of(worker: int) -> int:

@@ -29,6 +29,8 @@ GRACE_SECONDS: Final = 5.0
 """How long the other lanes wait for an executor that is lost: most are replaced by then."""
 CHECK_SECONDS: Final = 1.0
 """How often the driver checks whether a processor that is missing has come back."""
+MOST_START_SECONDS: Final = 30.0
+"""How long a lane waits at most that ends again and again, before it is started the next time."""
 
 
 @dataclass(slots=True)
@@ -48,6 +50,8 @@ class LaneSupervisor:
     _reported: Lanes = field(init=False)  # as it was last told to who listens
     _start_error: str = ""  # as it was told last
     _missing_reported: tuple[str, ...] = ()
+    _ends: dict[str, int] = field(default_factory=dict)  # by processor: how often its lane ended alone
+    _start_at: dict[str, float] = field(default_factory=dict)  # by processor, as time.monotonic says
     _checked: float = 0.0
     _exchange: BatchExchange | None = None  # what batches run; None while lanes are not bound
 
@@ -144,9 +148,26 @@ class LaneSupervisor:
         if not isinstance(self._exchange, LaneByLaneExchange):
             raise TypeError("lanes are lost alone only where each is by itself")
         self._exchange.drop(processors)
-        self.lanes = {name: tasks for name, tasks in self.lanes.items() if name not in processors}
-        self._checked = time.monotonic()
+        self._go_without(processors)
         self._advance(BindingEvent.LANES_LOST)
+
+    def dismiss(self, processors: Collection[str]) -> None:
+        """Go on without idle lanes, which begin anew: nothing of theirs is written any more."""
+        if not isinstance(self._exchange, LaneByLaneExchange):
+            raise TypeError("lanes are dismissed alone only where each is by itself")
+        self._exchange.dismiss(processors)
+        self._go_without(processors)
+        self._note_restoring(self.restoring & self.tasks)
+        self._advance(self._stores_event())
+
+    def can_dismiss(self, processors: Collection[str]) -> bool:
+        """Whether other lanes can go on without these."""
+        return self.independent and not self.lanes.keys() <= set(processors)
+
+    def note_success(self, processors: Collection[str]) -> None:
+        """Note that lanes have done what they were to do with records."""
+        for name in processors:
+            self._ends.pop(name, None)
 
     def released(self) -> None:
         """Have lanes bound anew that have closed their stores."""
@@ -171,8 +192,17 @@ class LaneSupervisor:
         if not (only_adds and self.independent and isinstance(self._exchange, LaneByLaneExchange)):
             return True
         for name in lanes.keys() - self.lanes.keys():
-            self._exchange.start(name)
+            if self._checked >= self._start_at.get(name, 0.0):
+                self._exchange.start(name)
         return False
+
+    def _go_without(self, processors: Collection[str]) -> None:
+        """Take lanes away; the more often a lane has ended without success, the later it is started again."""
+        self._checked = time.monotonic()
+        self.lanes = {name: tasks for name, tasks in self.lanes.items() if name not in processors}
+        for name in processors:
+            ends = self._ends[name] = self._ends.get(name, 0) + 1
+            self._start_at[name] = self._checked + min(2.0 ** (ends - 1), MOST_START_SECONDS)
 
     def binding(self) -> dict[str, str]:
         """The executor of each processor that is there; none where lanes run in the driver's own process."""

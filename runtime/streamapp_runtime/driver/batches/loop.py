@@ -46,7 +46,7 @@ from streamapp_runtime.driver.inputs.batch_pacing import LONGEST_LOOK_SECONDS, L
 from streamapp_runtime.driver.inputs.bounded_turns import end_turn
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange, allocate, within_back_pressure
 from streamapp_runtime.driver.start.launch import Launch
-from streamapp_runtime.driver.status_rules import CAUSES, Reaction, reaction_to
+from streamapp_runtime.driver.status_rules import CAUSES, Reaction, is_of_lane_alone, reaction_to
 from streamapp_runtime.expressions.spark_messages import spark_message
 from streamapp_runtime.expressions.spark_source import SparkOnDemand, SparkSource
 from streamapp_runtime.lanes.protocol.batch_orders import Orders
@@ -545,8 +545,15 @@ class Loop:
             present, rows = self.supervisor.lanes.keys(), bool(reading_tasks)
             if self.retries.note_success(finished.lanes, present, rows=rows, proven=proven):
                 self.memory_kills.recent = False
+            if rows:
+                self.supervisor.note_success(finished.lanes)
             return
         reason = "; ".join(sorted({f"{report.status}: {report.message}" for _, report in failed}))
+        is_of_lane = all(is_of_lane_alone(report.status) for _, report in failed)
+        if is_of_lane and not release and self.supervisor.can_dismiss(finished.lanes):
+            self.trouble(reason)
+            self.supervisor.dismiss(finished.lanes)
+            return
         # A lane that found itself in another's place did nothing, and all others have said what they did.
         fence = bool(self._busy_lanes) or any(reaction is not Reaction.BIND_AGAIN for reaction, _ in failed)
         outage = all(reaction is Reaction.OUTLAST for reaction, _ in failed)

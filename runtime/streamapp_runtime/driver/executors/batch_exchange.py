@@ -53,6 +53,9 @@ class LaneByLaneExchange(BatchExchange, Protocol):
     def drop(self, processors: Collection[str]) -> None:
         """Have these lanes, which are lost, get no orders any more; the others begin anew."""
 
+    def dismiss(self, processors: Collection[str]) -> None:
+        """Have these lanes, which are idle, end; the others go on as they are."""
+
     def start(self, processor: str) -> None:
         """Start a lane for a processor that has none, unless one is being started."""
 

@@ -130,10 +130,14 @@ class ResidentLanes:
 
         The others begin anew: orders that they are at are void, and the next ones say everything.
         """
-        for name in processors:
-            self._server.retire(self._lanes.pop(name).number)
+        self.dismiss(processors)
         for lane in self._lanes.values():
             lane.memory, lane.awaited = OrderMemory(), 0
+
+    def dismiss(self, processors: Collection[str]) -> None:
+        """Have these lanes, which are idle or lost, end; the others go on as they are."""
+        for name in processors:
+            self._server.retire(self._lanes.pop(name).number)
 
     def start(self, processor: str) -> None:
         """Start a lane for a processor that has none, unless one is being started."""
