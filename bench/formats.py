@@ -1,6 +1,7 @@
 """Formats: million rows for each CPU second, read and written, and what partitioning and bad records cost."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from time import process_time
 from typing import TypeVar
 
@@ -29,8 +30,8 @@ def rows() -> Iterator[Row]:
             count = ROWS if name != "avro" else ROWS // 20
             form = open_format(name, parse_columns(columns))
             batch = _views(count).select(form.schema.names)
-            wrote, values = _rate(count, lambda form=form, batch=batch: form.encode(batch))
-            read, found = _rate(count, lambda form=form, values=values: form.decode(values))
+            wrote, values = _rate(count, partial(form.encode, batch))
+            read, found = _rate(count, partial(form.decode, values))
             beside = f"{len(form.schema)} columns, {values.nbytes / count:.0f} bytes a row"
             if found.bad or not found.columns.equals(batch):
                 raise AssertionError(f"{name} does not give back what it wrote")
@@ -51,7 +52,7 @@ def _around(batch: pa.RecordBatch) -> Iterator[Row]:
     yield Row("partition of a key", _rate(ROWS, lambda: partition_of(users, 64))[0], "M rows/s", Aim(least=5))
     for share in (1_000_000, 1_000, 10, 1):
         mixed = _with_bad(values, share)
-        rate, _ = _rate(ROWS, lambda mixed=mixed: form.decode(mixed), times=1)
+        rate, _ = _rate(ROWS, partial(form.decode, mixed), times=1)
         yield Row(f"json: read, one of {share:,} bad", rate, "M rows/s")
 
 

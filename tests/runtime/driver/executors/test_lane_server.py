@@ -284,3 +284,24 @@ def test_a_lane_that_talks_nonsense_harms_itself_only(
         with pytest.raises(DriverLostError):
             lane.next_order(0, after=0)
     assert served(server, address)
+
+
+def test_a_lane_that_is_retired_gets_no_more_orders_and_the_others_do(server: LaneServer) -> None:
+    address = server.bind()
+    with DriverConnection.open(address) as lost, DriverConnection.open(address) as other:
+        server.offer(1, {0: b"of zero", 1: b"of one"})
+        assert lost.next_order(0, after=0) == b"of zero"
+        server.retire(0)
+        server.offer(2, {1: b"the next"})
+        assert lost.next_order(0, after=1) is None
+        assert other.next_order(1, after=1) == b"the next"
+
+
+def test_events_are_waited_for_as_long_as_is_said(server: LaneServer) -> None:
+    address = server.bind()
+    assert server.next_event(0.01) is None
+    server.offer(1, {0: b""})
+    with DriverConnection.open(address) as lane:
+        lane.next_order(0, after=0)
+        lane.report(0, 1, [])
+        assert server.next_event(SECONDS) == LaneReport(0, 1, ())
