@@ -1,6 +1,7 @@
 """A small micro-batch from its orders to its reports: milliseconds of the clock, of one row and of 1,000.
 
-One lane runs in the driver's own JVM, several in executors of their own. The median of the last batches of
+One lane runs in the driver's own JVM, several in executors of their own. Lanes that stay, as the app has them
+whose layers are all Python, are compared with a Spark job for each batch. The median of the last batches of
 many, and of some soon after the start, when Java has compiled little of Spark yet. The clock sees whatever
 else the machine does, so an idle machine is what this is for.
 """
@@ -13,7 +14,8 @@ from statistics import median
 from bench.app_runs import page_views
 from bench.app_runs.apps import JOIN
 from bench.app_runs.runs import Moment, Run, run_app
-from bench.row import Aim, Row
+from bench.row import Aim, Compared, Row
+from streamapp_runtime.driver.executors.session_lanes import RESIDENT_VARIABLE
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 
 LANES = (1, 2, 4)
@@ -27,10 +29,14 @@ def rows() -> Iterator[Row]:
     """By lanes and size."""
     for lanes in LANES:
         for size in SIZES:
-            yield row(_run(lanes, size), lanes, size, most=100)
+            per_batch = row(_run(lanes, size, resident=False), lanes, size, way=", a job for each batch")
+            yield per_batch
+            compared = Compared("a job for each batch", per_batch.figure)
+            stay = _run(lanes, size, resident=True)
+            yield row(stay, lanes, size, way=", lanes that stay", most=25, compared=compared)
 
 
-def _run(lanes: int, size: int) -> Run:
+def _run(lanes: int, size: int, *, resident: bool) -> Run:
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         log = EmbeddedSystem(data)
@@ -38,19 +44,29 @@ def _run(lanes: int, size: int) -> Run:
         page_views.to_log(log, "views", page_views.views(BATCHES * size))
         log.create("enriched", page_views.PARTITIONS)
         log.close()
-        return run_app(JOIN, data, rows=size, processors=lanes, batches=BATCHES)
+        environment = {RESIDENT_VARIABLE: str(resident).lower()}
+        return run_app(JOIN, data, rows=size, processors=lanes, batches=BATCHES, environment=environment)
 
 
-def row(run: Run, lanes: int, size: int, most: float) -> Row:
+def row(
+    run: Run,
+    lanes: int,
+    size: int,
+    *,
+    way: str = "",
+    most: float | None = None,
+    compared: Compared | None = None,
+) -> Row:
     """Milliseconds of the clock for one of the last batches, with its CPU and with what one took at first."""
     last = run.batches[-COUNTED:]
     cpu = (last[-1].cpu - last[0].cpu) / (len(last) - 1) * 1e3
     return Row(
-        f"{lanes} lane{'s' * (lanes > 1)}, {size:,} row{'s' * (size > 1)} in all",
+        f"{lanes} lane{'s' * (lanes > 1)}, {size:,} row{'s' * (size > 1)} in all{way}",
         _milliseconds(last),
         "ms",
-        Aim(most=most),
+        Aim(most=most) if most else None,
         f"{cpu:.0f} ms of CPU; soon after the start {_milliseconds(run.batches[YOUNG]):.0f} ms",
+        compared=compared,
     )
 
 
