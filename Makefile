@@ -80,6 +80,7 @@ bench: java $(READY) ## Measure, each figure beside what it is compared with
 generate: $(READY) ## Write the generated files anew: CRD, reference pages, what commands print on pages
 	@$(BIN)/python -m tests.harness.repository.generated_files
 	@$(BIN)/python -m tests.harness.repository.page_console
+	@$(BIN)/python -m tests.harness.repository.notebooks
 
 .PHONY: docs
 docs: $(READY) ## Build the documentation site into site/; a broken link fails

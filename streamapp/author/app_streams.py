@@ -1,5 +1,7 @@
 """The streams that belong to an app, and where each of them lies."""
 
+from dataclasses import dataclass
+
 from streamapp.author.names import checkpoint_stream
 from streamapp.graph.graph_builder import build_graph
 from streamapp.spec.resource.app import StreamApp
@@ -35,3 +37,30 @@ def topics_of_system(app: StreamApp, index: int) -> dict[str, str]:
         return declared
     created_names = (*created_streams(app), checkpoint_stream(app.application_id))
     return declared | {name: name for name in created_names}
+
+
+@dataclass(frozen=True, slots=True)
+class InputRoles:
+    """The streams that an app reads: those that fill tables, and the others."""
+
+    side_inputs: tuple[str, ...]
+    inputs: tuple[str, ...]
+    written: frozenset[str]
+
+    @classmethod
+    def of(cls, app: StreamApp) -> "InputRoles":
+        """Those of an app."""
+        graph = build_graph(app, {})
+        side_inputs = dict.fromkeys(name for table in graph.tables.values() for name in table.side_inputs)
+        inputs = dict.fromkeys(one.stream for one in graph.operators.values() if one.is_input and one.stream)
+        sinks = [one for one in graph.operators.values() if not (one.is_input or one.cuts)]
+        return cls(
+            tuple(side_inputs),
+            tuple(name for name in inputs if name not in side_inputs),
+            frozenset(one.stream for one in sinks if one.stream),
+        )
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The streams that it writes."""
+        return tuple(sorted(self.written))

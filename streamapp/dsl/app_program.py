@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from streamapp.dsl.app_parts import AppParts, PythonCode, resource_fields
+from streamapp.dsl.installed_runtime import run_with_runtime
 from streamapp.dsl.named_arguments import named_arguments
 from streamapp.dsl.program_end import note_app
 from streamapp.dsl.stream_flow import StreamHandle, TableHandle
@@ -15,6 +16,9 @@ from streamapp.spec.resource.runtime_policies import BadRecords, Batch, CodeErro
 from streamapp.spec.resource.state import Placement, State
 from streamapp.spec.resource.streams import EventTime
 from streamapp.spec.resource.tables import Remote, SideInput
+
+if TYPE_CHECKING:
+    from streamapp.dsl.plan_view import PlanView
 
 _METADATA = ("name", "namespace", "labels", "annotations")
 
@@ -164,3 +168,39 @@ class App:
         lists |= {"tables": self.parts.tables, "operators": self.parts.operators}
         spec = {**self._fields, **lists}
         return parse_data({"apiVersion": API_VERSION, "kind": KIND, "metadata": self._metadata, "spec": spec})
+
+    @named_arguments
+    def plan(self, *, partitions: int | Mapping[str, int] = 1) -> "PlanView":
+        """The plan where streams have these partitions, all alike or by name; notebooks draw it."""
+        from streamapp.dsl.plan_view import plan_view  # the drawing takes long to import
+
+        return plan_view(self.name, self.parsed(), partitions)
+
+    @named_arguments
+    def run(
+        self,
+        data: Mapping[str, Any],
+        *,
+        until_end: bool = True,
+        partitions: int | Mapping[str, int] = 1,
+        processors: int = 1,
+        progress: bool = True,
+    ) -> Any:
+        """Run the app in this process over these rows, and return its `AppRun`.
+
+        `data` has rows by stream: dicts, or a table of Arrow, pandas or Polars. Streams that fill tables are
+        read first. With `until_end` the app is closed once it has read everything, and its results are kept;
+        else it stays open for `send` until `close`.
+        """
+        return run_with_runtime(
+            self,
+            data,
+            until_end=until_end,
+            partitions=partitions,
+            processors=processors,
+            progress=progress,
+        )
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """What Jupyter displays: the plan with one partition for each stream, or the problems of the app."""
+        return self.plan()._repr_mimebundle_()

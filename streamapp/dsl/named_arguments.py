@@ -5,13 +5,13 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import ParamSpec, TypeVar
 
-from streamapp.spec.problem import nearest, short
+from streamapp.spec.problem import ReadableError, nearest, short
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
-class UnknownArgumentError(TypeError):
+class UnknownArgumentError(ReadableError, TypeError):
     """An argument that a method does not have."""
 
 

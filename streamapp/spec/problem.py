@@ -10,6 +10,13 @@ LONGEST = 256
 MOST_SHOWN = 12
 
 
+class ReadableError(Exception):
+    """An error whose message says all that a user needs: Jupyter shows it without our frames."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"{type(self).__name__}: {self}"]
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
     """One thing that is wrong: where it stands, what was found, what would be right."""

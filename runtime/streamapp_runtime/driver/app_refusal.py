@@ -2,12 +2,12 @@
 
 from streamapp.author.problems import field_path
 from streamapp.author.proposal import Proposal
-from streamapp.spec.problem import Problem
+from streamapp.spec.problem import Problem, ReadableError
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.operators.tables.side_input_compiler import FILL_PREFIX
 
 
-class AppRefusedError(Exception):
+class AppRefusedError(ReadableError):
     """The app cannot run as it is: the problems say why; trying again changes nothing."""
 
     def __init__(self, problems: list[Problem], proposal: Proposal | None = None) -> None:

@@ -118,6 +118,7 @@ class InProcessApp(TestApp):
         self._troubles: list[str] = []
         self._next_offsets: dict[Partition, int] = {}  # of what `new_rows` has returned
         self.batches: list[BatchResult] = []
+        self.batch_done: Callable[[BatchResult], None] = lambda _: None
         self._folders = ExitStack()
         place = self._folders.enter_context(data_folder()) if folder is None else folder
         self._storage: AppStorage = embedded_storage(Path(place))
@@ -245,16 +246,26 @@ class InProcessApp(TestApp):
         """The streams that the app declares, and the operators that are observed."""
         return self._streams.names()
 
+    def arrow(self, stream: str) -> pa.Table:
+        """All rows of a stream as Arrow, partition by partition; a tombstone is no row."""
+        return self._streams.arrow(stream)
+
+    def table_arrow(self, name: str) -> pa.Table:
+        """The rows of a table with their keys, in all tasks."""
+        return self._state.arrow(self._known_table(name), self._lanes)
+
+    @property
+    def tables(self) -> list[str]:
+        """The tables that the app keeps."""
+        return [table.name for table in self.app.spec.tables if table.remote is None]
+
     def size(self, stream: str) -> int:
         """How many records a stream has."""
         return self._streams.size(stream)
 
     def table(self, name: str) -> dict[str, Row]:
         """The rows of a table by their key, in all tasks."""
-        tables = [table.name for table in self.app.spec.tables if table.remote is None]
-        if name not in tables:
-            raise WrongUseError(f'no table "{name}"{nearest(name, tables)}')
-        return dict(self._state.entries(name, self._lanes))
+        return dict(self._state.entries(self._known_table(name), self._lanes))
 
     def state(self, operator: str) -> Rows:
         """What an operator keeps: a row for each of its entries."""
@@ -324,6 +335,11 @@ class InProcessApp(TestApp):
         self._start()
         self._release()
 
+    def _known_table(self, name: str) -> str:
+        if name not in self.tables:
+            raise WrongUseError(f'no table "{name}"{nearest(name, self.tables)}')
+        return name
+
     def _start(self) -> None:
         app = self.app
         if problems := start_problems(app) or unloadable_code(app):
@@ -371,6 +387,7 @@ class InProcessApp(TestApp):
                 raise AppFailedError(str(error)) from None
             if batch is not None:
                 self.batches.append(batch)
+                self.batch_done(batch)
             elif not loop.behind:
                 return
             if loop.ended:

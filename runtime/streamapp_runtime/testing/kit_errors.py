@@ -1,7 +1,9 @@
 """What is wrong with a test's own use of the kit, and how an app under test fails."""
 
+from streamapp.spec.problem import ReadableError
 
-class WrongUseError(ValueError):
+
+class WrongUseError(ReadableError, ValueError):
     """The kit was used wrongly; the message says what is there, and the nearest name."""
 
 
@@ -14,5 +16,5 @@ class UnfitRowError(WrongUseError):
         self.number, self.fault = number, fault
 
 
-class AppFailedError(AssertionError):
+class AppFailedError(ReadableError, AssertionError):
     """The app under test has failed as it would in production: with the same message."""

@@ -72,6 +72,11 @@ class RowCodec:
             row if valid else None for row, valid in zip(decoded, values.is_valid().to_pylist(), strict=True)
         ]
 
+    def columns_of(self, records: pa.RecordBatch) -> pa.RecordBatch:
+        """The columns of the records that are no tombstones."""
+        values = records.column("value")
+        return self.format.decode(values.filter(values.is_valid())).columns
+
     def timed(self, row: Row | bytes, at: int) -> Row | bytes:
         """A row with this event time, in milliseconds, where its stream has one and the row does not."""
         time = self.stream.event_time

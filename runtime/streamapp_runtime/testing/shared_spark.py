@@ -6,6 +6,7 @@ from typing import Final
 
 from pyspark.sql import SparkSession
 
+from streamapp_runtime.driver.spark.jvm import end_jvm
 from streamapp_runtime.driver.spark.spark_session import close_session, is_alive, open_session
 
 _open: Final[list[SparkSession]] = []
@@ -20,12 +21,20 @@ def shared_session() -> SparkSession:
         return active  # of whoever runs the tests: a process has one Spark
     if not _open or not is_alive(_open[0]):
         _open[:] = [open_session("streamapp-testing", 1)]
-        atexit.register(_close)
+        atexit.register(close_shared_session)
         logging.getLogger(QUERY_ERRORS).setLevel(logging.CRITICAL)  # they are the app's, and told by the app
     return _open[0]
 
 
-def _close() -> None:
+def end_shared_spark() -> None:
+    """End the session that was opened here, with its JVM."""
+    if _open:
+        close_shared_session()
+        end_jvm()
+
+
+def close_shared_session() -> None:
+    """End the session that was opened here; the next call opens another."""
     while _open:
         session = _open.pop()
         if is_alive(session):  # whoever runs the tests may have ended it

@@ -10,8 +10,10 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.checkpoints.committed_rows import TaskRows, committed_rows
 from streamapp_runtime.driver.executors.lane_assignment import Lanes
 from streamapp_runtime.driver.start.app_storage import AppStorage
+from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.lanes import tables_file
 from streamapp_runtime.lanes.tables_file import KnownTable
+from streamapp_runtime.operators.user_code.user_batch import KEY
 from streamapp_runtime.systems.stream_system import StreamSystem
 from streamapp_runtime.testing.in_process_lanes import LaneProcesses
 from streamapp_runtime.testing.record_rows import Row
@@ -37,6 +39,18 @@ class TestedState:
                 for part in self._parts(table, lanes):
                     for key, row in zip(part.keys.to_pylist(), part.rows.to_pylist(), strict=True):
                         yield key.decode(errors="backslashreplace"), row
+
+    def arrow(self, name: str, lanes: Callable[[], Lanes]) -> pa.Table:
+        """The rows of a table in all tasks, with their keys as the first column."""
+        table = next(table for table in self._tables() if table.name == name)
+        schema = pa.schema([pa.field(KEY, pa.string()), *arrow_schema(table.columns)])
+        batches = []
+        for part in self._parts(table, lanes):
+            keys = pa.array(
+                [key.decode(errors="backslashreplace") for key in part.keys.to_pylist()], pa.string()
+            )
+            batches.append(pa.RecordBatch.from_arrays([keys, *part.rows.columns], schema=schema))
+        return pa.Table.from_batches(batches, schema)
 
     def _tables(self) -> tuple[KnownTable, ...]:
         return tables_file.read_tables_file(self.storage.state).get(self.app.application_id, ())

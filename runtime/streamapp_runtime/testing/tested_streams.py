@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from streamapp.author.app_streams import declared_topics
 from streamapp.spec.problem import nearest
 from streamapp.spec.resource.app import StreamApp
@@ -14,7 +16,7 @@ from streamapp_runtime.operators.stateless.stream_operations import Read, Write
 from streamapp_runtime.program.program import Program
 from streamapp_runtime.systems.stream_system import StreamSystem
 from streamapp_runtime.testing.kit_errors import WrongUseError
-from streamapp_runtime.testing.record_rows import RowCodec, StreamRecord, stream_records
+from streamapp_runtime.testing.record_rows import RowCodec, StreamRecord, stored_batches, stream_records
 from streamapp_runtime.testing.tested_app import KIT_SUFFIX, observed_streams
 
 
@@ -75,6 +77,12 @@ class TestedStreams:
     def records(self, stream: str) -> list[StreamRecord]:
         """All records of a stream; none where the app has yet to create it."""
         return list(stream_records(self.system, self.codec(stream))) if self.count(stream) else []
+
+    def arrow(self, stream: str) -> pa.Table:
+        """The rows of a stream; tombstones are left out."""
+        codec = self.codec(stream)
+        batches = stored_batches(self.system, codec.topic) if self.count(stream) else ()
+        return pa.Table.from_batches([codec.columns_of(batch) for _, batch in batches], codec.format.schema)
 
     def size(self, stream: str) -> int:
         """How many records a stream has."""

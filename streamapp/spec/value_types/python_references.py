@@ -1,5 +1,6 @@
 """The name by which a worker finds a function or class of the user's: `package.module:name`."""
 
+import sys
 from types import FunctionType
 from typing import Any
 
@@ -31,7 +32,14 @@ def python_reference(code: Any) -> Any:
         raise PythonReferenceError(
             f"found {own}, which is defined inside {inside}, where executors cannot find it; {_INSTEAD}"
         )
-    return f"{_file_module(code) if module in _PROGRAMS else module}:{name}"
+    if module in _PROGRAMS and not _is_interactive():
+        module = _file_module(code)
+    return f"{module}:{name}"
+
+
+def _is_interactive() -> bool:
+    """Whether the program is a notebook or a prompt: without a file, its code is found in its own process."""
+    return getattr(sys.modules.get("__main__"), "__file__", None) is None
 
 
 def _file_module(code: Any) -> str:

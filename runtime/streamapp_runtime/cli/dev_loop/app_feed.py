@@ -10,8 +10,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from streamapp.graph.graph_builder import build_graph
-from streamapp.spec.resource.app import StreamApp
+from streamapp.author.app_streams import InputRoles
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.cli.dev_loop.data_lines import DataFiles, UnfitDataError, read_file_lines
 from streamapp_runtime.cli.dev_loop.dev_options import MadeUpRows, display_path
@@ -31,33 +30,6 @@ _SEED: Final = 1
 
 class ChangedDataError(Exception):
     """Data have changed other than by lines at their end: the app has to begin from the start."""
-
-
-@dataclass(frozen=True, slots=True)
-class InputRoles:
-    """The streams that an app reads: those that fill tables, and the others."""
-
-    side_inputs: tuple[str, ...]
-    inputs: tuple[str, ...]
-    written: frozenset[str]
-
-    @classmethod
-    def of(cls, app: StreamApp) -> "InputRoles":
-        """Those of an app."""
-        graph = build_graph(app, {})
-        side_inputs = dict.fromkeys(name for table in graph.tables.values() for name in table.side_inputs)
-        inputs = dict.fromkeys(one.stream for one in graph.operators.values() if one.is_input and one.stream)
-        sinks = [one for one in graph.operators.values() if not (one.is_input or one.cuts)]
-        return cls(
-            tuple(side_inputs),
-            tuple(name for name in inputs if name not in side_inputs),
-            frozenset(one.stream for one in sinks if one.stream),
-        )
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """The streams that it writes."""
-        return tuple(sorted(self.written))
 
 
 @dataclass(slots=True)

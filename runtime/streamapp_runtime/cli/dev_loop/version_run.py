@@ -12,6 +12,7 @@ from typing import Final
 import click
 import pyarrow as pa
 
+from streamapp.author.app_streams import InputRoles
 from streamapp.author.app_warnings import app_warnings
 from streamapp.author.code_references import step_references
 from streamapp.cli.app_sources import located_start_problems, parse_source, print_problems, select_app
@@ -28,7 +29,7 @@ from streamapp.spec.problem import Problem, nearest
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.operator_kinds import traits_of
-from streamapp_runtime.cli.dev_loop.app_feed import AppFeed, ChangedDataError, InputRoles
+from streamapp_runtime.cli.dev_loop.app_feed import AppFeed, ChangedDataError
 from streamapp_runtime.cli.dev_loop.data_lines import UnfitDataError, data_files
 from streamapp_runtime.cli.dev_loop.debugging import DebuggerLeftError, install_debugger
 from streamapp_runtime.cli.dev_loop.dev_options import DevOptions, UnfitOptionError, VersionOutcome

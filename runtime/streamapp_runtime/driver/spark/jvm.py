@@ -71,6 +71,17 @@ def start_jvm(settings: Iterable[tuple[str, str]]) -> None:
     SparkContext._ensure_initialized(gateway=gateway)  # noqa: SLF001 - nor to be given a gateway
 
 
+def end_jvm() -> None:
+    """End the JVM of this process, if there is one; the next session starts another."""
+    gateway = SparkContext._gateway  # noqa: SLF001 - Spark has no other way to be asked
+    if gateway is None:
+        return
+    SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001 - so that another is started
+    gateway.shutdown()
+    gateway.proc.stdin.close()  # which ends it
+    gateway.proc.wait()
+
+
 def executor_archive_settings() -> Mapping[str, str]:
     """Settings with which executors on this machine use an archive of classes, or record one."""
     spark_home.prepare_spark_home()

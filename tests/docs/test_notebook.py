@@ -1,0 +1,6 @@
+from tests.harness.repository.notebooks import NOTEBOOK, with_outputs
+
+
+def test_the_notebook_of_the_docs_prints_in_a_kernel_what_is_checked_in() -> None:
+    checked_in = NOTEBOOK.read_text(encoding="utf-8")
+    assert with_outputs(NOTEBOOK) == checked_in, "the notebook is out of date: run `make generate`"
