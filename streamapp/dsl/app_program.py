@@ -186,7 +186,7 @@ class App:
         processors: int = 1,
         progress: bool = True,
     ) -> Any:
-        """Run the app in this process over these rows, and return its `AppRun`.
+        """Run the app in this process over these rows, and return its `NotebookRun`.
 
         `data` has rows by stream: dicts, or a table of Arrow, pandas or Polars. Streams that fill tables are
         read first. With `until_end` the app is closed once it has read everything, and its results are kept;

@@ -14,7 +14,7 @@ from streamapp.spec.parser import ParseResult
 from streamapp.spec.problem import Problem, ReadableError, nearest
 
 
-class UnknownStreamError(ReadableError, ValueError):
+class UndeclaredStreamError(ReadableError, ValueError):
     """Partitions are given of a stream that the app does not declare."""
 
 
@@ -66,7 +66,7 @@ def plan_view(name: str, parsed: ParseResult, partitions: int | Mapping[str, int
     streams = [*declared_topics(app)]
     for stream in named:
         if stream not in streams:
-            raise UnknownStreamError(f'partitions: no stream "{stream}"{nearest(stream, streams)}')
+            raise UndeclaredStreamError(f'partitions: no stream "{stream}"{nearest(stream, streams)}')
     default = 1 if isinstance(partitions, Mapping) else partitions
     counts = {stream: named.get(stream, default) for stream in streams}
     proposal = propose(app, World(counts, counted_by=dict.fromkeys(streams, "partitions=")))

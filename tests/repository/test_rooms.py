@@ -21,6 +21,7 @@ STARTED_BY_NAME = {
     "streamapp_operator.reconciler.status.phase_diagram": "draws a picture of the docs",
     "streamapp_operator.trial": "a job of the chart starts it",
     "streamapp_runtime.remote.redis": "resources name it",
+    "streamapp_runtime.notebook.notebook_run": "`App.run` loads it by its entry point",
     "streamapp_runtime.testing.pytest_plugin": "pytest loads it by its entry point",
     "streamapp_runtime.driver.spark.class_archive_making": "a process that outlives the run it works for",
     "streamapp_runtime.systems.embedded.page_check": "a process of its own, which may end by a signal",

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from streamapp_runtime.driver.batches.batch_result import BatchResult
+from streamapp_runtime.notebook.run_interrupt import RunInterrupt
 
 _INTERVAL: Final = 0.2  # seconds between two updates
 
@@ -26,6 +27,7 @@ class RunProgress:
 
     name: str
     is_shown: bool
+    interrupt: RunInterrupt
     rows: int = 0
     lag: int = 0
     batches: int = 0
@@ -35,6 +37,7 @@ class RunProgress:
 
     def batch_done(self, batch: BatchResult) -> None:
         """Count a batch, and show it now and then."""
+        self.interrupt.check()
         self.rows += sum(batch.read.values())
         self.lag = batch.lag
         self.batches += 1
@@ -54,11 +57,15 @@ class RunProgress:
         else:
             self._handle.update(line)
 
+    @property
+    def counts(self) -> str:
+        """How many rows were read, in how many batches."""
+        return f"{self.rows:,} rows in {self.batches:,} batch{'es' if self.batches != 1 else ''}"
+
     def _line(self, note: str) -> str:
         seconds = time.monotonic() - self._began
-        batches = f"{self.batches:,} batch{'es' if self.batches != 1 else ''}"
         rate = f", {self.rows / seconds:,.0f} rows/s" if seconds >= 1 else ""  # it says nothing of a moment
-        return f"{self.name}: {self.rows:,} rows in {batches}{rate}, lag {self.lag:,}{note and f'; {note}'}"
+        return f"{self.name}: {self.counts}{rate}, lag {self.lag:,}{note and f'; {note}'}"
 
 
 def _in_notebook() -> bool:

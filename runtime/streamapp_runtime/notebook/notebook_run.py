@@ -10,6 +10,7 @@ import pyarrow as pa
 from streamapp.author.app_streams import InputRoles
 from streamapp.dsl import App
 from streamapp.spec.problem import nearest
+from streamapp_runtime.notebook.run_interrupt import RunInterrupt
 from streamapp_runtime.notebook.run_progress import RunProgress
 from streamapp_runtime.testing.in_process_app import InProcessApp
 from streamapp_runtime.testing.kit_errors import WrongUseError
@@ -27,22 +28,23 @@ def run_app(
     partitions: int | Mapping[str, int] = 1,
     processors: int = 1,
     progress: bool = True,
-) -> "AppRun":
+) -> "NotebookRun":
     """Run an app over these rows; AppRefusedError with every problem where it cannot run."""
-    run = AppRun(app, partitions, processors, RunProgress(app.name, progress))
+    interrupt = RunInterrupt()
     try:
-        run.send(data)
-        if until_end:
-            run.close()
-    except BaseException as error:
-        run.discard()
-        if isinstance(error, KeyboardInterrupt):
-            end_shared_spark()
+        with interrupt.noted():
+            run = NotebookRun(app, partitions, processors, RunProgress(app.name, progress, interrupt))
+            run.send_or_discard(data)
+            if until_end:
+                run.close()
+                interrupt.check()
+    except KeyboardInterrupt:
+        end_shared_spark()
         raise
     return run
 
 
-class AppRun:
+class NotebookRun:
     """A run of an app: its rows while it is open, and what they were when it was closed."""
 
     def __init__(
@@ -70,8 +72,7 @@ class AppRun:
 
     def __repr__(self) -> str:
         state = "closed" if self._app is None else "open"
-        counts = f"{self._progress.rows:,} rows in {self._progress.batches:,} batches"
-        return f"AppRun of {self._progress.name}, {state}: {counts}"
+        return f"NotebookRun of {self._progress.name}, {state}: {self._progress.counts}"
 
     def send(self, data: Mapping[str, Any]) -> None:
         """Write rows by stream and have the app read them to the end, first what fills tables."""
@@ -84,7 +85,16 @@ class AppRun:
                 app.send_records(part)
         if self._is_batch:
             app.run_turn()
+        self._progress.interrupt.check()
         self._progress.show()
+
+    def send_or_discard(self, data: Mapping[str, Any]) -> None:
+        """The same, and end the app where that fails."""
+        try:
+            self.send(data)
+        except BaseException:
+            self.discard()
+            raise
 
     def rows(self, stream: str, form: Form = "pandas") -> Any:
         """The rows of a stream, partition by partition."""

@@ -134,3 +134,24 @@ def test_an_interrupt_ends_a_run_and_leaves_no_folder(kernel: Any) -> None:
     assert text == "True []\n"
     _, text = executed(client, f"print(len(app_of('').run({{'clicks': {ROWS!r}}}).rows('kept')))")
     assert text == "2\n"
+
+
+JVMS = """
+from pathlib import Path
+pids = [pid for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()]
+print(len([pid for pid in pids if Path(f"/proc/{pid}/comm").read_text() == "java\\n"]))
+"""
+
+
+@pytest.mark.long
+def test_an_interrupt_ends_the_jvm_that_a_run_has_started(kernel: Any) -> None:
+    _, client = kernel
+    executed(client, APP)
+    executed(client, INTERRUPTED)
+    executed(client, f"rows = {ROWS!r}")
+    run = "run = app_of(\"upper(page) = '/'\", {}).run({{'clicks': rows}})"
+    executed(client, run.format(None))
+    assert executed(client, JVMS)[1] == "1\n"
+    assert executed(client, run.format("own"))[0]["ename"] == "KeyboardInterrupt"
+    assert executed(client, JVMS)[1] == "0\n"
+    assert executed(client, run.format(None))[0]["status"] == "ok"
