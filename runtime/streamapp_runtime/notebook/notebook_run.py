@@ -77,6 +77,8 @@ class NotebookRun:
     def send(self, data: Mapping[str, Any]) -> None:
         """Write rows by stream and have the app read them to the end, first what fills tables."""
         app = self._opened()
+        if not isinstance(data, Mapping):
+            raise WrongUseError(f"data is a {type(data).__name__}; give a dict of rows by stream")
         side_inputs = InputRoles.of(app.app).side_inputs
         records = {stream: app.encoded(stream, _dicts(stream, rows)) for stream, rows in data.items()}
         first = {stream: batch for stream, batch in records.items() if stream in side_inputs}

@@ -32,14 +32,15 @@ def python_reference(code: Any) -> Any:
         raise PythonReferenceError(
             f"found {own}, which is defined inside {inside}, where executors cannot find it; {_INSTEAD}"
         )
-    if module in _PROGRAMS and not _is_interactive():
+    if module in _PROGRAMS and not _is_of_a_prompt(code, name):
         module = _file_module(code)
     return f"{module}:{name}"
 
 
-def _is_interactive() -> bool:
-    """Whether the program is a notebook or a prompt: without a file, its code is found in its own process."""
-    return getattr(sys.modules.get("__main__"), "__file__", None) is None
+def _is_of_a_prompt(code: Any, name: str) -> bool:
+    """Whether a notebook or a prompt defines this: its own process finds it by its name."""
+    main = sys.modules.get(code.__module__)
+    return not hasattr(main, "__file__") and getattr(main, name, None) is code
 
 
 def _file_module(code: Any) -> str:
