@@ -179,7 +179,7 @@ class App:
     @named_arguments
     def run(
         self,
-        data: Mapping[str, Any],
+        data: Mapping[str, Any] | None = None,
         *,
         until_end: bool = True,
         partitions: int | Mapping[str, int] = 1,

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from streamapp.author.app_streams import InputRoles
 from streamapp.dsl import App
-from streamapp.spec.problem import nearest
+from streamapp.spec.problem import nearest, short
 from streamapp_runtime.notebook.run_interrupt import RunInterrupt
 from streamapp_runtime.notebook.run_progress import RunProgress
 from streamapp_runtime.testing.in_process_app import InProcessApp
@@ -18,11 +18,12 @@ from streamapp_runtime.testing.shared_spark import end_shared_spark
 
 Form = Literal["pandas", "arrow", "polars"]
 _FORMS: Final = ("pandas", "arrow", "polars")
+_EXAMPLE: Final = '{"views": [{"user": "ann"}]}'
 
 
 def run_app(
     app: App,
-    data: Mapping[str, Any],
+    data: Mapping[str, Any] | None,
     *,
     until_end: bool = True,
     partitions: int | Mapping[str, int] = 1,
@@ -74,11 +75,11 @@ class NotebookRun:
         state = "closed" if self._app is None else "open"
         return f"NotebookRun of {self._progress.name}, {state}: {self._progress.counts}"
 
-    def send(self, data: Mapping[str, Any]) -> None:
+    def send(self, data: Mapping[str, Any] | None) -> None:
         """Write rows by stream and have the app read them to the end, first what fills tables."""
         app = self._opened()
         if not isinstance(data, Mapping):
-            raise WrongUseError(f"data is a {type(data).__name__}; give a dict of rows by stream")
+            raise WrongUseError(f"data: no rows by stream, but {short(repr(data))}; give them as {_EXAMPLE}")
         side_inputs = InputRoles.of(app.app).side_inputs
         records = {stream: app.encoded(stream, _dicts(stream, rows)) for stream, rows in data.items()}
         first = {stream: batch for stream, batch in records.items() if stream in side_inputs}
@@ -90,7 +91,7 @@ class NotebookRun:
         self._progress.interrupt.check()
         self._progress.show()
 
-    def send_or_discard(self, data: Mapping[str, Any]) -> None:
+    def send_or_discard(self, data: Mapping[str, Any] | None) -> None:
         """The same, and end the app where that fails."""
         try:
             self.send(data)
@@ -108,6 +109,8 @@ class NotebookRun:
         """The rows of a table by their keys, which are the column `__key`."""
         if self._app is not None:
             return _in_form(self._app.table_arrow(name), form)
+        if self._is_batch:
+            raise WrongUseError("the tables of an app with mode: batch are not kept after a run")
         return _in_form(_named(self._tables, "table", name), form)
 
     def close(self) -> None:

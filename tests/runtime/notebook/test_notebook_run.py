@@ -68,6 +68,15 @@ def test_wrong_names_and_values_are_refused_with_what_is_there() -> None:
         app_of().run({"clicks": 3})
     with pytest.raises(WrongUseError, match='did you mean "clicks"'):
         app_of().run({"click": ROWS})
+    with pytest.raises(WrongUseError, match="no rows by stream"):
+        app_of().run()
+
+
+def test_a_batch_app_gives_its_rows_and_says_that_its_tables_are_not_kept() -> None:
+    run = app_of(where="", mode="batch").run({"clicks": ROWS})
+    assert len(run.rows("kept")) == 2
+    with pytest.raises(WrongUseError, match="tables of an app with mode: batch"):
+        run.table("users")
 
 
 def test_an_app_with_problems_is_refused_and_displays_them() -> None:
