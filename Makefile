@@ -84,7 +84,7 @@ generate: $(READY) ## Write the generated files anew: CRD, reference pages, what
 
 .PHONY: docs
 docs: $(READY) ## Build the documentation site into site/; a broken link fails
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@$(BIN)/zensical build --clean --strict
 
 .PHONY: dist
 dist: $(READY) ## Build a release into dist/: wheel, sdist, chart, definition, schema, bill of materials, checksums
