@@ -67,7 +67,10 @@ RESTORED_BYTES = Metric(
     "streamapp_restored_bytes_total", MetricKind.COUNTER, "Bytes of their keys and values."
 )
 FILLING = Metric(
-    "streamapp_fill_rows", MetricKind.GAUGE, "Records of side inputs that main inputs still wait for."
+    "streamapp_bootstrap_lag_rows",
+    MetricKind.GAUGE,
+    "Records of side inputs that main inputs still wait for.",
+    former="streamapp_fill_rows",
 )
 RESTORING = Metric(
     "streamapp_tasks_restoring", MetricKind.GAUGE, "Tasks that are bringing back their stores."
@@ -80,37 +83,42 @@ NULL_TIMES = Metric(
     "streamapp_null_times_total", MetricKind.COUNTER, "Rows left out because they have no time.", ("name",)
 )
 REMOTE_ASKED = Metric(
-    "streamapp_remote_keys_asked_total",
+    "streamapp_remote_lookups_total",
     MetricKind.COUNTER,
     "Keys that a remote table was asked for.",
     ("table",),
+    former="streamapp_remote_keys_asked_total",
 )
 REMOTE_CACHED = Metric(
-    "streamapp_remote_keys_cached_total",
+    "streamapp_remote_cache_hits_total",
     MetricKind.COUNTER,
     "Keys that the cache of a remote table knew.",
     ("table",),
+    former="streamapp_remote_keys_cached_total",
 )
 REMOTE_UNANSWERED = Metric(
-    "streamapp_remote_keys_unanswered_total",
+    "streamapp_remote_failures_total",
     MetricKind.COUNTER,
-    "Keys without an answer: it was away.",
+    "Keys without an answer: the remote table was unavailable.",
     ("table",),
+    former="streamapp_remote_keys_unanswered_total",
 )
 FREED = Metric(
-    "streamapp_freed_state_bytes_total",
+    "streamapp_state_gc_bytes_total",
     MetricKind.COUNTER,
     "Bytes of stores that nobody owned any more.",
     ("table",),
+    former="streamapp_freed_state_bytes_total",
 )
 MODEL = Metric(
     "streamapp_job_model_version", MetricKind.GAUGE, "The job model that runs; each change raises it."
 )
 MOVED = Metric("streamapp_tasks_moved_total", MetricKind.COUNTER, "Tasks that went to another processor.")
 REFUSED = Metric(
-    "streamapp_changes_refused",
+    "streamapp_rejected_changes",
     MetricKind.GAUGE,
-    "Growths and wishes that cannot be; the app goes on as it was.",
+    "Rejected partition increases and scale requests that are outstanding.",
+    former="streamapp_changes_refused",
 )
 INCARNATION = Metric(
     "streamapp_incarnation", MetricKind.GAUGE, "Which driver of the app this is, counted from 1."

@@ -4,6 +4,7 @@ import re
 import socket
 import struct
 import threading
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -69,7 +70,7 @@ def test_what_lanes_count_is_told_by_name_and_not_of_what_is_done_again() -> Non
         counted = [("nullKeys", "users", 2), ("remoteAsked", "prices", 5)]
         values.batch(batch(status=status, counted=counted))
     assert value(scraped(values), 'streamapp_null_keys_total{name="users"}') == 4
-    assert value(scraped(values), 'streamapp_remote_keys_asked_total{table="prices"}') == 10
+    assert value(scraped(values), 'streamapp_remote_lookups_total{table="prices"}') == 10
 
 
 def test_what_was_written_is_told_by_stream_and_not_of_what_is_done_again() -> None:
@@ -86,6 +87,21 @@ def test_a_failed_batch_is_counted() -> None:
     values = measured()
     values.trouble("why")
     assert value(scraped(values), "streamapp_batches_failed_total") == 1
+
+
+def test_a_metric_that_was_renamed_has_its_former_name_too_and_says_that_it_is_deprecated() -> None:
+    values = measured()
+    values.batch(replace(batch(counted=[("remoteAsked", "prices", 5)]), filling=7))
+    for name in (
+        'streamapp_remote_lookups_total{table="prices"}',
+        'streamapp_remote_keys_asked_total{table="prices"}',
+    ):
+        assert value(scraped(values), name) == 5
+    for name in ("streamapp_bootstrap_lag_rows", "streamapp_fill_rows"):
+        assert value(scraped(values), name) == 7
+    assert "streamapp_fill_rows Deprecated since 0.1, goes with 0.2: see streamapp_bootstrap_lag_rows." in (
+        scraped(values)
+    )
 
 
 def test_names_with_quotes_and_line_ends_are_escaped() -> None:
@@ -119,7 +135,8 @@ def test_a_scrape_is_read_by_the_parser_of_prometheus_with_the_names_and_kinds_o
     values.batch(batch(given={"views": 10}, watermarks={"views": 1000}))
     with serve_metrics(metrics_server(values.registry, 0)) as url:
         families = {family.name: family for family in text_string_to_metric_families(got(url)[2])}
-    assert {metric.name.removesuffix("_total") for metric in METRICS} == families.keys()
+    names = {name for metric in METRICS for name in (metric.name, metric.former) if name}
+    assert {name.removesuffix("_total") for name in names} == families.keys()
     for metric in METRICS:
         family = families[metric.name.removesuffix("_total")]
         assert (family.type, family.documentation) == (metric.kind, metric.about)
