@@ -7,10 +7,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from streamapp.cli.documents.installed_code import is_installed
 from streamapp.dsl import App
 from streamapp.dsl.named_arguments import UnknownArgumentError
 from streamapp.dsl.part_errors import part_error
+from streamapp.installed_code import is_installed
 from streamapp.spec.parser import ParseResult
 from streamapp.spec.problem import Problem
 from streamapp.spec.value_types.python_references import PythonReferenceError

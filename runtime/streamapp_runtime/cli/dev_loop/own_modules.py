@@ -7,7 +7,7 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 
-from streamapp.cli.documents.installed_code import is_installed
+from streamapp.installed_code import is_installed
 from streamapp.internal_fault import OWN_PACKAGES
 
 

@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from streamapp.author.app_streams import InputRoles
 from streamapp.author.app_warnings import app_warnings
-from streamapp.author.code_references import step_references
 from streamapp.cli.app_sources import located_start_problems, parse_source, print_problems, select_app
 from streamapp.cli.documents import python_program  # noqa: F401 - so that forks have it
 from streamapp.cli.facts.count_options import KnownPartitions, known_partitions
@@ -25,8 +24,7 @@ from streamapp.plan.partition_plan import PlanOutcome
 from streamapp.plan.render.forms import FORMS
 from streamapp.plan.render.terminal import plan_text  # noqa: F401 - so that forks have it
 from streamapp.spec.parser import ParseResult
-from streamapp.spec.problem import Problem, nearest
-from streamapp.spec.reasons import Reason
+from streamapp.spec.problem import nearest
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.operator_kinds import traits_of
 from streamapp_runtime.cli.dev_loop.app_feed import AppFeed, ChangedDataError
@@ -38,7 +36,6 @@ from streamapp_runtime.cli.dev_loop.row_output import RowOutput
 from streamapp_runtime.cli.dev_loop.version_process import VersionChannel
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.spark.jvm import JavaMissingError, JvmFailedError
-from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError, load_user_code
 from streamapp_runtime.program.spark_reasons import PIECES
 from streamapp_runtime.testing.in_process_app import InProcessApp
 from streamapp_runtime.testing.kit_errors import AppFailedError, WrongUseError
@@ -121,7 +118,7 @@ class VersionRun:
         self.channel.report(files=self.modules.files(), data=data.candidates)
         self.phases.note("reading the app and its modules")
         if problems := located_start_problems(parsed, selected):
-            self._print_problems(selected, problems)
+            print_problems(self.options.app, problems)
             return VersionOutcome.PROBLEM
         for warning in parsed.located(selected, app_warnings(selected)):
             click.secho(f"{self.options.app}: warning: {warning}", err=True, fg="yellow")
@@ -194,18 +191,7 @@ class VersionRun:
                 name, colour = app.metadata.name, sys.stderr.isatty()
                 click.echo(FORMS["text"](name, proposal.graph, proposal.plan, colour), nl=False, err=True)
                 return
-        self._print_problems(app, parsed.located(app, refusal.problems))
-
-    def _print_problems(self, app: StreamApp, problems: tuple[Problem, ...]) -> None:
-        """Problems, and the traces of modules that cannot be imported."""
-        paths = {problem.path for problem in problems if problem.reason is Reason.USER_CODE_FAILED}
-        for path, python in step_references(app):
-            if path in paths:
-                try:
-                    load_user_code(python)
-                except UserCodeError as error:
-                    click.echo(error.trace, nl=False, err=True)
-        print_problems(self.options.app, problems)
+        print_problems(self.options.app, parsed.located(app, refusal.problems))
 
     def _say_spark(self, text: str) -> None:
         if not self.has_spark:

@@ -22,11 +22,7 @@ from streamapp_runtime.remote.remote_settings import remote_settings
 def unloadable_code(app: StreamApp) -> list[Problem]:
     """Every function and class of the app's own that cannot be loaded, which needs no Spark to be known."""
     errors = ((path, _load_error(python)) for path, python in step_references(app))
-    return [
-        Problem(0, 0, path, f"{error.python} {error.message}; {error.hint}", error.reason)
-        for path, error in errors
-        if error is not None
-    ]
+    return [Problem(0, 0, path, str(error), error.reason) for path, error in errors if error is not None]
 
 
 def _load_error(python: str) -> UserCodeError | None:
@@ -34,10 +30,6 @@ def _load_error(python: str) -> UserCodeError | None:
         load_user_code(python)
     except UserCodeError as error:
         return error
-    except SystemExit:
-        return UserCodeError(
-            python, "cannot be loaded: its module ends the process", "take sys.exit out of it"
-        )
     return None
 
 
@@ -61,8 +53,10 @@ def _problems(
         except UnfitFormatError as error:
             path = path_of(app, operation.stream if isinstance(operation, Read | Write) else task.name)
             yield Problem(0, 0, path, f"{error.message}; {error.hint}", Reason.INVALID_SPEC)
-        except (UnsupportedOperationError, UserCodeError) as error:
+        except UnsupportedOperationError as error:
             yield Problem(0, 0, path_of(app, task.name), f"{error.message}; {error.hint}", error.reason)
+        except UserCodeError as error:
+            yield Problem(0, 0, path_of(app, task.name), str(error), error.reason)
 
 
 def unfit_remote_tables(app: StreamApp, program: Program) -> list[Problem]:

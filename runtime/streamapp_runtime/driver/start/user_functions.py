@@ -61,11 +61,7 @@ def _load(path: str, python: str) -> Any:
     try:
         return _made(python)
     except UserCodeError as error:
-        message, reason = f"{python} {error.message}; {error.hint}", error.reason
-        raise AppRefusedError([Problem(0, 0, path, message, reason)]) from error
-    except SystemExit:
-        message = f"{python} cannot be loaded: its module ends the process; take sys.exit out of it"
-        raise AppRefusedError([Problem(0, 0, path, message, Reason.USER_CODE_FAILED)]) from None
+        raise AppRefusedError([Problem(0, 0, path, str(error), error.reason)]) from error
 
 
 def _made(python: str) -> Any:

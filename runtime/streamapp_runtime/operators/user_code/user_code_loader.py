@@ -1,17 +1,14 @@
 """Code of the app's own: how it is found, called, and what is told when it fails."""
 
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from types import TracebackType
 from typing import Any, cast
 
 from streamapp.spec.reasons import Reason
 from streamapp_runtime.operators.state.remote_lookup import RemoteTableUnavailableError
+from streamapp_runtime.operators.user_code.user_traceback import user_traceback
 from streamapp_runtime.stores.store import StoreError
-
-_OURS = __name__.partition(".")[0]
 
 
 class UserCodeError(Exception):
@@ -45,16 +42,26 @@ def user_code_guard(
         yield
     except (UserCodeError, StoreError, RemoteTableUnavailableError):
         raise
+    except SystemExit as error:  # it would end the worker, and nobody would know whose code did
+        message = f"{message}: it ended the process: sys.exit({_representation(error.code)})"
+        raise UserCodeError(python, message, "take sys.exit out of it", user_traceback(error)) from error
     except Exception as error:
-        lines = traceback.format_exception(type(error), error, _of_the_app(error.__traceback__))
         if isinstance(error, MemoryError):  # pyarrow's own error is one
             message = f"{message}, and wants more memory than there is"
             hint = "have it take less, lower batch.rows, or give the executor more memory"
-        raise UserCodeError(python, f"{message}: {error!r}", hint, "".join(lines)) from error
+        raise UserCodeError(
+            python, f"{message}: {_error_text(error)}", hint, user_traceback(error)
+        ) from error
 
 
-def _of_the_app(trace: TracebackType | None) -> TracebackType | None:
-    """The traceback from where the app's own code begins: nobody learns anything of the call from here."""
-    while trace is not None and trace.tb_frame.f_globals.get("__name__", "").startswith(_OURS):
-        trace = trace.tb_next
-    return trace
+def _error_text(error: Exception) -> str:
+    if isinstance(error, SyntaxError):
+        return f"{type(error).__name__}: {error}"  # whose text has the file and the line
+    return _representation(error)
+
+
+def _representation(value: object) -> str:
+    try:
+        return repr(value)
+    except Exception:  # a `__repr__` is the app's own code too
+        return f"a {type(value).__name__}, of which no text can be made"
