@@ -71,11 +71,12 @@ class ResidentLanes:
         self._jobs, self._server = jobs, server
         self._loss_seconds = LOSS_SECONDS if loss_seconds is None else loss_seconds
         self._numbers = count()
-        self._lanes: dict[str, _ServedLane] = {}  # that get orders
+        self._lanes: dict[str, _ServedLane] = {}  # that get orders, by processor
+        self._by_number: dict[int, _ServedLane] = {}  # the same, by their numbers
         self._starting: dict[str, _ServedLane] = {}
         self.start_error = ""
         for processor in processors:
-            self._lanes[processor] = self._start(processor)
+            self._give_orders_to(self._start(processor))
 
     @property
     def lost(self) -> frozenset[str]:
@@ -108,13 +109,13 @@ class ResidentLanes:
             left = None if until is None else max(until - time.monotonic(), 0.0)
             match self._server.next_event(left):
                 case LaneReport(number, batch, of_tasks):
-                    if (lane := self._lane(number)) and batch == lane.awaited:
+                    if (lane := self._by_number.get(number)) and batch == lane.awaited:
                         lane.awaited = 0
                         reports = tuple(TaskReport.of_fields(fields) for fields in of_tasks)
                         lane.memory.note(reports)
                         return LaneResult(lane.processor, int(batch), reports)
                 case LaneLeft(number):
-                    if lane := self._lane(number):
+                    if lane := self._by_number.get(number):
                         lane.ended.wait(self._loss_seconds)
                         lost = LaneLostError(f"the connection to the lane of {lane.processor} ended")
                         lane.error = lane.error or lost
@@ -137,7 +138,9 @@ class ResidentLanes:
     def dismiss(self, processors: Collection[str]) -> None:
         """Have these lanes, which are idle or lost, end; the others go on as they are."""
         for name in processors:
-            self._server.retire(self._lanes.pop(name).number)
+            lane = self._lanes.pop(name)
+            del self._by_number[lane.number]
+            self._server.retire(lane.number)
 
     def start(self, processor: str) -> None:
         """Start a lane for a processor that has none, unless one is being started."""
@@ -151,7 +154,7 @@ class ResidentLanes:
                 del self._starting[name]
                 self.start_error = f"{name} cannot be started yet: {lane.error or 'it ended at once'}"
             elif lane.ready.is_set():
-                self._lanes[name] = self._starting.pop(name)
+                self._give_orders_to(self._starting.pop(name))
                 self.start_error = ""
                 yield name
 
@@ -177,9 +180,8 @@ class ResidentLanes:
         lane.ended.set()
         self._server.interrupt()
 
-    def _lane(self, number: int) -> _ServedLane | None:
-        """A lane that gets orders, by its number."""
-        return next((lane for lane in self._lanes.values() if lane.number == number), None)
+    def _give_orders_to(self, lane: _ServedLane) -> None:
+        self._lanes[lane.processor] = self._by_number[lane.number] = lane
 
     def _check(self) -> None:
         """Raise what became of a lane that is lost."""
