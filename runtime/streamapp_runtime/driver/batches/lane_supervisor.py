@@ -80,9 +80,14 @@ class LaneSupervisor:
     @property
     def lost(self) -> frozenset[str]:
         """The processors whose lanes were lost, where others can go on without them."""
-        exchange = self._exchange
-        lost = exchange.lost if self.independent and isinstance(exchange, LaneByLaneExchange) else frozenset()
+        lost = self.independent_exchange.lost if self.independent_exchange else frozenset()
         return lost if lost < self.lanes.keys() else frozenset()
+
+    @property
+    def independent_exchange(self) -> LaneByLaneExchange | None:
+        """What gives lanes their orders one by one; None where all of them run a batch together."""
+        exchange = self._exchange if self.independent else None
+        return exchange if isinstance(exchange, LaneByLaneExchange) else None
 
     @property
     def next_action(self) -> NextAction:
@@ -145,17 +150,19 @@ class LaneSupervisor:
 
     def lose(self, processors: Collection[str]) -> None:
         """Go on without lanes that are lost, once what they may still be writing is fenced."""
-        if not isinstance(self._exchange, LaneByLaneExchange):
+        exchange = self.independent_exchange
+        if exchange is None:
             raise TypeError("lanes are lost alone only where each is by itself")
-        self._exchange.drop(processors)
+        exchange.drop(processors)
         self._go_without(processors)
         self._advance(BindingEvent.LANES_LOST)
 
     def dismiss(self, processors: Collection[str]) -> None:
         """Go on without idle lanes, which begin anew: nothing of theirs is written any more."""
-        if not isinstance(self._exchange, LaneByLaneExchange):
+        exchange = self.independent_exchange
+        if exchange is None:
             raise TypeError("lanes are dismissed alone only where each is by itself")
-        self._exchange.dismiss(processors)
+        exchange.dismiss(processors)
         self._go_without(processors)
         self._note_restoring(self.restoring & self.tasks)
         self._advance(self._stores_event())
@@ -189,11 +196,12 @@ class LaneSupervisor:
             self._note_change()
             return False
         only_adds = all(lanes.get(name) == tasks for name, tasks in self.lanes.items())
-        if not (only_adds and self.independent and isinstance(self._exchange, LaneByLaneExchange)):
+        exchange = self.independent_exchange
+        if exchange is None or not only_adds:
             return True
         for name in lanes.keys() - self.lanes.keys():
             if self._checked >= self._start_at.get(name, 0.0):
-                self._exchange.start(name)
+                exchange.start(name)
         return False
 
     def _go_without(self, processors: Collection[str]) -> None:
@@ -216,13 +224,14 @@ class LaneSupervisor:
 
     def _take_joined(self) -> None:
         """Take lanes that were started while others worked, and have their stores restored."""
-        if not (self.independent and isinstance(self._exchange, LaneByLaneExchange)):
+        exchange = self.independent_exchange
+        if exchange is None:
             return
-        reason = self._exchange.start_error
+        reason = exchange.start_error
         if reason and reason != self._start_error:
             self.trouble(reason)
         self._start_error = reason
-        for name in self._exchange.joined():
+        for name in exchange.joined():
             tasks = self.assignment.assigned[name]
             self.lanes = {each: self.assignment.assigned[each] for each in sorted({*self.lanes, name})}
             self._note_locations({name: tasks})

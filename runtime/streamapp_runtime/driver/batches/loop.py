@@ -36,7 +36,7 @@ from streamapp_runtime.driver.batches.spark_hosting import SparkHosting
 from streamapp_runtime.driver.batches.timers import Timers
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.checkpoints.remembered_stores import RememberedStores
-from streamapp_runtime.driver.executors.batch_exchange import BatchExchange, LaneByLaneExchange
+from streamapp_runtime.driver.executors.batch_exchange import BatchExchange
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations, no_locations
 from streamapp_runtime.driver.executors.lane_hosts import BatchWatcher, HostedModel, LaneHosting
 from streamapp_runtime.driver.executors.session_lanes import independent_lanes_wanted
@@ -310,11 +310,11 @@ class Loop:
                     supervisor.fence()
                     if supervisor.bound:
                         self.backlog.read_anew(supervisor.lanes)
-                        self._rounds = self._rounds_of(supervisor.exchange)
+                        self._rounds = self._new_rounds()
                 case NextAction.BIND:
                     self.backlog.read_anew(supervisor.lanes)
                     supervisor.bind()
-                    self._rounds = self._rounds_of(supervisor.exchange)
+                    self._rounds = self._new_rounds()
                 case NextAction.RUN:
                     return supervisor.exchange
                 case unknown:
@@ -326,7 +326,7 @@ class Loop:
         positions, busy_tasks = self.backlog.positions(), self._busy_tasks
         pending = self.backlog.pending(positions, busy_tasks)
         if self._busy_lanes.issuperset(self.supervisor.lanes):
-            return self._hear(self._rounds, pending) if self._rounds else None
+            return self._hear(pending)
         waiting_tasks = self.backlog.waiting(positions)
         ranges = self._ranges_to_read(self.backlog.readable(pending, positions), waiting_tasks)
         if not ranges and not self._needs_batch:
@@ -334,9 +334,9 @@ class Loop:
             self.unended(self.awaited)
             asleep = time.monotonic() - self._ended_at > KEEP_ALIVE_SECONDS
             if not asleep and not self.timers.ring(self.clock(), busy_tasks):
-                return self._hear(self._rounds, pending) if busy_tasks and self._rounds else None
+                return self._hear(pending)
         if self._rounds is None:
-            batch: BatchResult | None = self._run_batch(exchange, ranges, pending)
+            batch = self._run_batch(exchange, ranges, pending)
         else:
             batch = self._run_round(self._rounds, ranges, pending)
         if self.supervisor.bound and ranges:
@@ -426,7 +426,7 @@ class Loop:
 
     def _run_round(
         self, rounds: LaneRounds, ranges: Sequence[PendingRange], pending: Sequence[PendingRange]
-    ) -> BatchResult | None:
+    ) -> BatchResult:
         """Give idle lanes their orders, and take what comes of those and of earlier ones."""
         self.number += 1
         orders = self._orders(ranges, pending=pending)
@@ -443,9 +443,9 @@ class Loop:
         self.note_step()
         return batch
 
-    def _hear(self, rounds: LaneRounds, pending: Sequence[PendingRange]) -> BatchResult | None:
-        """Take what lanes report that are at work, while there is nothing to do for others."""
-        finished = rounds.receive(LOOK_SECONDS)
+    def _hear(self, pending: Sequence[PendingRange]) -> BatchResult | None:
+        """Take what a lane reports that is at work, while there is nothing to do for others."""
+        finished = self._rounds.receive(LOOK_SECONDS) if self._rounds else None
         return self._take_finished([finished], pending) if finished else None
 
     def _take_finished(
@@ -493,11 +493,10 @@ class Loop:
         if rounds is not None:
             rounds.abandon(error)
 
-    def _rounds_of(self, exchange: BatchExchange) -> LaneRounds | None:
+    def _new_rounds(self) -> LaneRounds | None:
         """Rounds, where lanes need not wait for each other."""
-        if self.supervisor.independent and isinstance(exchange, LaneByLaneExchange):
-            return LaneRounds(exchange)
-        return None
+        exchange = self.supervisor.independent_exchange
+        return LaneRounds(exchange) if exchange else None
 
     def _note_start(self, ranges: Sequence[PendingRange], begun: float) -> None:
         """Note that a batch begins."""
