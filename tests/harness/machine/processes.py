@@ -95,3 +95,8 @@ def get(url: str) -> tuple[int, str]:
         connection.request("GET", parts.path)
         reply = connection.getresponse()
         return reply.status, reply.read().decode()
+
+
+def parent_of(process: int) -> int:
+    """The process that has started another one."""
+    return int(Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()[1])

@@ -15,13 +15,9 @@ NOTEBOOK = REPOSITORY / "docs" / "guide" / "notebook.ipynb"
 def executed(path: Path) -> Any:
     """The notebook with the outputs that it has now."""
     notebook = nbformat.read(path, as_version=4)
-    options = {"cwd": str(path.parent)}
+    place = {"metadata": {"path": str(path.parent)}}
     NotebookClient(
-        notebook,
-        timeout=120,
-        kernel_name="python3",
-        record_timing=False,
-        resources={"metadata": {"path": options["cwd"]}},
+        notebook, timeout=120, kernel_name="python3", record_timing=False, resources=place
     ).execute()
     return notebook
 

@@ -18,7 +18,7 @@ from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.stores.directories.state_directory import state_directory
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.harness.machine.app_processes import kill
-from tests.harness.machine.processes import until
+from tests.harness.machine.processes import parent_of, until
 from tests.harness.runs.app_runs import Row, app, inputs, read_all, write_all
 from tests.harness.runs.changing_run import Outside, idle
 
@@ -167,7 +167,3 @@ def mount(*arguments: str) -> None:
 def executor_of(worker: int) -> int:
     """The JVM whose daemon has forked a worker."""
     return parent_of(parent_of(worker))
-
-
-def parent_of(process: int) -> int:
-    return int(Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()[1])

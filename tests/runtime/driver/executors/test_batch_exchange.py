@@ -14,7 +14,7 @@ from streamapp_runtime.driver.executors.batch_exchange import JobPerBatch
 from streamapp_runtime.driver.executors.resident_lanes import ResidentLanes
 from streamapp_runtime.driver.executors.session_lanes import RESIDENT_VARIABLE
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
-from tests.harness.machine.processes import until
+from tests.harness.machine.processes import parent_of, until
 from tests.harness.runs.app_runs import AppEnv, Row, app, in_order, inputs
 
 CODE = "tests.harness.user_code.graph_code"
@@ -115,10 +115,6 @@ def test_a_process_that_dies_between_batches_costs_no_row(
         until(lambda: not is_alive(worker), limit=10)
     run.to_end()
     assert rows_of(run) == in_order(ROWS)
-
-
-def parent_of(process: int) -> int:
-    return int(Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()[1])
 
 
 def is_alive(process: int) -> bool:
