@@ -29,10 +29,10 @@ from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.systems.connection import EmbeddedConnection, open_system
 from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem
 from tests.harness.core.app_resources import app_resource
+from tests.harness.runs.drained_loop import MOST_STEPS, drain
 from tests.harness.runs.run_process import COMMAND
 
 Row = dict[str, Any]
-MOST_STEPS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +116,7 @@ class AppEnv:
             self.session, CurrentRun.of(ready, batch_rows=rows or app.spec.batch.rows), pause=_no_pause
         )
         loop.start()
-        batches = []
-        for _ in range(MOST_STEPS):
-            batch = loop.step()
-            if batch is not None:
-                batches.append(batch)
-            elif not loop.behind:
-                break
-        else:
-            raise AssertionError("the app does not come to its end")
+        batches = drain(loop)
         loop.release()
         return batches
 

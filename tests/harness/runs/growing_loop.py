@@ -8,8 +8,7 @@ from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.modes.model_author import ModelAuthor
 from tests.harness.runs.app_runs import AppEnv
-
-MOST_STEPS = 300
+from tests.harness.runs.drained_loop import drain
 
 
 @dataclass(slots=True)
@@ -41,8 +40,4 @@ class Run:
             self.loop.step()
 
     def to_the_end(self) -> None:
-        for _ in range(MOST_STEPS):
-            if not self.loop.behind:
-                return
-            self.loop.step()
-        raise AssertionError("the app does not come to its end")
+        drain(self.loop)

@@ -13,7 +13,8 @@ from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from tests.harness.kafka.clients import consumed, producer
 from tests.harness.kafka.topic_records import create
-from tests.harness.runs.app_runs import MOST_STEPS, AppEnv, app, inputs
+from tests.harness.runs.app_runs import AppEnv, app, inputs
+from tests.harness.runs.drained_loop import MOST_STEPS
 from tests.harness.runs.run_systems import ON_KAFKA
 
 pytestmark = ON_KAFKA

@@ -11,6 +11,7 @@ from streamapp_runtime.driver.inputs.batch_pacing import LONGEST_LOOK_SECONDS
 from streamapp_runtime.driver.modes.live_edit import apply_edit, is_live
 from tests.harness.runs.app_runs import AppEnv, app, inputs
 from tests.harness.runs.chained_app import chained, everything_once_and_in_order, numbered
+from tests.harness.runs.drained_loop import drain
 from tests.harness.runs.growing_loop import Run
 from tests.harness.runs.timed_streams import at, counting, events, sent
 from tests.harness.runs.timed_streams import inputs as timed
@@ -40,18 +41,10 @@ def lines(env: AppEnv, count: int, size: int = 10) -> None:
     env.write("lines", inputs([{"text": "x" * size}] * count), partitions=1)
 
 
-def drained(loop: Loop) -> None:
-    for _ in range(50):
-        if not loop.behind:
-            return
-        loop.step()
-    raise AssertionError("the app does not come to its end")
-
-
 def test_a_batch_has_as_many_rows_as_the_edit_allows(env: AppEnv) -> None:
     lines(env, 1)
     loop = begun(env, passing())
-    drained(loop)
+    drain(loop)
     lines(env, 10)
     apply_edit(loop, passing(batch={"rows": 4, "latency": "0s"}))
     assert [read(loop), read(loop), read(loop)] == [4, 4, 2]
@@ -60,7 +53,7 @@ def test_a_batch_has_as_many_rows_as_the_edit_allows(env: AppEnv) -> None:
 def test_a_batch_has_as_many_bytes_as_the_edit_allows(env: AppEnv) -> None:
     lines(env, 4, size=1_000)
     loop = begun(env, passing())
-    drained(loop)
+    drain(loop)
     lines(env, 8, size=1_000)
     apply_edit(loop, passing(batch={"bytes": 4_096, "latency": "0s"}))
     assert read(loop) == 4
@@ -69,7 +62,7 @@ def test_a_batch_has_as_many_bytes_as_the_edit_allows(env: AppEnv) -> None:
 def test_batches_are_as_far_apart_as_the_edit_says(env: AppEnv) -> None:
     lines(env, 1)
     loop = begun(env, passing())
-    drained(loop)
+    drain(loop)
     lines(env, 1)
     apply_edit(loop, passing(batch={"interval": LONG}))
     assert read(loop) == 0
@@ -80,7 +73,7 @@ def test_batches_are_as_far_apart_as_the_edit_says(env: AppEnv) -> None:
 def test_records_wait_for_more_as_long_as_the_edit_says(env: AppEnv) -> None:
     lines(env, 1)
     loop = begun(env, passing())
-    drained(loop)
+    drain(loop)
     lines(env, 1)
     apply_edit(loop, passing(batch={"latency": LONG}))
     assert read(loop) == 0

@@ -35,6 +35,7 @@ from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.transport.file_transport import FileTransport, read_report, write_wanted
 from tests.harness.runs.app_runs import AppEnv, inputs
 from tests.harness.runs.chained_app import chained, everything_once_and_in_order, numbered
+from tests.harness.runs.drained_loop import drain
 from tests.harness.runs.growing_loop import Run
 
 CODE = "tests.harness.user_code.grouper_code"
@@ -122,14 +123,6 @@ def tasks(launch: Launch) -> dict[str, list[int]]:
     return {task: [part.index for part in parts] for task, parts in launch.partitions.items()}
 
 
-def to_the_end(loop: Loop) -> None:
-    for _ in range(300):
-        if not loop.behind:
-            return
-        loop.step()
-    raise AssertionError("the app does not come to its end")
-
-
 def test_it_reports_the_answers_runs_the_model_made_of_them_and_asks_again_when_a_stream_grows(
     env: AppEnv, tmp_path: Path
 ) -> None:
@@ -154,7 +147,7 @@ def test_it_reports_the_answers_runs_the_model_made_of_them_and_asks_again_when_
     follower.begin()
     loop.start()
     follower.follow(now=True)
-    to_the_end(loop)
+    drain(loop)
 
     env.grow("events", 6)
     env.write("events", inputs(numbered(4, 8), "user"), 6)
@@ -166,7 +159,7 @@ def test_it_reports_the_answers_runs_the_model_made_of_them_and_asks_again_when_
     operator.plan(report, dict(report.counts))
     assert follower.follow(now=True)
     assert tasks(loop.launch) == {"east": [0, 2, 3, 5], "west": [1, 4]}
-    to_the_end(loop)
+    drain(loop)
     everything_once_and_in_order(env, 8)
 
 
@@ -236,5 +229,5 @@ def test_a_growth_that_the_algorithm_does_not_take_is_a_warning_and_the_app_goes
     assert report.answers is not None
     assert report.answers.counts["events"] == 2
     assert len(changes) == 1
-    to_the_end(loop)
+    drain(loop)
     everything_once_and_in_order(env, 8)

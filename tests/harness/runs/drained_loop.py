@@ -1,0 +1,22 @@
+"""Runs batches of a loop until it has nothing left to do."""
+
+import time
+
+from streamapp_runtime.driver.batches.batch_result import BatchResult
+from streamapp_runtime.driver.batches.loop import Loop
+
+MOST_STEPS = 300
+
+
+def drain(loop: Loop) -> list[BatchResult]:
+    """The batches up to the end of what there is; records may wait for others, as in a run of the command."""
+    batches = []
+    for _ in range(MOST_STEPS):
+        batch = loop.step()
+        if batch is not None:
+            batches.append(batch)
+        elif loop.behind:
+            time.sleep(loop.rest_seconds)
+        else:
+            return batches
+    raise AssertionError("the app does not come to its end")
