@@ -26,8 +26,8 @@ def key_reliance(app: StreamApp, graph: Graph) -> dict[str, KeyReliance]:
         for operator in app.spec.operators
         if operator.join_table is not None and operator.join_table.key is None
     }
-    grouped, remembered = _streams_before(graph, groups), _streams_before(graph, keeps)
-    looked_up = _streams_before(graph, looks_up)
+    grouped, remembered = streams_before(graph, groups), streams_before(graph, keeps)
+    looked_up = streams_before(graph, looks_up)
     reliances: dict[str, KeyReliance] = {}
     for stream in app.spec.streams:
         declared = stream.key is not None
@@ -81,7 +81,7 @@ def _numbers(owners: Iterable[str | None]) -> tuple[int, ...]:
     return tuple(NO_TASK if task is None else numbers.setdefault(task, len(numbers)) for task in owners)
 
 
-def _streams_before(graph: Graph, operators: Iterable[str]) -> set[str]:
+def streams_before(graph: Graph, operators: Iterable[str]) -> set[str]:
     """The streams whose records reach one of these operators in the task that reads them."""
     reached = set(operators)
     waiting = list(reached)

@@ -24,6 +24,7 @@ from streamapp.spec.resource.runtime_policies import (
     Monitor,
     RejectionBound,
     RunPage,
+    StateQueryAccess,
 )
 from streamapp.spec.resource.state import Claim, EmptyDir, HostPath, Placement, State
 from streamapp.spec.resource.streams import EventTime
@@ -63,6 +64,7 @@ __all__ = [
     "Session",
     "SideInput",
     "State",
+    "StateQueryAccess",
     "StreamHandle",
     "SystemHandle",
     "TableHandle",

@@ -12,7 +12,15 @@ from streamapp.dsl.stream_flow import StreamHandle, TableHandle
 from streamapp.spec.parser import ParseResult, parse_data
 from streamapp.spec.resource.app import API_VERSION, KIND
 from streamapp.spec.resource.pods import Code, Driver, EnvVar, Executor, Network, PullSecret, RestartPolicy
-from streamapp.spec.resource.runtime_policies import BadRecords, Batch, CodeErrors, LateRows, Monitor, RunPage
+from streamapp.spec.resource.runtime_policies import (
+    BadRecords,
+    Batch,
+    CodeErrors,
+    LateRows,
+    Monitor,
+    RunPage,
+    StateQueryAccess,
+)
 from streamapp.spec.resource.state import Placement, State
 from streamapp.spec.resource.streams import EventTime
 from streamapp.spec.resource.tables import Remote, SideInput
@@ -92,6 +100,7 @@ class App:
         late_rows: LateRows | None = None,
         batch: Batch | None = None,
         page: RunPage | None = None,
+        state_queries: StateQueryAccess | None = None,
         image: str | None = None,
         image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = None,
         image_pull_secrets: Sequence[PullSecret] | None = None,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from streamapp_runtime.driver.page.page_recorder import PageRecorder
     from streamapp_runtime.driver.reporting.run_messages import RunMessage
+    from streamapp_runtime.driver.state_queries.state_queries import StateQueries
 
 
 @click.command(short_help="Run an accepted app under the operator, in the driver's pod.")
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     type=click.IntRange(0, 65_535),
     default=PAGE_PORT,
     show_default=True,
-    help="For the page of the app on 127.0.0.1, where its resource has `page.enabled`.",
+    help="On 127.0.0.1, for the page and for queries of the state, where the resource enables them.",
 )
 @click.option(
     "--termination",
@@ -70,6 +71,7 @@ def _run_managed(metrics_port: int, page_port: int) -> RunEnd:
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.metrics_server import EVERYWHERE, metrics_server, serve_metrics
     from streamapp_runtime.driver.reporting.progress_log import ProgressLog
+    from streamapp_runtime.driver.state_queries.state_queries import StateQueries
     from streamapp_runtime.redacted_output import redact_output, redacted
     from streamapp_runtime.transport.config_map_transport import ConfigMapTransport
     from streamapp_runtime.transport.kubernetes_api import KubernetesApi
@@ -91,35 +93,41 @@ def _run_managed(metrics_port: int, page_port: int) -> RunEnd:
     transport = ConfigMapTransport(api, environment.wanted, environment.report, progress.trouble, redacted)
     transport.begin()
     mode = Managed(accepted, environment, transport, lambda: api.pods(environment.executors))
-    page, recorder = accepted.app.spec.page, None
+    spec = accepted.app.spec
+    recorder = PageRecorder(time.monotonic, time.time, spec.page.show_values) if spec.page.enabled else None
+    queries = StateQueries() if spec.state_queries.enabled else None
     served: AbstractContextManager[None] = nullcontext()
-    if page.enabled:
-        recorder = PageRecorder(time.monotonic, time.time, page.show_values)
-        served = _served_page(recorder, metrics.registry, page_port, write_message)
+    if recorder is not None or queries is not None:
+        served = _served_on_loopback(recorder, queries, metrics.registry, page_port, write_message)
     with serve_metrics(metrics_server(metrics.registry, metrics_port, EVERYWHERE, liveness.answer)), served:
         run_end = run_to_end(
-            lambda stop, listeners: run_app(mode, stop, listeners), progress, metrics, liveness, page=recorder
+            lambda stop, listeners: run_app(mode, stop, listeners, queries),
+            progress,
+            metrics,
+            liveness,
+            page=recorder,
         )
     transport.close()
     return run_end.redacted(redacted)
 
 
 @contextmanager
-def _served_page(
-    recorder: "PageRecorder",
+def _served_on_loopback(
+    recorder: "PageRecorder | None",
+    queries: "StateQueries | None",
     registry: "CollectorRegistry",
     port: int,
     write_message: "Callable[[RunMessage], None]",
 ) -> Iterator[None]:
-    """Serve the page where nobody reaches it but who may forward ports: metrics are read from everywhere."""
-    from streamapp_runtime.driver.page.page_routes import PageRoutes, page_message
+    """Serve page and state where nobody reaches them but who may forward ports: metrics are for everybody."""
+    from streamapp_runtime.cli.run_process.driver_routes import driver_routes
     from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
 
     with (
-        PageRoutes(recorder) as routes,
-        serve_metrics(metrics_server(registry, port, page=routes.respond)) as url,
+        driver_routes(recorder, queries, write_message) as routes,
+        serve_metrics(metrics_server(registry, port, routes=routes.by_path)) as url,
     ):
-        write_message(page_message(url))
+        routes.announce(url)
         yield
 
 

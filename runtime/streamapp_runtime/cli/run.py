@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.progress_log import ProgressLog
     from streamapp_runtime.driver.reporting.run_messages import RunMessage
+    from streamapp_runtime.driver.state_queries.state_queries import StateQueries
 
 T = TypeVar("T")
 
@@ -63,6 +64,11 @@ T = TypeVar("T")
     help="With --page: show reasons that may repeat what records hold.",
 )
 @click.option(
+    "--state-queries",
+    is_flag=True,
+    help="Answer queries of the state beside the metrics, on --metrics-port or a free port.",
+)
+@click.option(
     "--take-over",
     is_flag=True,
     help="Take the place of a run of this app that goes on, or of an app on a cluster that owns its state.",
@@ -86,6 +92,7 @@ def run(
     metrics_port: int | None,
     page: bool,
     show_values: bool,
+    state_queries: bool,
     take_over: bool,
     fresh: bool,
     quiet: bool,
@@ -113,7 +120,7 @@ def run(
     Examples:
       streamapp run app.yaml --data ./data --until-end
       streamapp run app.yaml --for 10m --metrics-port 9400
-      streamapp run app.yaml --page
+      streamapp run app.yaml --page --state-queries
       streamapp run app.yaml --fresh --until-end
       streamapp run app.yaml --data ./state --secrets ./kafka-client
     """
@@ -136,6 +143,7 @@ def run(
     from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.progress_log import ProgressLog
+    from streamapp_runtime.driver.state_queries.state_queries import StateQueries
 
     rows = batch_rows or selected.spec.batch.rows
     code = None if app == "-" else Path(app).resolve().parent
@@ -156,11 +164,13 @@ def run(
     )
     liveness = DriverLiveness(time.monotonic)
     recorder = PageRecorder(time.monotonic, time.time, show_values) if page else None
+    queries = StateQueries() if state_queries else None
     served: AbstractContextManager[None] = nullcontext()
-    if metrics_port is not None or recorder is not None:
-        served = _served_metrics(metrics, liveness, recorder, metrics_port or 0, write_message)
+    if metrics_port is not None or recorder is not None or queries is not None:
+        port = metrics_port or 0
+        served = _served_metrics(metrics, liveness, recorder, queries, port, write_message)
     with served:
-        run_end = _run_to_end(selected, options, progress, metrics, liveness, recorder)
+        run_end = _run_to_end(selected, options, progress, metrics, liveness, recorder, queries)
     if run_end.code is ExitCode.DONE:
         progress.ended()
     _report_and_exit(app, run_end, log_format)
@@ -173,6 +183,7 @@ def _run_to_end(
     metrics: "RunMetrics",
     liveness: "DriverLiveness",
     page: "PageRecorder | None",
+    queries: "StateQueries | None",
 ) -> RunEnd:
     """Run an app to its end, whichever that is."""
     from streamapp_runtime.driver.modes.app_run import run_app
@@ -181,7 +192,7 @@ def _run_to_end(
 
     mode = Standalone(app, options)
     run_end = run_to_end(
-        lambda stop, listeners: run_app(mode, stop, listeners),
+        lambda stop, listeners: run_app(mode, stop, listeners, queries),
         progress,
         metrics,
         liveness,
@@ -213,26 +224,21 @@ def _served_metrics(
     metrics: "RunMetrics",
     liveness: "DriverLiveness",
     recorder: "PageRecorder | None",
+    queries: "StateQueries | None",
     port: int,
     write_message: "Callable[[RunMessage], None]",
 ) -> Iterator[None]:
-    """Serve metrics, and the page where there is one."""
-    from streamapp_runtime.driver.page.page_routes import PageRoutes, page_message
+    """Serve metrics, and the page and the state where they are wanted."""
+    from streamapp_runtime.cli.run_process.driver_routes import driver_routes
     from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
     from streamapp_runtime.driver.reporting.run_messages import RunMessage
 
-    routes = None if recorder is None else PageRoutes(recorder)
-    try:
-        server = metrics_server(
-            metrics.registry, port, liveness=liveness.answer, page=routes.respond if routes else None
-        )
-    except OSError as error:
-        raise click.BadParameter(f"port {port}: {error.strerror}", param_hint="--metrics-port") from None
-    with serve_metrics(server) as url:
-        write_message(RunMessage(f"metrics at {url}", {"event": "metrics", "url": url}))
-        if routes is None:
-            yield
-            return
-        write_message(page_message(url))
-        with routes:
+    with driver_routes(recorder, queries, write_message) as routes:
+        try:
+            server = metrics_server(metrics.registry, port, liveness=liveness.answer, routes=routes.by_path)
+        except OSError as error:
+            raise click.BadParameter(f"port {port}: {error.strerror}", param_hint="--metrics-port") from None
+        with serve_metrics(server) as url:
+            write_message(RunMessage(f"metrics at {url}", {"event": "metrics", "url": url}))
+            routes.announce(url)
             yield

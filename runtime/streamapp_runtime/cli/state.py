@@ -16,7 +16,6 @@ from streamapp_runtime.cli.log_access import cli_errors, open_log
 from streamapp_runtime.cli.log_commands.log_target import is_app_source
 
 if TYPE_CHECKING:
-    from streamapp_runtime.driver.checkpoints.committed_rows import TaskRows
     from streamapp_runtime.lanes.tables_file import KnownTable
 
 STATE = "state"
@@ -106,7 +105,7 @@ def read(
         else:
             tasks = committed_rows(system, owner, known_table, chosen_key)
         chosen = (part for part in tasks if task in {None, part.task})
-        shown = islice(_rows(chosen), limit)
+        shown = islice((row for part in chosen for row in part.objects()), limit)
         if output == "json":
             for row in shown:
                 click.echo(json.dumps(row, ensure_ascii=False))
@@ -223,19 +222,6 @@ def _find_table(root: Path, table: str, app: str | None) -> "tuple[str, KnownTab
             f'no table and no operator with state named "{table}"{nearest(table, names)}'
         )
     return matches[0]
-
-
-def _rows(parts: "Iterator[TaskRows]") -> Iterator[dict[str, Any]]:
-    from streamapp_runtime.formats.json.json_writer import json_records
-
-    for task_rows in parts:
-        texts = json_records(task_rows.rows).to_pylist()
-        for key, text in zip(task_rows.keys.to_pylist(), texts, strict=True):
-            yield {
-                "task": task_rows.task.removeprefix("\0"),
-                "key": key.decode(errors="backslashreplace"),
-                "row": json.loads(text),
-            }
 
 
 def _cell(row: dict[str, Any], name: str) -> str:

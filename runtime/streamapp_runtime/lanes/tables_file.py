@@ -58,22 +58,23 @@ class KnownTable:
                 yield row_keys.take(order), rows.take(order)
 
 
-def write_tables_file(root: Path, program: Program, setup: WorkerSetup) -> None:
-    """Note an app's tables, and the stores of its operators."""
+def known_tables(program: Program, setup: WorkerSetup) -> dict[str, KnownTable]:
+    """The tables that an app keeps, and the stores of its operators, by name."""
     stores = {name: (spec.kind, spec.changelog) for name, spec in setup.store_specs.items()}
     stores |= {name: (spec.kind, None) for name, spec in setup.side_input_specs.items()}
-    tables: dict[str, dict[str, Any]] = {}
-    for table in program.tables:
-        if table.name in stores:
-            tables[table.name] = {"columns": column_list(table.columns)}
-    for name, stored in operator_entries(program).items():
-        tables[name] = {
-            "entries": stored.kind,
-            "schemas": [b64encode(schema.serialize()).decode() for schema in stored.schemas],
-            "spanMs": stored.span_ms,
-        }
-    for name, facts in tables.items():
-        facts["store"], facts["changelog"] = stores[name]
+    tables = {
+        table.name: KnownTable(table.name, stores[table.name][0], tuple(table.columns), stores[table.name][1])
+        for table in program.tables
+        if table.name in stores
+    }
+    for name, entries in operator_entries(program).items():
+        tables[name] = KnownTable(name, stores[name][0], (), stores[name][1], entries)
+    return tables
+
+
+def write_tables_file(root: Path, program: Program, setup: WorkerSetup) -> None:
+    """Note an app's tables, and the stores of its operators."""
+    tables = {name: _table_fields(table) for name, table in known_tables(program, setup).items()}
     document = {"format": TABLES_FILE.version, "tables": tables}
     directory = app_directory(root, setup.application_id)
     directory.mkdir(parents=True, exist_ok=True)
@@ -89,6 +90,17 @@ def read_tables_file(root: Path) -> Mapping[str, tuple[KnownTable, ...]]:
         application_id = unquoted(str(file.parent.relative_to(root)))
         tables[application_id] = _decode_tables(file)
     return tables
+
+
+def _table_fields(table: KnownTable) -> dict[str, Any]:
+    fields: dict[str, Any] = {"columns": column_list(table.columns)}
+    if (stored := table.entries) is not None:
+        fields = {
+            "entries": stored.kind,
+            "schemas": [b64encode(schema.serialize()).decode() for schema in stored.schemas],
+            "spanMs": stored.span_ms,
+        }
+    return fields | {"store": table.store, "changelog": table.changelog}
 
 
 def _decode_tables(file: Path) -> tuple[KnownTable, ...]:

@@ -9,7 +9,15 @@ from streamapp.spec.resource.base import Part
 from streamapp.spec.resource.field_marks import Capability, Crd, Effect, Needs, named_list
 from streamapp.spec.resource.operators import Operator
 from streamapp.spec.resource.pods import Code, Driver, EnvVar, Executor, Network, PullSecret, RestartPolicy
-from streamapp.spec.resource.runtime_policies import BadRecords, Batch, CodeErrors, LateRows, Monitor, RunPage
+from streamapp.spec.resource.runtime_policies import (
+    BadRecords,
+    Batch,
+    CodeErrors,
+    LateRows,
+    Monitor,
+    RunPage,
+    StateQueryAccess,
+)
 from streamapp.spec.resource.state import Placement, State
 from streamapp.spec.resource.streams import Stream
 from streamapp.spec.resource.systems import System
@@ -110,6 +118,8 @@ class Spec(Part):
 
     page: Annotated[RunPage, Needs(Capability.CLUSTER), Effect.RESTART] = RunPage()
     """The page of the running app, in the driver's pod."""
+    state_queries: Annotated[StateQueryAccess, Needs(Capability.CLUSTER), Effect.RESTART] = StateQueryAccess()
+    """Queries of the state while the app runs, in the driver's pod."""
 
     image: Annotated[Image | None, Needs(Capability.CLUSTER), Effect.RESTART] = None
     """The runtime image; the installation's when unset."""

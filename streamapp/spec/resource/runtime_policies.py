@@ -82,3 +82,10 @@ class RunPage(Part):
     """Whether it is served. `kubectl port-forward` of the driver's pod reaches it, and nothing else."""
     show_values: bool = False
     """Whether it shows reasons of bad records and failures, which may repeat what records hold."""
+
+
+class StateQueryAccess(Part):
+    """Queries of the state while the app runs, answered on port 9405 of the driver pod's loopback."""
+
+    enabled: bool = False
+    """Whether they are answered. Forwarding a port of the driver's pod reaches them, and nothing else."""

@@ -36,6 +36,7 @@ from streamapp.dsl import (
     RunPage,
     SideInput,
     State,
+    StateQueryAccess,
     SystemHandle,
 )
 from streamapp.spec.parser import parse
@@ -136,6 +137,7 @@ APP: dict[str, Any] = {
     "late_rows": LateRows(action="stream", stream="late"),
     "batch": Batch(rows=1_000, interval="1s"),
     "page": RunPage(enabled=True),
+    "state_queries": StateQueryAccess(enabled=True),
     "image": "shop/runtime:1",
     "image_pull_policy": "IfNotPresent",
     "image_pull_secrets": [PullSecret(name="registry")],

@@ -7,6 +7,7 @@ from streamapp_runtime.driver.batches.backlog import Backlog, RemainingInput
 from streamapp_runtime.driver.executors.lane_assignment import Lanes
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, ReadRange, TaskOrder
+from streamapp_runtime.lanes.protocol.state_queries import StateQuery
 
 
 def lane_orders(
@@ -17,6 +18,7 @@ def lane_orders(
     batch: str,
     remaining: RemainingInput,
     rejections: RejectionHistory,
+    queries: Mapping[str, tuple[StateQuery, ...]],
 ) -> tuple[LaneOrder, ...]:
     """The orders of each lane in a batch of this name; no `executor_ids` where there is one process."""
     checkpoints, side_partitions = backlog.ledger.checkpoints, backlog.side_partitions()
@@ -46,6 +48,7 @@ def lane_orders(
             ),
             executor_ids.get(processor, ""),
             broadcast_orders.get(processor, ()),
+            queries.get(processor, ()),
         )
         for processor, tasks in lanes.items()
     )

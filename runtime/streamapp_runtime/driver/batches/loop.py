@@ -46,6 +46,7 @@ from streamapp_runtime.driver.inputs.batch_pacing import LONGEST_LOOK_SECONDS, L
 from streamapp_runtime.driver.inputs.bounded_turns import end_turn
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange, allocate, within_back_pressure
 from streamapp_runtime.driver.start.launch import Launch
+from streamapp_runtime.driver.state_queries.state_queries import StateQueries
 from streamapp_runtime.driver.status_rules import CAUSES, Reaction, is_of_lane_alone, reaction_to
 from streamapp_runtime.expressions.spark_messages import spark_message
 from streamapp_runtime.expressions.spark_source import SparkOnDemand, SparkSource
@@ -88,6 +89,7 @@ class Loop:
     slow: Callable[[str], None] = lambda _: None  # called from another thread while a batch takes long
     doing: Callable[[str, float | None], None] = lambda *_: None  # a step, and how long it may take
     locations: ExecutorLocations = no_locations
+    queries: StateQueries = field(default_factory=StateQueries)  # of the state, that lanes answer
     number: int = 0  # of the last batch
     awaited: tuple[str, ...] = ()  # side inputs without a version, for which rows have waited for long
     supervisor: LaneSupervisor = field(init=False)
@@ -114,6 +116,7 @@ class Loop:
         self.backlog = Backlog(self.run, self.launch.context.now, data_lost=self.trouble)
         self.bad_records = BadRecordSearch(self.launch.setup.rejection, self._key_of)
         self.stores = RememberedStores(self.ledger)
+        self.queries.begin(self.launch)
         self.supervisor = self._new_supervisor({}, BindingState.UNBOUND)
         self._watch = self._hosting.watcher(self.slow)
 
@@ -157,6 +160,7 @@ class Loop:
             self.session, self.hosting = session, None
             self._watch = self._hosting.watcher(self.slow)
         self.run.launch = launch
+        self.queries.begin(launch)
         self.backlog = self.backlog.renewed()
         self.bad_records.forget_suspects()
         self.supervisor = self._new_supervisor(
@@ -265,7 +269,11 @@ class Loop:
     def _needs_batch(self) -> bool:
         """Whether a batch is needed even if there is nothing to read."""
         busy_tasks = self._busy_tasks
-        return bool(self.supervisor.restoring - busy_tasks) or self.backlog.side_inputs.pressing(busy_tasks)
+        return (
+            bool(self.supervisor.restoring - busy_tasks)
+            or self.backlog.side_inputs.pressing(busy_tasks)
+            or self.queries.wanted(self.supervisor.tasks - busy_tasks, together=self._rounds is None)
+        )
 
     @property
     def _busy_lanes(self) -> frozenset[str]:
@@ -525,6 +533,7 @@ class Loop:
         if not release:  # who lets go of everything says nothing of time
             self.timers.note(reports)
         self.backlog.side_inputs.note(reports)
+        self.queries.note(reports)
         self.rejections.note(reports)
         self.memory_kills.note(reports)
         for report in reports:
@@ -696,7 +705,10 @@ class Loop:
         remaining = RemainingInput() if pending is None else self.backlog.remaining(pending, ranges)
         busy_lanes, executor_ids = self._busy_lanes, self.supervisor.executors.executor_ids
         lanes = {name: tasks for name, tasks in self.supervisor.lanes.items() if name not in busy_lanes}
-        orders = lane_orders(self.backlog, lanes, executor_ids, ranges, batch, remaining, self.rejections)
+        orders = lane_orders(
+            *(self.backlog, lanes, executor_ids, ranges, batch, remaining, self.rejections),
+            self.queries.queries(lanes, together=self._rounds is None),
+        )
         skip = self.bad_records.known(ranges)
         return Orders(self.ledger.incarnation, self.number, self.clock(), orders, release, skip)
 

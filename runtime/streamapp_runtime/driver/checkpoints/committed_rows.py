@@ -4,8 +4,10 @@ A changelog holds what stores hold, whatever they are kept in, memory too; and a
 writes it, which a store that another process has open cannot.
 """
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,6 +15,7 @@ import pyarrow.compute as pc
 from streamapp.author.names import checkpoint_stream
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.checkpoints.stored_state import read_checkpoint, read_layout
+from streamapp_runtime.formats.json.json_writer import json_records
 from streamapp_runtime.lanes.tables_file import KnownTable
 from streamapp_runtime.rows.distinct_keys import last_of_each
 from streamapp_runtime.systems.stream_system import StreamSystem
@@ -25,6 +28,16 @@ class TaskRows:
     task: str
     keys: pa.BinaryArray
     rows: pa.RecordBatch
+
+    def objects(self) -> Iterator[dict[str, Any]]:
+        """Each row with its task and its key, as JSON has it."""
+        texts = json_records(self.rows).to_pylist()
+        for key, text in zip(self.keys.to_pylist(), texts, strict=True):
+            yield {
+                "task": self.task.removeprefix("\0"),
+                "key": key.decode(errors="backslashreplace"),
+                "row": json.loads(text),
+            }
 
 
 def committed_rows(

@@ -28,6 +28,7 @@ from streamapp_runtime.driver.reporting.open_windows import open_windows
 from streamapp_runtime.driver.spark.jvm import mute_jvm
 from streamapp_runtime.driver.start.app_storage import AppStorage
 from streamapp_runtime.driver.start.launch import Launch
+from streamapp_runtime.driver.state_queries.state_queries import StateQueries
 from streamapp_runtime.lanes import tables_file
 from streamapp_runtime.systems.connection import open_system
 from streamapp_runtime.systems.stream_system import FencedError, InvalidSettingsError, StreamSystem
@@ -92,8 +93,8 @@ class RunMode(Protocol):
         """What is done between two batches."""
 
 
-def run_app(mode: RunMode, stop: StopFlag, listeners: Listeners) -> None:
-    """Run an app until it is told to stop, or until its limits.
+def run_app(mode: RunMode, stop: StopFlag, listeners: Listeners, queries: StateQueries | None = None) -> None:
+    """Run an app until it is told to stop, or until its limits; lanes answer `queries` where there are any.
 
     AppRefusedError when it cannot run as it is, FailedError when it may be tried again.
     """
@@ -121,11 +122,14 @@ def run_app(mode: RunMode, stop: StopFlag, listeners: Listeners) -> None:
             unended=listeners.unended,
             slow=listeners.slow,
             doing=listeners.doing,
+            queries=queries or StateQueries(),
         )
         follower = mode.follower(loop, executor_pool, listeners.changed)
         follower.begin()
         _start(loop)
-        _serve(loop, follower, stop, listeners.batch, _with_compaction(system, listeners.idle), mode.limits)
+        rest = stop.wait if queries is None else queries.wait
+        idle = _with_compaction(system, listeners.idle)
+        _serve(loop, follower, stop, rest, listeners.batch, idle, mode.limits)
         loop.release()
         follower.report(ended=True)
         if mode.limits.until_end and not loop.ended:
@@ -135,6 +139,8 @@ def run_app(mode: RunMode, stop: StopFlag, listeners: Listeners) -> None:
     except StoppedError:
         return
     finally:
+        if queries is not None:
+            queries.end()
         mute_jvm()
         executor_pool.close()
         system.close()
@@ -160,6 +166,7 @@ def _serve(
     loop: Loop,
     follower: ModelFollower,
     stop: StopFlag,
+    rest: Callable[[float], object],
     batch_done: Callable[[BatchResult], None],
     idle: Callable[[], None],
     limits: RunLimits,
@@ -177,13 +184,13 @@ def _serve(
             if loop.ended:
                 return
             if rest_seconds := loop.rest_seconds:
-                stop.wait(rest_seconds)
+                rest(rest_seconds)
             continue
         if not loop.behind:
             if limits.until_end and not follower.follow(now=True):
                 return
             idle()
-        stop.wait(loop.look_seconds)
+        rest(loop.look_seconds)
 
 
 def _with_compaction(system: StreamSystem, idle: Callable[[], None]) -> Callable[[], None]:

@@ -1,17 +1,11 @@
-"""Answers requests for the page: its files, its data, its plan as SVG, and a stream of events.
-
-A page on this machine has no login. So that no page of another host reads it by a name that it had resolved
-to this machine, the `Host` of a request has to be this machine's own.
-"""
+"""Answers requests for the page: its files, its data, its plan as SVG, and a stream of events."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.resources import files
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Final, Self
-from urllib.parse import urlsplit
 
 from streamapp.plan.render.diagram.diagram_builder import build_diagram
 from streamapp.plan.render.drawing import svg_style
@@ -19,10 +13,10 @@ from streamapp.plan.render.drawing.markup import element
 from streamapp.plan.render.drawing.svg_document import drawing
 from streamapp.plan.render.drawing.theme import variables
 from streamapp.plan.render.web_page.zoom_script import ZOOM_SCRIPT
+from streamapp_runtime.driver.loopback_requests import SAFETY_HEADERS, refusal_of
 from streamapp_runtime.driver.page.app_snapshot import app_snapshot, live_fields
 from streamapp_runtime.driver.page.page_recorder import PageRecorder
 from streamapp_runtime.driver.page.running_app import RunningApp
-from streamapp_runtime.driver.reporting.run_messages import RunMessage
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -31,7 +25,6 @@ EVENT_SECONDS: Final = 2.0
 """Seconds between two events."""
 MOST_VIEWERS: Final = 16
 """So many streams of events at a time: each has a thread."""
-OWN_HOSTS: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 POLICY: Final = "; ".join(
     (
         "default-src 'none'",
@@ -47,10 +40,7 @@ POLICY: Final = "; ".join(
 PREFIX: Final = "/page/"
 _HEADERS: Final = (
     ("Content-Security-Policy", POLICY),
-    ("X-Content-Type-Options", "nosniff"),
-    ("Cross-Origin-Resource-Policy", "same-origin"),
-    ("Referrer-Policy", "no-referrer"),
-    ("Cache-Control", "no-store"),
+    *SAFETY_HEADERS,
 )
 _TEXT: Final = "text/plain; charset=utf-8"
 _JSON: Final = "application/json; charset=utf-8"
@@ -94,10 +84,11 @@ class PageRoutes:
             start_response(status, [("Content-Type", kind), length, *_HEADERS, *headers])
             return [content]
 
-        refusal = _refusal(environ)
+        refusal = refusal_of(environ)
         name = environ["PATH_INFO"].removeprefix(PREFIX)
         if refusal is not None:
-            return answer(*refusal)
+            status, text = refusal
+            return answer(status, _TEXT, text)
         if environ["PATH_INFO"] == PREFIX.rstrip("/"):
             return answer("308 Permanent Redirect", _TEXT, b"", ("Location", PREFIX))
         if name == "events":
@@ -176,12 +167,6 @@ class _Events:
             self._routes.release()
 
 
-def page_message(metrics_url: str) -> RunMessage:
-    """Where the page is that the server of these metrics has."""
-    url = metrics_url.removesuffix("/metrics") + PREFIX
-    return RunMessage(f"page at {url}", {"event": "page", "url": url})
-
-
 def _drawn(app: RunningApp) -> bytes:
     body, width, height = drawing(build_diagram(app.graph, app.plan), focusable=True)
     return element(
@@ -196,21 +181,6 @@ def _drawn(app: RunningApp) -> bytes:
         width=width,
         height=height,
     ).encode()
-
-
-def _refusal(environ: "WSGIEnvironment") -> tuple[str, str, bytes] | None:
-    """Why a request gets nothing; None where it may have what it asks for."""
-    if environ["REQUEST_METHOD"] != "GET":
-        return "405 Method Not Allowed", _TEXT, b"only GET\n"
-    if not _is_own_host(environ.get("HTTP_HOST", "")):
-        return "403 Forbidden", _TEXT, b"ask for it as 127.0.0.1 or localhost\n"
-    return None
-
-
-def _is_own_host(host: str) -> bool:
-    with suppress(ValueError):  # of brackets that do not match
-        return urlsplit(f"//{host}").hostname in OWN_HOSTS
-    return False
 
 
 def _json(fields: dict[str, object]) -> bytes:

@@ -5,7 +5,7 @@ reader that breaks off, and takes half a second to end.
 """
 
 import socket
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from socketserver import ThreadingMixIn
 from threading import Thread
@@ -25,7 +25,6 @@ EVERYWHERE = ""
 _TEXT = ("Content-Type", "text/plain; charset=utf-8")
 Answer = Callable[[], tuple[bool, str]]
 """Whether the driver makes progress, and what it does."""
-PAGE_PATH = "/page"
 Respond = Callable[["WSGIEnvironment", "StartResponse"], Iterable[bytes]]
 """Answers a request."""
 
@@ -59,11 +58,11 @@ def metrics_server(
     port: int,
     host: str = LOOPBACK,
     liveness: Answer | None = None,
-    page: Respond | None = None,
+    routes: Mapping[str, Respond] | None = None,
 ) -> WSGIServer:
     """A server on a port, a free one for 0; an OSError where the port is taken.
 
-    With `page` it answers below /page as well.
+    `routes` has what answers below other paths, such as "/page".
     """
     metrics_app = make_wsgi_app(registry)
 
@@ -73,8 +72,9 @@ def metrics_server(
             alive, text = liveness()
             start_response("200 OK" if alive else "503 Service Unavailable", [_TEXT])
             return [f"{text}\n".encode()]
-        if page is not None and f"{environ['PATH_INFO']}/".startswith(f"{PAGE_PATH}/"):
-            return page(environ, start_response)
+        for path, respond_below in (routes or {}).items():
+            if f"{environ['PATH_INFO']}/".startswith(f"{path}/"):
+                return respond_below(environ, start_response)
         if environ["PATH_INFO"] in {"/", "/metrics"}:
             content: Iterable[bytes] = metrics_app(environ, start_response)
             return content

@@ -27,6 +27,7 @@ from streamapp_runtime.lanes.layers.wide_rows import (
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders, ReadRange
 from streamapp_runtime.lanes.protocol.failed_rows import MOST_FAILED_ROWS, FailedRecord, FailedRows
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause, RejectionReport
+from streamapp_runtime.lanes.protocol.state_queries import StateAnswer
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.lanes.records.dead_letters import RejectedRecord, dead_letters
 from streamapp_runtime.lanes.records.key_check import misplaced_keys
@@ -87,6 +88,7 @@ class LayerBatch:
         self.times = StepTimes()
         self.failed_rows = FailedRows.of(lane)
         self.failed_records: list[FailedRecord] = []  # on which an expression that a worker computes failed
+        self.answers: list[StateAnswer] = []  # to what the lane was asked of its state
         self._touched: set[tuple[int, str]] = set()
 
     def process(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -148,7 +150,7 @@ class LayerBatch:
         reports: list[tuple[int, str]] = []
         for index in range(len(self.lane.tasks)):
             counts = [counter[index] for counter in self._counters()]
-            first = index == 0 and bool(self.state.counted or self.side_inputs.published)
+            first = index == 0 and bool(self.state.counted or self.side_inputs.published or self.answers)
             update = self.time.updates.get(index) if self.time and self.context.first else None
             contained = self.side_inputs.contained.get(index, {})
             rejections = self.rejections.get(index, RejectionReport())
@@ -168,6 +170,7 @@ class LayerBatch:
                         counted=self.counted(),
                         published=self.side_inputs.published,
                         failed_records=tuple(self.failed_records),
+                        answers=tuple(self.answers),
                     )
                 reports.append((index, report.text()))
         return reports
@@ -243,6 +246,7 @@ class LayerBatch:
                     counter[task] += number
                 self.times.add(report.times)
                 self.failed_records += report.failed_records
+                self.answers += report.answers
                 self.rejections[task].add(report.rejections)
                 for counter_or_level, name, number in report.counted:
                     self.state.counted[counter_or_level, name] += number
@@ -371,7 +375,6 @@ class LayerBatch:
         self.context.side_input_stores.fill(self.lane.tasks[task].name, name, keys, values)
 
     def _store(self, task: int, name: str) -> Store:
-        if name in self.context.side_input_stores.specs:
-            return self.context.side_input_stores.store(self.lane.tasks[task].name, name)
-        self._touched.add((task, name))
-        return self.context.lane_stores.store(self.lane.tasks[task].name, name)
+        if name in self.context.lane_stores.specs:
+            self._touched.add((task, name))
+        return self.context.store(self.lane.tasks[task].name, name)

@@ -112,6 +112,16 @@ class LayerContext:
             self.release_stores()
         self.system.close()
 
+    def has_store(self, name: str) -> bool:
+        """Whether the layer keeps a table, or an operator's state, of this name."""
+        return name in self.lane_stores.specs or name in self.side_input_stores.specs
+
+    def store(self, task: str, name: str) -> Store:
+        """A store that was settled in this batch."""
+        if name in self.side_input_stores.specs:
+            return self.side_input_stores.store(task, name)
+        return self.lane_stores.store(task, name)
+
     def stores_on_disk(self) -> Iterator[tuple[str, Store]]:
         """The open stores that are files, by their table."""
         yield from self.lane_stores.on_disk()

@@ -9,6 +9,7 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.event_time.watermark_receiver import WatermarkUpdate
 from streamapp_runtime.lanes.protocol.failed_rows import FailedRecord, failed_records_of
 from streamapp_runtime.lanes.protocol.rejections import RejectionReport
+from streamapp_runtime.lanes.protocol.state_queries import StateAnswer
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 
 
@@ -28,6 +29,7 @@ class LayerReport:
     watermark_update: WatermarkUpdate | None = None  # what the task has reached in event time
     rejections: RejectionReport = field(default_factory=RejectionReport)  # what was left out
     failed_records: Sequence[FailedRecord] = ()  # of the lane: those on which an expression failed
+    answers: Sequence[StateAnswer] = ()  # of the lane: to what it was asked of its state
 
     def text(self) -> str:
         """As it travels."""
@@ -36,6 +38,7 @@ class LayerReport:
         fields["paused_inputs"] = list(self.paused_inputs)
         fields["rejections"] = self.rejections.fields()
         fields["failed_records"] = list(self.failed_records)
+        fields["answers"] = [answer.fields() for answer in self.answers]
         fields["seals"] = {str(p): (seal.upstream, seal.upstreams) for p, seal in self.seals.items()}
         fields["watermark_update"] = asdict(self.watermark_update) if self.watermark_update else None
         for name, positions in (("arrived", self.arrived), ("contained", self.contained)):
@@ -60,6 +63,7 @@ class LayerReport:
             watermark_update=WatermarkUpdate(**update) if update else None,
             rejections=RejectionReport.parse(fields["rejections"]),
             failed_records=failed_records_of(fields["failed_records"]),
+            answers=[StateAnswer.of_fields(values) for values in fields["answers"]],
         )
 
 

@@ -28,17 +28,19 @@ from streamapp_runtime.lanes.protocol.oom_kills import oom_kills
 from streamapp_runtime.lanes.protocol.rejections import RejectionReport
 from streamapp_runtime.lanes.protocol.state_levels import VOLUME_LEVELS
 from streamapp_runtime.lanes.protocol.state_location import location_of
+from streamapp_runtime.lanes.protocol.state_queries import StateAnswer
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.lanes.protocol.traffic import RESTORED_BYTES
 from streamapp_runtime.lanes.task_stores.lane_stores import RESTORE_SECONDS
+from streamapp_runtime.lanes.task_stores.state_lookup import answer_query
 from streamapp_runtime.lanes.task_stores.state_usage import StateUsage, full_store_message
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.program.program import Program
 from streamapp_runtime.stores.directories import owned_stores as owned_by_app
 from streamapp_runtime.stores.directories.state_directory import EVERY_TASK
 from streamapp_runtime.stores.directories.store_cleanup import UnownedStore, remove_unowned_stores
-from streamapp_runtime.stores.store import StoreFullError
+from streamapp_runtime.stores.store import StoreError, StoreFullError
 
 SETTLE_STEP = "settle"
 """The step in which stores are brought to where their checkpoints are."""
@@ -114,6 +116,7 @@ class LayerWorker:
         self.cleared_stores = ()
         with batch.times.of(SETTLE_STEP):
             batch.failed.update(self._restore_stores(batch, lane))
+        batch.answers += self._answers(batch)
         if isinstance(batch, FirstLayerBatch):
             for _ in batches:
                 pass
@@ -161,6 +164,20 @@ class LayerWorker:
                 batch.fail_task(index, TaskStatus.RESTORING, f"{settled.left} changelog entries to go")
                 yield index
 
+    def _answers(self, batch: LayerBatch) -> Iterator[StateAnswer]:
+        """What this layer's stores have of what the lane is asked, at the checkpoints of its order."""
+        indexes = {task.name: index for index, task in enumerate(batch.lane.tasks)}
+        for query in batch.lane.queries:
+            for task in query.tasks if self.context.has_store(query.table) else ():
+                if indexes[task] in batch.failed:
+                    _, message = batch.failures.get(indexes[task], (None, "it cannot work at the moment"))
+                    yield StateAnswer(query.number, task, missing=message)
+                    continue
+                try:
+                    yield answer_query(query, task, self.context.store(task, query.table))
+                except StoreError as error:
+                    yield StateAnswer(query.number, task, missing=error.message)
+
     def _guarded(self, batch: LayerBatch, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Rows as far as they come; what ends them early is reported for all tasks of the lane."""
         try:
@@ -207,6 +224,7 @@ class LayerWorker:
                 oom_kills=self.oom_kills if index == 0 else None,
                 failed_rows=batch.failed_rows.text() if index == 0 else "",
                 failed_records=tuple(batch.failed_records) if index == 0 else (),
+                answers=tuple(batch.answers) if index == 0 else (),
                 contained={str(p): at for p, at in batch.side_inputs.contained.get(index, {}).items()},
                 **_time(batch, done, index),
             )

@@ -7,6 +7,7 @@ that is bound to the job says which batch it is: a late attempt of an earlier on
 from dataclasses import dataclass, replace
 
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause, RejectionCount
+from streamapp_runtime.lanes.protocol.state_queries import StateQuery
 
 BATCH_PROPERTY = "streamapp.batch"
 
@@ -80,6 +81,7 @@ class LaneOrder:
     tasks: tuple[TaskOrder, ...]
     executor_id: str = ""  # the executor that it has to find itself on; empty for any
     shared: tuple[BroadcastOrder, ...] = ()
+    queries: tuple[StateQuery, ...] = ()  # what it is asked of its state
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from streamapp_runtime.lanes.protocol.batch_orders import (
     TaskOrder,
 )
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause, RejectionCount
+from streamapp_runtime.lanes.protocol.state_queries import StateQuery
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 
 _DIGEST_BYTES: Final = 16
@@ -96,6 +97,7 @@ class OrderMemory:
             "processor": lane.processor,
             "executor_id": lane.executor_id,
             "shared": _lists(lane.shared),
+            "queries": [query.fields() for query in lane.queries],
             "release": orders.release,
             "skip": _lists(orders.skip),
             "trial": orders.trial,
@@ -127,7 +129,8 @@ class OrderMemory:
             for index, task in enumerate(base)
         )
         shared = tuple(BroadcastOrder(*values) for values in head["shared"])
-        lane = LaneOrder(head["processor"], tasks, head["executor_id"], shared)
+        queries = tuple(StateQuery.of_fields(values) for values in head["queries"])
+        lane = LaneOrder(head["processor"], tasks, head["executor_id"], shared, queries)
         if _digest(lane) != head["digest"]:
             raise OrderMismatchError(
                 f"batch {head['batch']} is meant for other checkpoints than {lane.processor} has"

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from streamapp_runtime.lanes.protocol.failed_rows import FailedRecord, failed_records_of
 from streamapp_runtime.lanes.protocol.rejections import RejectionReport
+from streamapp_runtime.lanes.protocol.state_queries import StateAnswer
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 
 
@@ -37,6 +38,7 @@ class TaskReport:
     oom_kills: int | None = None  # by the kernel's count, when the worker started; of the lane's first task
     failed_rows: str = ""  # the rows of the lane on which an expression failed, in a search for them
     failed_records: Sequence[FailedRecord] = ()  # of the lane: on which an expression failed in a worker
+    answers: Sequence[StateAnswer] = ()  # of the lane: to what it was asked of its state
 
     def fields(self) -> dict[str, Any]:
         """As it travels in JSON: without what it has nothing to say of."""
@@ -44,6 +46,8 @@ class TaskReport:
         news = {name: value for name, value, empty in values if value not in (empty, [])}
         if rejections := self.rejections.fields():
             news["rejections"] = rejections
+        if self.answers:
+            news["answers"] = [answer.fields() for answer in self.answers]
         return {"task": self.task, "status": self.status, **news}
 
     @classmethod
@@ -56,6 +60,8 @@ class TaskReport:
             report["counted"] = tuple((counter, name, number) for counter, name, number in sent["counted"])
         if "failed_records" in sent:
             report["failed_records"] = failed_records_of(sent["failed_records"])
+        if "answers" in sent:
+            report["answers"] = tuple(StateAnswer.of_fields(fields) for fields in sent["answers"])
         if "rejections" in sent:
             report["rejections"] = RejectionReport.parse(sent["rejections"])
         return cls(**report)
@@ -74,6 +80,6 @@ _EMPTY: Final = TaskReport("", TaskStatus.COMMITTED)
 _OPTIONAL: Final = tuple(
     (one.name, getattr(_EMPTY, one.name))
     for one in fields(TaskReport)
-    if one.name not in {"task", "status", "rejections"}
+    if one.name not in {"task", "status", "rejections", "answers"}
 )
 """What is left out where it says nothing."""

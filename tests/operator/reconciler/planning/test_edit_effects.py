@@ -38,6 +38,7 @@ EDITS: dict[str, Any] = {
     "spec.monitor": {"monitor": {"enabled": False}},
     "spec.rebalanceDelay": {"rebalanceDelay": "1m"},
     "spec.page": {"page": {"enabled": True}},
+    "spec.stateQueries": {"stateQueries": {"enabled": True}},
     "spec.delivery": {"delivery": "atLeastOnce"},
     "spec.onBadRecord": {"onBadRecord": {"action": "skip"}},
     "spec.onCodeError": {"onCodeError": {"action": "skip"}},

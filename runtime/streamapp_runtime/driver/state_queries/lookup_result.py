@@ -1,0 +1,73 @@
+"""The rows of a query, from the entries that tasks have answered with."""
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from binascii import Error as NotBase64Error
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from streamapp_runtime.driver.checkpoints.committed_rows import TaskRows
+from streamapp_runtime.driver.state_queries.state_lookup_request import LookupRefusedError, StateLookup
+from streamapp_runtime.lanes.protocol.state_queries import MOST_ANSWER_BYTES, StateAnswer
+from streamapp_runtime.lanes.tables_file import KnownTable
+
+
+@dataclass(frozen=True, slots=True)
+class LookupResult:
+    """Rows in order of their keys, and behind which entry there are more."""
+
+    rows: tuple[dict[str, Any], ...]
+    last: bytes | None = None  # the key of the last entry, where there are more
+
+    def fields(self) -> dict[str, Any]:
+        """As it is served."""
+        more = {} if self.last is None else {"next": cursor(self.last)}
+        return {"rows": self.rows} | more
+
+
+def lookup_result(lookup: StateLookup, table: KnownTable, answers: Sequence[StateAnswer]) -> LookupResult:
+    """The rows of all tasks. Of a scan those as far as every task has answered, and no more than asked for.
+
+    LookupRefusedError where the rows of keys are larger than an answer.
+    """
+    if lookup.keys and any(answer.cut for answer in answers):
+        raise LookupRefusedError(
+            f"the rows of these keys are larger than {MOST_ANSWER_BYTES:,} bytes; ask for fewer keys"
+        )
+    entries = sorted((key, answer.task, value) for answer in answers for key, value in answer.entries)
+    last: bytes | None = None
+    cut_at = min((answer.entries[-1][0] for answer in answers if answer.cut and answer.entries), default=None)
+    if cut_at is not None:
+        entries, last = [entry for entry in entries if entry[0] <= cut_at], cut_at
+    if not lookup.keys and len(entries) > lookup.limit:
+        last = entries[lookup.limit - 1][0]
+        entries = [entry for entry in entries if entry[0] <= last]  # a key may be in several tasks
+    tasks = sorted({task for _, task, _ in entries})
+    rows = [
+        row
+        for task in tasks
+        for row in _rows(table, task, [(key, value) for key, owner, value in entries if owner == task])
+    ]
+    return LookupResult(tuple(sorted(rows, key=lambda row: (row["key"], row["task"]))), last)
+
+
+def cursor(entry_key: bytes) -> str:
+    """The key of an entry, as who asks for more gives it back."""
+    return urlsafe_b64encode(entry_key).decode()
+
+
+def entry_of_cursor(text: str) -> bytes:
+    """The key of an entry; LookupRefusedError where it is none that was served."""
+    try:
+        return urlsafe_b64decode(text.encode("ascii"))
+    except (NotBase64Error, ValueError):
+        raise LookupRefusedError("`after` is not what an earlier answer had as `next`") from None
+
+
+def _rows(table: KnownTable, task: str, entries: list[tuple[bytes, bytes]]) -> Iterator[dict[str, Any]]:
+    keys = pa.array([key for key, _ in entries], pa.binary())
+    values = pa.array([value for _, value in entries], pa.binary())
+    for row_keys, rows in table.rows(keys, values, None):
+        yield from TaskRows(task, row_keys, rows).objects()

@@ -1,0 +1,112 @@
+"""Answers requests for rows of the state, as JSON: `/state/` names the tables, `/state/TABLE` gives rows."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qsl
+
+from streamapp.spec.problem import nearest, short
+from streamapp_runtime.driver.loopback_requests import SAFETY_HEADERS, refusal_of
+from streamapp_runtime.driver.state_queries.lookup_result import entry_of_cursor, lookup_result
+from streamapp_runtime.driver.state_queries.state_lookup_request import (
+    MOST_ENTRIES,
+    MOST_KEYS,
+    LookupRefusedError,
+    StateLookup,
+)
+from streamapp_runtime.driver.state_queries.state_queries import (
+    StateQueries,
+    StateUnavailableError,
+    UnknownTableError,
+)
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+PREFIX: Final = "/state/"
+DEFAULT_LIMIT: Final = 100
+_PARAMETERS: Final = ("key", "prefix", "after", "limit")
+_JSON: Final = "application/json; charset=utf-8"
+
+
+def _no_audit(text: str, facts: Mapping[str, object]) -> None:
+    """Nobody wants to know."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRoutes:
+    """The state of one run, as it is served."""
+
+    queries: StateQueries
+    audit: Callable[[str, Mapping[str, object]], None] = field(default=_no_audit)  # of each query, in words
+
+    def respond(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        """Answer a request of a path that begins with /state."""
+        status, fields = self._answer(environ)
+        content = json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        headers = [("Content-Type", _JSON), ("Content-Length", str(len(content))), *SAFETY_HEADERS]
+        if status.startswith("503"):
+            headers.append(("Retry-After", "1"))
+        start_response(status, headers)
+        return [content]
+
+    def _answer(self, environ: "WSGIEnvironment") -> tuple[str, dict[str, Any]]:
+        if refusal := refusal_of(environ):
+            status, text = refusal
+            return status, {"error": text.decode().strip()}
+        # A path and a query come as the bytes that they are: keys need not be text.
+        name = environ["PATH_INFO"].encode("latin-1").decode(errors="replace").removeprefix(PREFIX)
+        try:
+            if name in {"", "/state"}:
+                return "200 OK", {"tables": sorted(self.queries.tables)}
+            lookup = state_lookup(name, environ.get("QUERY_STRING", ""))
+            answers = self.queries.ask(lookup)
+            result = lookup_result(lookup, self.queries.tables[name], answers)
+        except UnknownTableError:
+            nearby = nearest(name, sorted(self.queries.tables))
+            return "404 Not Found", {
+                "error": f'no table and no operator with state named "{short(name)}"{nearby}'
+            }
+        except LookupRefusedError as error:
+            return "400 Bad Request", {"error": str(error)}
+        except StateUnavailableError as error:
+            return "503 Service Unavailable", {"error": str(error)}
+        self._note(lookup, len(result.rows), environ.get("REMOTE_ADDR", ""))
+        return "200 OK", result.fields()
+
+    def _note(self, lookup: StateLookup, rows: int, client: str) -> None:
+        """Note who asked for how much of what; keys are data, and stay out."""
+        asked = f"{len(lookup.keys)} keys" if lookup.keys else "a scan"
+        facts = {"event": "stateQuery", "table": lookup.table, "keys": len(lookup.keys)}
+        self.audit(
+            f"state query of {lookup.table} from {client}: {asked}, {rows} rows",
+            facts | {"rows": rows, "client": client},
+        )
+
+
+def state_lookup(table: str, query: str) -> StateLookup:
+    """What the query of a URL asks for; LookupRefusedError where it cannot be asked."""
+    values: dict[str, list[bytes]] = {}
+    try:
+        pairs = parse_qsl(query, keep_blank_values=True, encoding="latin-1", max_num_fields=MOST_KEYS + 3)
+    except ValueError:
+        raise LookupRefusedError(f"more than {MOST_KEYS} keys at once; ask for fewer") from None
+    for name, value in pairs:
+        if name not in _PARAMETERS:
+            raise LookupRefusedError(f'no parameter "{short(name)}"{nearest(name, _PARAMETERS)}')
+        values.setdefault(name, []).append(value.encode("latin-1"))
+    keys = tuple(dict.fromkeys(values.pop("key", ())))
+    if keys and values:
+        raise LookupRefusedError(f'"key" and "{next(iter(values))}" exclude each other')
+    if len(keys) > MOST_KEYS:
+        raise LookupRefusedError(f"{len(keys)} keys at once; ask for at most {MOST_KEYS}")
+    if repeated := [name for name, each in values.items() if len(each) > 1]:
+        raise LookupRefusedError(f'"{repeated[0]}" stands there twice')
+    (limit,) = values.get("limit", [str(DEFAULT_LIMIT).encode()])
+    if not limit.isdigit() or not 1 <= int(limit) <= MOST_ENTRIES:
+        raise LookupRefusedError(f'"limit" is a number from 1 to {MOST_ENTRIES:,}')
+    (prefix,) = values.get("prefix", [b""])
+    (after,) = values.get("after", [b""])
+    last = entry_of_cursor(after.decode("latin-1")) if after else None
+    return StateLookup(table, keys, prefix, last, int(limit))

@@ -1,0 +1,66 @@
+"""What is asked of the state of a lane's tasks, and its answers: they travel with orders and reports.
+
+A lane answers when its stores are at the checkpoints of its order and before it reads a record, so an answer
+holds what was committed and nothing else.
+"""
+
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+MOST_ANSWER_BYTES: Final = 1 << 20
+"""So large is what one task answers to one query; an entry that is larger comes alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateQuery:
+    """Entries of one table, or of an operator's own state: those of some keys, or a range of them."""
+
+    number: int  # of the query, for as long as the run goes on
+    table: str
+    tasks: tuple[str, ...]  # of the lane: those whose entries are asked for
+    keys: tuple[bytes, ...] = ()  # the keys of entries; empty for a range
+    timed: bool = False  # whether each key is looked up behind every time that entries begin with
+    start: bytes = b""  # of a range
+    end: bytes | None = None
+    limit: int = 0  # how many entries of a range each task gives at most
+
+    def fields(self) -> list[Any]:
+        """As it travels."""
+        keys, end = [_text(key) for key in self.keys], None if self.end is None else _text(self.end)
+        return [self.number, self.table, self.tasks, keys, self.timed, _text(self.start), end, self.limit]
+
+    @classmethod
+    def of_fields(cls, fields: Sequence[Any]) -> "StateQuery":
+        """As it was sent."""
+        number, table, tasks, keys, timed, start, end, limit = fields
+        keys, end = tuple(map(b64decode, keys)), None if end is None else b64decode(end)
+        return cls(number, table, tuple(tasks), keys, timed, b64decode(start), end, limit)
+
+
+@dataclass(frozen=True, slots=True)
+class StateAnswer:
+    """What one task has of what a query asks for, in order of the key."""
+
+    number: int  # of the query
+    task: str
+    entries: tuple[tuple[bytes, bytes], ...] = ()  # keys and values
+    cut: bool = False  # whether the range goes on behind the last entry
+    missing: str = ""  # why the task cannot answer
+
+    def fields(self) -> list[Any]:
+        """As it travels."""
+        entries = [[_text(key), _text(value)] for key, value in self.entries]
+        return [self.number, self.task, entries, self.cut, self.missing]
+
+    @classmethod
+    def of_fields(cls, fields: Sequence[Any]) -> "StateAnswer":
+        """As it was sent."""
+        number, task, entries, cut, missing = fields
+        pairs = tuple((b64decode(key), b64decode(value)) for key, value in entries)
+        return cls(number, task, pairs, cut, missing)
+
+
+def _text(data: bytes) -> str:
+    return b64encode(data).decode()
