@@ -4,24 +4,14 @@ import asyncio
 import sys
 import webbrowser
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Final
 
 import click
 
-from streamapp.protocol.message_names import PAGE_PORT
-from streamapp_operator.cli.cluster_access.app_lookup import read_app
-from streamapp_operator.cli.cluster_access.app_pods import read_app_pods, select_driver
-from streamapp_operator.cli.cluster_access.cluster_command import (
-    cluster_configuration,
-    cluster_options,
-    run_with_cluster,
-    with_cluster,
-)
-from streamapp_operator.cli.cluster_access.port_forward import PortForwardError, forward_connection
-from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
+from streamapp_operator.cli.cluster_access.cluster_command import cluster_options
+from streamapp_operator.cli.cluster_access.forwarded_driver import HOST, ForwardedDriver, ServedPart
 
-HOST: Final = "127.0.0.1"
+_PAGE: Final = ServedPart("page", "serves no page")
 
 
 @click.command(short_help="Open the page of an app on a cluster.")
@@ -42,63 +32,23 @@ def page(
       streamapp page page-views --namespace shop
       streamapp page page-views --port 9405 --no-open
     """
-    where = AppPage(app, namespace, kubeconfig, context)
-    where.check()
+    driver = ForwardedDriver(app, namespace, kubeconfig, context, _PAGE, _complain)
+    driver.check()
     with suppress(KeyboardInterrupt):
-        asyncio.run(_serve(where, port, sys.stdout.isatty() if opens is None else opens))
+        asyncio.run(_serve(driver, port, sys.stdout.isatty() if opens is None else opens))
 
 
-@dataclass(slots=True)
-class AppPage:
-    """An app on a cluster, and the way to its page."""
-
-    app: str
-    namespace: str
-    kubeconfig: str | None
-    context: str | None
-    _complaint: str = field(default="", init=False)  # the last one that was written
-
-    def check(self) -> None:
-        """A ClickException where the app is not there, has no page, or has no driver."""
-        run_with_cluster(self.kubeconfig, self.context, self._check)
-
-    async def forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Carry one connection of a browser to the newest driver. What goes wrong is written once."""
-        try:
-            pod = await with_cluster(self.kubeconfig, self.context, self._driver)
-            configuration = await cluster_configuration(self.kubeconfig, self.context)
-            await forward_connection(configuration, (self.namespace, pod), PAGE_PORT, reader, writer)
-            self._complaint = ""
-        except (PortForwardError, click.ClickException) as error:
-            if str(error) != self._complaint:
-                self._complaint = str(error)
-                click.echo(f"no page at the moment: {error}", err=True)
-        except ConnectionError:  # the browser has left
-            pass
-        finally:
-            with suppress(ConnectionError):
-                writer.close()
-                await writer.wait_closed()
-
-    async def _check(self, cluster: ApiClusterClient) -> None:
-        manifest = await read_app(cluster, self.namespace, self.app)
-        if not manifest["spec"].get("page", {}).get("enabled"):
-            raise click.ClickException(
-                f'app "{self.app}" serves no page: set spec.page.enabled to true, which restarts its driver'
-            )
-        await self._driver(cluster)
-
-    async def _driver(self, cluster: ApiClusterClient) -> str:
-        return select_driver(await read_app_pods(cluster, self.namespace, self.app), self.app).name
+def _complain(reason: str) -> None:
+    click.echo(f"no page at the moment: {reason}", err=True)
 
 
-async def _serve(where: AppPage, port: int, opens: bool) -> None:
+async def _serve(driver: ForwardedDriver, port: int, opens: bool) -> None:
     try:
-        server = await asyncio.start_server(where.forward, HOST, port)
+        server = await asyncio.start_server(driver.forward, HOST, port)
     except OSError as error:
         raise click.BadParameter(f"port {port}: {error.strerror}", param_hint="--port") from None
     url = f"http://{HOST}:{server.sockets[0].getsockname()[1]}/page/"
-    click.echo(f"page of {where.app} at {url} until Ctrl-C")
+    click.echo(f"page of {driver.app} at {url} until Ctrl-C")
     if opens:
         webbrowser.open(url)
     async with server:

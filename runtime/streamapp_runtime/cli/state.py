@@ -14,6 +14,7 @@ from streamapp.spec.problem import nearest
 from streamapp_runtime.cli.duration_option import seconds_of
 from streamapp_runtime.cli.log_access import cli_errors, open_log
 from streamapp_runtime.cli.log_commands.log_target import is_app_source
+from streamapp_runtime.cli.state_query import get, row_cell, scan
 
 if TYPE_CHECKING:
     from streamapp_runtime.lanes.tables_file import KnownTable
@@ -22,17 +23,20 @@ STATE = "state"
 """The folder of stores within that of the log."""
 
 
-@click.group(short_help="List, read and clear the state of apps.")
+@click.group(short_help="List, read, query and clear the state of apps.")
 def state() -> None:
-    """List, read and clear the state of apps.
+    """List, read, query and clear the state of apps.
 
-    DATA is the folder that an embedded system's `path` names, or an app that has one: `app.yaml`. With Kafka
-    it is the folder that `streamapp run --data` named. An app that runs there is not disturbed.
+    `get` and `scan` ask an app that runs, on this machine or on a cluster. The others read what lies on this
+    machine, whether an app runs there or not, and do not disturb it: DATA is the folder that an embedded
+    system's `path` names, or an app that has one: `app.yaml`. With Kafka it is the folder that
+    `streamapp run --data` named.
 
     \b
     Examples:
       streamapp state list ./data
       streamapp state read ./data users --key u17
+      streamapp state get page-views users u17 --namespace shop
     """
 
 
@@ -111,7 +115,7 @@ def read(
                 click.echo(json.dumps(row, ensure_ascii=False))
             return
         names = known_table.column_names
-        cells = [[row["task"], row["key"], *(_cell(row["row"], name) for name in names)] for row in shown]
+        cells = [[row["task"], row["key"], *(row_cell(row["row"], name) for name in names)] for row in shown]
         for line in aligned_columns([["TASK", "KEY", *names], *cells]):
             click.echo(line)
 
@@ -224,6 +228,5 @@ def _find_table(root: Path, table: str, app: str | None) -> "tuple[str, KnownTab
     return matches[0]
 
 
-def _cell(row: dict[str, Any], name: str) -> str:
-    value = row.get(name, "")  # a row of the other side of a join has other columns
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+state.add_command(get)
+state.add_command(scan)
