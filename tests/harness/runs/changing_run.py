@@ -39,10 +39,10 @@ class Outside:
     ear: threading.Thread | None = None
 
     @classmethod
-    def start(cls, folder: Path, app: StreamApp, processors: int) -> "Outside":
+    def start(cls, folder: Path, app: StreamApp, processors: int, *more: str) -> "Outside":
         (folder / "app.yaml").write_text(yaml.safe_dump(as_data(app)), "utf-8")
         (folder / "points").mkdir()
-        options = ["--data", folder / "data", "--processors", str(processors), "--log-format", "json"]
+        options = ["--data", folder / "data", "--processors", str(processors), "--log-format", "json", *more]
         command = [COMMAND, "run", folder / "app.yaml", *options]
         env = os.environ | {VARIABLE: str(folder / "points")}
         env["PYTHONPATH"] = os.pathsep.join([str(REPOSITORY), env.get("PYTHONPATH", "")])

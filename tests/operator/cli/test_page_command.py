@@ -1,22 +1,20 @@
 """`streamapp page` by a real API server to a node whose kubelet the test plays; the page is a real one."""
 
-import asyncio
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from threading import Event, Thread
-from typing import Any, Self
+from typing import Any
 from urllib.request import urlopen
 
 import pytest
-from aiohttp import WSMsgType, web
 
 from tests.harness.api_server.api_server import ApiServer
-from tests.harness.api_server.played_node import kubelet_tls, played_node
+from tests.harness.api_server.played_kubelet import Kubelet
+from tests.harness.api_server.played_node import played_node
 from tests.harness.engine.watched_pages import WatchedRun, page_served, running
 from tests.harness.graphs.shop_apps import shop
 from tests.harness.machine.processes import Child, until
@@ -24,70 +22,7 @@ from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
 
 SECONDS = 60.0
-DATA, ERROR = b"\0", b"\1"
 STREAMAPP = str(Path(sys.executable).with_name("streamapp"))
-
-
-class Kubelet:
-    """Forwards ports of the pods of its node as kubelets do: each pod's port is one of this machine."""
-
-    def __init__(self, server: ApiServer) -> None:
-        self.pages: dict[str, int] = {}  # by pod
-        self._tls = kubelet_tls(server)
-        self._stop: Callable[[], object] = bool
-        self._begun = Event()
-        self._thread = Thread(target=lambda: asyncio.run(self._serve()))
-        self.port = 0
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        assert self._begun.wait(SECONDS)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop()
-        self._thread.join()
-
-    async def _serve(self) -> None:
-        app = web.Application()
-        app.router.add_get("/portForward/{namespace}/{pod}", self._forward)
-        runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=self._tls)
-        await site.start()
-        self.port = runner.addresses[0][1]
-        stopped, loop = asyncio.Event(), asyncio.get_running_loop()
-        self._stop = lambda: loop.call_soon_threadsafe(stopped.set)
-        self._begun.set()
-        await stopped.wait()
-        await runner.cleanup()
-
-    async def _forward(self, request: web.Request) -> web.WebSocketResponse:
-        socket = web.WebSocketResponse(protocols=("v4.channel.k8s.io",))
-        await socket.prepare(request)
-        port = int(request.query["port"]).to_bytes(2, "little")
-        await socket.send_bytes(DATA + port)
-        await socket.send_bytes(ERROR + port)
-        try:
-            here = self.pages[request.match_info["pod"]]
-            reader, writer = await asyncio.open_connection("127.0.0.1", here)
-        except (KeyError, OSError):
-            await socket.send_bytes(ERROR + b"failed to connect to localhost:9405 inside namespace")
-            await socket.close()
-            return socket
-        back = asyncio.create_task(self._back(reader, socket))
-        async for message in socket:
-            if message.type is WSMsgType.BINARY:
-                assert message.data[:1] == DATA
-                writer.write(message.data[1:])
-        writer.close()
-        back.cancel()
-        return socket
-
-    async def _back(self, reader: asyncio.StreamReader, socket: web.WebSocketResponse) -> None:
-        while data := await reader.read(5_000):
-            await socket.send_bytes(DATA + data)
-        await socket.close()
 
 
 @pytest.fixture
@@ -132,7 +67,7 @@ def driver_page(operators: int) -> Iterator[int]:
 
 def test_the_page_of_the_driver_is_here(sim: OperatorSim, kubelet: Kubelet, tmp_path: Path) -> None:
     with driver_page(60) as port, forwarded(sim, tmp_path) as (_, url):
-        kubelet.pages["app-driver-1"] = port
+        kubelet.ports["app-driver-1"] = port
         assert b"<title>" in fetched(url)
         direct = fetched(f"http://127.0.0.1:{port}/page/plan.svg")
         assert len(direct) > 32 * 1024, "it takes several messages"
@@ -141,7 +76,7 @@ def test_the_page_of_the_driver_is_here(sim: OperatorSim, kubelet: Kubelet, tmp_
 
 def test_events_come_as_they_are_made(sim: OperatorSim, kubelet: Kubelet, tmp_path: Path) -> None:
     with driver_page(5) as port, forwarded(sim, tmp_path) as (_, url):
-        kubelet.pages["app-driver-1"] = port
+        kubelet.ports["app-driver-1"] = port
         with urlopen(f"{url}events", timeout=SECONDS) as events:  # noqa: S310 - the same
             lines = [events.readline() for _ in range(6)]
         assert sum(line.startswith(b"data: ") for line in lines) >= 2
@@ -151,7 +86,7 @@ def test_after_a_restart_it_is_the_page_of_the_next_driver(
     sim: OperatorSim, kubelet: Kubelet, tmp_path: Path
 ) -> None:
     with ExitStack() as pages, forwarded(sim, tmp_path) as (child, url):
-        kubelet.pages["app-driver-1"] = pages.enter_context(driver_page(5))
+        kubelet.ports["app-driver-1"] = pages.enter_context(driver_page(5))
         first = fetched(f"{url}plan.svg")
         sim.fail_driver(60)
         sim.begin(node=f"node-of-{sim.namespace}")
@@ -159,7 +94,7 @@ def test_after_a_restart_it_is_the_page_of_the_next_driver(
             with suppress(OSError):
                 fetched(url)
         assert child.said().count("no page at the moment: failed to connect to localhost:9405") == 1
-        kubelet.pages["app-driver-2"] = pages.enter_context(driver_page(60))
+        kubelet.ports["app-driver-2"] = pages.enter_context(driver_page(60))
         assert fetched(f"{url}plan.svg") != first
 
 

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from streamapp.author.key_reliance import key_reliance, side_input_reliance, streams_before
-from streamapp.graph.join_groups import forms_group
 from streamapp.tasks.key_placement import KeyReliance
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.key_partitioning import partition_of
@@ -32,13 +31,13 @@ def tasks_with_keys(launch: Launch, table: str, keys: tuple[bytes, ...]) -> froz
 def _streams_that_place(launch: Launch, table: str) -> Iterable[str] | None:
     """The streams whose partitions say where the keys of a table are; None where keys may be anywhere.
 
-    Operators that group keys, and tables that side inputs fill, have them where the streams have them.
-    What `process` or `sendTo` writes is where the record was that made it.
+    An aggregate by the record's key, and a table that side inputs fill under it, have each key where their
+    streams have it. What is kept under another key is where the record was that it came of.
     """
     app, graph = launch.app, launch.proposal.graph
-    operator = graph.operators.get(table)
-    if operator is not None and operator.traits.keeps_state and forms_group(graph, operator):
-        if table in {each.name for each in app.spec.operators if each.process is not None}:
+    operator = next((each for each in app.spec.operators if each.name == table), None)
+    if operator is not None:
+        if operator.aggregate is None or operator.aggregate.key is not None:
             return None
         reliances = key_reliance(app, graph)
         streams = streams_before(graph, {table})

@@ -1,6 +1,6 @@
 """The rows of a query, from the entries that tasks have answered with."""
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import b64decode, urlsafe_b64encode
 from binascii import Error as NotBase64Error
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ def cursor(entry_key: bytes) -> str:
 def entry_of_cursor(text: str) -> bytes:
     """The key of an entry; LookupRefusedError where it is none that was served."""
     try:
-        return urlsafe_b64decode(text.encode("ascii"))
+        return b64decode(text, altchars=b"-_", validate=True)
     except (NotBase64Error, ValueError):
         raise LookupRefusedError("`after` is not what an earlier answer had as `next`") from None
 

@@ -126,7 +126,7 @@ class StateQueries:
             self.arrived.clear()
             for waiting in self._waiting.values():
                 asked_tasks = _asked_tasks(waiting, idle_tasks, together)
-                if together:  # what earlier batches answered is of another moment
+                if together and asked_tasks:  # what an earlier batch answered is of another moment
                     waiting.answers.clear()
                 for processor, tasks in lanes.items():
                     if own_tasks := tuple(task for task in tasks if task in asked_tasks):

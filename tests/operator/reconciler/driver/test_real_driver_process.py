@@ -283,6 +283,25 @@ def test_the_generation_that_runs_is_the_one_that_the_driver_goes_by(sim: Operat
     assert sim.says("Progressing") == ("False", "Stable")
 
 
+def test_a_driver_answers_queries_of_state_while_its_resource_says_so(
+    sim: OperatorSim, tmp_path: Path
+) -> None:
+    app = copying()
+    app["spec"]["stateQueries"] = {"enabled": True}
+    with acting(sim, tmp_path, app) as acted:
+        acted.comes_to(DriverState.RUNNING, 1)
+        (url,) = [one["url"] for one in acted.said() if one.get("event") == "stateQueries"]
+        assert json.loads(got(url)[2]) == {"tables": []}
+        assert got(url.replace("/state/", "/page/"))[0] == 404
+        with pytest.raises(ConnectionRefusedError):  # which one that listens everywhere would answer
+            got(url.replace("127.0.0.1", "127.0.0.2"))
+        sim.edit(stateQueries={"enabled": False})
+        sim.settle()
+        acted.replace()
+        acted.comes_to(DriverState.RUNNING, 2)
+        assert [one for one in acted.said() if one.get("event") == "stateQueries"] == []
+
+
 def test_a_driver_has_a_page_on_loopback_while_its_resource_says_so(sim: OperatorSim, tmp_path: Path) -> None:
     app = copying()
     app["spec"]["page"] = {"enabled": True}

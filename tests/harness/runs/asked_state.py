@@ -1,0 +1,79 @@
+"""Queries of the state of a loop that runs in the tests' own process."""
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Event
+from typing import Any
+
+from prometheus_client import CollectorRegistry
+
+from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.checkpoints.committed_rows import committed_rows
+from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
+from streamapp_runtime.driver.state_queries.lookup_result import LookupResult, lookup_result
+from streamapp_runtime.driver.state_queries.query_routes import QueryRoutes
+from streamapp_runtime.driver.state_queries.state_lookup_request import StateLookup
+
+Rows = list[dict[str, Any]]
+
+
+def asked(loop: Loop, lookup: StateLookup) -> LookupResult:
+    """What is answered, while the loop goes on as a run has it."""
+    with ThreadPoolExecutor(1) as threads:
+        answers = threads.submit(loop.queries.ask, lookup)
+        while not answers.done():
+            loop.step()
+            loop.queries.wait(0.01)
+        return lookup_result(lookup, loop.queries.tables[lookup.table], answers.result())
+
+
+def scanned(loop: Loop, table: str, limit: int, prefix: bytes = b"") -> Rows:
+    """All rows of a table, so many entries at a time."""
+    rows: Rows = []
+    after: bytes | None = None
+    while True:
+        result = asked(loop, StateLookup(table, prefix=prefix, after=after, limit=limit))
+        rows += result.rows
+        if result.last is None:
+            return rows
+        assert after is None or result.last > after
+        after = result.last
+
+
+def committed(loop: Loop, table: str) -> Rows:
+    """The same by the changelog, as of the checkpoints."""
+    known_table = loop.queries.tables[table]
+    application_id = loop.launch.app.application_id
+    return [
+        row
+        for task_rows in committed_rows(loop.system, application_id, known_table, None)
+        for row in task_rows.objects()
+    ]
+
+
+def in_order(rows: Rows) -> Rows:
+    """Rows by key, task and what they say."""
+    return sorted(rows, key=lambda row: (row["key"], row["task"], str(row["row"])))
+
+
+@contextmanager
+def state_served(loop: Loop) -> Iterator[tuple[str, list[Mapping[str, object]]]]:
+    """The address at which a loop's state is asked, while the loop goes on, and what is noted of queries."""
+    notes: list[Mapping[str, object]] = []
+    over = Event()
+
+    def go_on() -> None:
+        while not over.is_set():
+            loop.step()
+            loop.queries.wait(0.01)
+
+    routes = QueryRoutes(loop.queries, lambda _, facts: notes.append(facts))
+    server = metrics_server(CollectorRegistry(), 0, routes={"/state": routes.respond})
+    with ThreadPoolExecutor(1) as threads, serve_metrics(server) as url:
+        running = threads.submit(go_on)
+        try:
+            yield url.removesuffix("/metrics"), notes
+        finally:
+            over.set()
+            running.result()
