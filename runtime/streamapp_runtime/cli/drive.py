@@ -1,5 +1,6 @@
 """`streamapp drive`: what runs in the driver's pod."""
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -61,6 +62,7 @@ def drive(metrics_port: int, page_port: int, termination: Path) -> None:
 
 
 def _run_managed(metrics_port: int, page_port: int) -> RunEnd:
+    from streamapp_runtime.cli.run_process.driver_routes import state_routes
     from streamapp_runtime.cli.run_process.message_output import message_output
     from streamapp_runtime.driver.modes.app_run import run_app
     from streamapp_runtime.driver.modes.managed import Managed
@@ -71,6 +73,7 @@ def _run_managed(metrics_port: int, page_port: int) -> RunEnd:
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.metrics_server import EVERYWHERE, metrics_server, serve_metrics
     from streamapp_runtime.driver.reporting.progress_log import ProgressLog
+    from streamapp_runtime.driver.state_queries.query_routes import ACCESS_VARIABLE
     from streamapp_runtime.driver.state_queries.state_queries import StateQueries
     from streamapp_runtime.redacted_output import redact_output, redacted
     from streamapp_runtime.transport.config_map_transport import ConfigMapTransport
@@ -99,7 +102,10 @@ def _run_managed(metrics_port: int, page_port: int) -> RunEnd:
     served: AbstractContextManager[None] = nullcontext()
     if recorder is not None or queries is not None:
         served = _served_on_loopback(recorder, queries, metrics.registry, page_port, write_message)
-    with serve_metrics(metrics_server(metrics.registry, metrics_port, EVERYWHERE, liveness.answer)), served:
+    token = os.environ.get(ACCESS_VARIABLE, "")
+    routes = state_routes(queries, write_message, token) if queries is not None and token else {}
+    server = metrics_server(metrics.registry, metrics_port, EVERYWHERE, liveness.answer, routes)
+    with serve_metrics(server), served:
         run_end = run_to_end(
             lambda stop, listeners: run_app(mode, stop, listeners, queries),
             progress,

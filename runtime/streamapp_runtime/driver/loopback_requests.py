@@ -22,11 +22,16 @@ SAFETY_HEADERS: Final = (
 
 def refusal_of(environ: "WSGIEnvironment") -> tuple[str, bytes] | None:
     """The status and the text of a request that gets nothing; None where it may have what it asks for."""
-    if environ["REQUEST_METHOD"] != "GET":
-        return "405 Method Not Allowed", b"only GET\n"
+    if refusal := method_refusal(environ):
+        return refusal
     if not _is_own_host(environ.get("HTTP_HOST", "")):
         return "403 Forbidden", b"ask for it as 127.0.0.1 or localhost\n"
     return None
+
+
+def method_refusal(environ: "WSGIEnvironment") -> tuple[str, bytes] | None:
+    """The same of a request that would write something."""
+    return None if environ["REQUEST_METHOD"] == "GET" else ("405 Method Not Allowed", b"only GET\n")
 
 
 def _is_own_host(host: str) -> bool:

@@ -58,7 +58,7 @@ def in_order(rows: Rows) -> Rows:
 
 
 @contextmanager
-def state_served(loop: Loop) -> Iterator[tuple[str, list[Mapping[str, object]]]]:
+def state_served(loop: Loop, token: str = "") -> Iterator[tuple[str, list[Mapping[str, object]]]]:
     """The address at which a loop's state is asked, while the loop goes on, and what is noted of queries."""
     notes: list[Mapping[str, object]] = []
     over = Event()
@@ -68,7 +68,7 @@ def state_served(loop: Loop) -> Iterator[tuple[str, list[Mapping[str, object]]]]
             loop.step()
             loop.queries.wait(0.01)
 
-    routes = QueryRoutes(loop.queries, lambda _, facts: notes.append(facts))
+    routes = QueryRoutes(loop.queries, lambda _, facts: notes.append(facts), token)
     server = metrics_server(CollectorRegistry(), 0, routes={"/state": routes.respond})
     with ThreadPoolExecutor(1) as threads, serve_metrics(server) as url:
         running = threads.submit(go_on)

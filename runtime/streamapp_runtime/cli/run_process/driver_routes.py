@@ -35,6 +35,14 @@ class DriverRoutes:
                 self.write_message(RunMessage(f"{words} at {url}", {"event": event, "url": url}))
 
 
+def state_routes(
+    queries: StateQueries, write_message: Callable[[RunMessage], None], token: str = ""
+) -> dict[str, Respond]:
+    """What answers queries of the state, for those who have the token where there is one."""
+    routes = QueryRoutes(queries, lambda text, facts: write_message(RunMessage(text, dict(facts))), token)
+    return {STATE_PREFIX.rstrip("/"): routes.respond}
+
+
 @contextmanager
 def driver_routes(
     recorder: PageRecorder | None,
@@ -47,6 +55,5 @@ def driver_routes(
         if recorder is not None:
             by_path[PAGE_PREFIX.rstrip("/")] = served.enter_context(PageRoutes(recorder)).respond
         if queries is not None:
-            routes = QueryRoutes(queries, lambda text, facts: write_message(RunMessage(text, dict(facts))))
-            by_path[STATE_PREFIX.rstrip("/")] = routes.respond
+            by_path |= state_routes(queries, write_message)
         yield DriverRoutes(by_path, write_message)

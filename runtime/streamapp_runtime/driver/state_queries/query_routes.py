@@ -1,5 +1,9 @@
-"""Answers requests for rows of the state, as JSON: `/state/` names the tables, `/state/TABLE` gives rows."""
+"""Answers requests for rows of the state, as JSON: `/state/` names the tables, `/state/TABLE` gives rows.
 
+On loopback there is no login. Where other machines can ask, a request has to have the token of the app.
+"""
+
+import hmac
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -7,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl
 
 from streamapp.spec.problem import nearest, short
-from streamapp_runtime.driver.loopback_requests import SAFETY_HEADERS, refusal_of
+from streamapp_runtime.driver.loopback_requests import SAFETY_HEADERS, method_refusal, refusal_of
 from streamapp_runtime.driver.state_queries.lookup_result import entry_of_cursor, lookup_result
 from streamapp_runtime.driver.state_queries.state_lookup_request import (
     MOST_ENTRIES,
@@ -25,8 +29,14 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 PREFIX: Final = "/state/"
+ACCESS_VARIABLE: Final = "STREAMAPP_STATE_TOKEN"
+"""The environment variable of a driver's pod with the token that lets other pods ask."""
 DEFAULT_LIMIT: Final = 100
 _PARAMETERS: Final = ("key", "prefix", "after", "limit")
+_UNAUTHORIZED: Final = "401 Unauthorized"
+_UNAVAILABLE: Final = "503 Service Unavailable"
+_HEADERS: Final = {_UNAUTHORIZED: ("WWW-Authenticate", "Bearer"), _UNAVAILABLE: ("Retry-After", "1")}
+"""What answers of a status have beside the headers of all."""
 _JSON: Final = "application/json; charset=utf-8"
 
 
@@ -40,19 +50,20 @@ class QueryRoutes:
 
     queries: StateQueries
     audit: Callable[[str, Mapping[str, object]], None] = field(default=_no_audit)  # of each query, in words
+    token: str = field(default="", repr=False)  # that requests need; empty on loopback, where none do
 
     def respond(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         """Answer a request of a path that begins with /state."""
         status, fields = self._answer(environ)
         content = json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
         headers = [("Content-Type", _JSON), ("Content-Length", str(len(content))), *SAFETY_HEADERS]
-        if status.startswith("503"):
-            headers.append(("Retry-After", "1"))
+        if more := _HEADERS.get(status):
+            headers.append(more)
         start_response(status, headers)
         return [content]
 
     def _answer(self, environ: "WSGIEnvironment") -> tuple[str, dict[str, Any]]:
-        if refusal := refusal_of(environ):
+        if refusal := self._refusal(environ):
             status, text = refusal
             return status, {"error": text.decode().strip()}
         # A path and a query come as the bytes that they are: keys need not be text.
@@ -71,9 +82,17 @@ class QueryRoutes:
         except LookupRefusedError as error:
             return "400 Bad Request", {"error": str(error)}
         except StateUnavailableError as error:
-            return "503 Service Unavailable", {"error": str(error)}
+            return _UNAVAILABLE, {"error": str(error)}
         self._note(lookup, len(result.rows), environ.get("REMOTE_ADDR", ""))
         return "200 OK", result.fields()
+
+    def _refusal(self, environ: "WSGIEnvironment") -> tuple[str, bytes] | None:
+        if not self.token:
+            return refusal_of(environ)
+        sent = environ.get("HTTP_AUTHORIZATION", "").encode("latin-1", "replace")
+        if not hmac.compare_digest(sent, f"Bearer {self.token}".encode()):
+            return _UNAUTHORIZED, b"send the token of the app as `Authorization: Bearer TOKEN`"
+        return method_refusal(environ)
 
     def _note(self, lookup: StateLookup, rows: int, client: str) -> None:
         """Note who asked for how much of what; keys are data, and stay out."""

@@ -130,3 +130,19 @@ def test_commands_say_what_is_wrong(served: ServedState) -> None:
     assert (both.exit_code, "an address is of no cluster" in both.stderr) == (2, True)
     no_host = CliRunner().invoke(state, ["scan", "http://", "totals"])
     assert (no_host.exit_code, "names no host" in no_host.stderr) == (2, True)
+
+
+def test_others_need_the_token_and_then_ask_as_any_host(env: AppEnv) -> None:
+    bearer = "Bearer of-the-app"
+    sent = {"name": "sent", "sendTo": {"from": "events", "stream": "out"}}
+    env.write("events", [Input("u", {"user": "u", "n": 1})], 1)
+    loop = Run.start(env, app(sent, streams=[*STREAMS, {"name": "out"}])).loop
+    drain(loop)
+    with state_served(loop, bearer.removeprefix("Bearer ")) as (url, _):
+        served = ServedState(url, [])
+        right = {"Host": "driver.shop", "Authorization": bearer}
+        assert served.asked("/state/", **right) == (200, {"tables": []})
+        for wrong in ({}, {"Authorization": "Bearer other"}, {"Authorization": "of-the-app"}):
+            status, answer = served.asked("/state/", **wrong)
+            assert (status, "Authorization: Bearer TOKEN" in answer["error"]) == (401, True)
+        assert served.asked("/state/", "POST", **right)[0] == 405
