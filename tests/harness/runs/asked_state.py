@@ -11,21 +11,21 @@ from prometheus_client import CollectorRegistry
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.checkpoints.committed_rows import committed_rows
 from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
-from streamapp_runtime.driver.state_queries.lookup_result import LookupResult, lookup_result
+from streamapp_runtime.driver.state_queries.query_result import QueryResult, query_result
 from streamapp_runtime.driver.state_queries.query_routes import QueryRoutes
 from streamapp_runtime.driver.state_queries.state_lookup_request import StateLookup
 
 Rows = list[dict[str, Any]]
 
 
-def asked(loop: Loop, lookup: StateLookup) -> LookupResult:
+def asked(loop: Loop, lookup: StateLookup) -> QueryResult:
     """What is answered, while the loop goes on as a run has it."""
     with ThreadPoolExecutor(1) as threads:
         answers = threads.submit(loop.queries.ask, lookup)
         while not answers.done():
             loop.step()
             loop.queries.wait(0.01)
-        return lookup_result(lookup, loop.queries.tables[lookup.table], answers.result())
+        return query_result(lookup, loop.queries.tables[lookup.table], answers.result())
 
 
 def scanned(loop: Loop, table: str, limit: int, prefix: bytes = b"") -> Rows:

@@ -10,8 +10,8 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.executors.session_lanes import INDEPENDENT_VARIABLE
 from streamapp_runtime.driver.state_queries.key_owners import tasks_with_keys
-from streamapp_runtime.driver.state_queries.lookup_result import lookup_result
-from streamapp_runtime.driver.state_queries.state_lookup_request import LookupRefusedError, StateLookup
+from streamapp_runtime.driver.state_queries.query_result import query_result
+from streamapp_runtime.driver.state_queries.state_lookup_request import QueryRefusedError, StateLookup
 from streamapp_runtime.driver.state_queries.state_queries import StateUnavailableError, UnknownTableError
 from tests.harness.runs.app_runs import AppEnv, Input, app, inputs
 from tests.harness.runs.asked_state import asked, committed, in_order, scanned
@@ -176,9 +176,9 @@ def test_a_prefix_selects_keys(run: Run) -> None:
 
 
 def test_entries_that_are_kept_by_time_are_not_asked_for_what_they_cannot_answer(run: Run) -> None:
-    with pytest.raises(LookupRefusedError, match="cannot be looked up by key; scan them"):
+    with pytest.raises(QueryRefusedError, match="cannot be looked up by key; scan them"):
         run.loop.queries.ask(StateLookup("pairs", keys=(b"u1",)))
-    with pytest.raises(LookupRefusedError, match="scan them without a prefix"):
+    with pytest.raises(QueryRefusedError, match="scan them without a prefix"):
         run.loop.queries.ask(StateLookup("minutes", prefix=b"u"))
 
 
@@ -241,7 +241,7 @@ def counts_while_at_work(env: AppEnv) -> tuple[list[int], list[BatchResult]]:
         counts = []
         while not over.is_set():
             lookup = StateLookup("counted")
-            rows = lookup_result(lookup, loop.queries.tables["counted"], loop.queries.ask(lookup)).rows
+            rows = query_result(lookup, loop.queries.tables["counted"], loop.queries.ask(lookup)).rows
             counts.append(sum(row["row"]["count(*)"] for row in rows))
         return counts
 

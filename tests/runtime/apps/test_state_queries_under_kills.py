@@ -125,6 +125,7 @@ def test_no_answer_has_a_row_that_is_not_committed_while_processes_are_killed(
     asked_app.goes_on()
 
 
+@pytest.mark.long
 def test_no_answer_has_a_row_that_is_not_committed_while_tasks_move(asked_app: AskedApp) -> None:
     for processors in (3, 1, 2):
         asked_app.goes_on()

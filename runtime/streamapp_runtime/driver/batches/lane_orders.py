@@ -7,7 +7,7 @@ from streamapp_runtime.driver.batches.backlog import Backlog, RemainingInput
 from streamapp_runtime.driver.executors.lane_assignment import Lanes
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, ReadRange, TaskOrder
-from streamapp_runtime.lanes.protocol.state_queries import StateQuery
+from streamapp_runtime.lanes.protocol.state_query import StateQuery
 
 
 def lane_orders(

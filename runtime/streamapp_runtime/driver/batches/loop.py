@@ -177,7 +177,7 @@ class Loop:
         self.doing(self._waiting or "looks for records", 0.0)
 
     def step(self) -> BatchResult | None:
-        """Run one batch; None where there is nothing to do, or where it failed and will be tried again."""
+        """Run one batch; None where there was no more to do than to answer queries, or where it failed."""
         try:
             return self._try_step()
         except BaseException:
@@ -238,7 +238,7 @@ class Loop:
     @property
     def rest_seconds(self) -> float:
         """How long nothing has to be done after a batch: records that have come may wait so long."""
-        if not self.supervisor.bound or self._needs_batch or self.timers.pending:
+        if not self.supervisor.bound or self._needs_batch or self._is_asked or self.timers.pending:
             return 0.0
         if self.launch.read_order.priority:  # what was just written may be there to be read
             return 0.0
@@ -269,11 +269,13 @@ class Loop:
     def _needs_batch(self) -> bool:
         """Whether a batch is needed even if there is nothing to read."""
         busy_tasks = self._busy_tasks
-        return (
-            bool(self.supervisor.restoring - busy_tasks)
-            or self.backlog.side_inputs.pressing(busy_tasks)
-            or self.queries.wanted(self.supervisor.tasks - busy_tasks, together=self._rounds is None)
-        )
+        return bool(self.supervisor.restoring - busy_tasks) or self.backlog.side_inputs.pressing(busy_tasks)
+
+    @property
+    def _is_asked(self) -> bool:
+        """Whether a batch would answer queries of the state. That alone keeps no run from its end."""
+        idle_tasks = self.supervisor.tasks - self._busy_tasks
+        return self.queries.wanted(idle_tasks, together=self._rounds is None)
 
     @property
     def _busy_lanes(self) -> frozenset[str]:
@@ -337,11 +339,13 @@ class Loop:
             return self._hear(pending)
         waiting_tasks = self.backlog.waiting(positions)
         ranges = self._ranges_to_read(self.backlog.readable(pending, positions), waiting_tasks)
-        if not ranges and not self._needs_batch:
+        only_asked = not ranges and not self._needs_batch
+        if only_asked:
             self.awaited = self._awaited_versions.note(self.backlog.side_inputs.unended)
             self.unended(self.awaited)
             asleep = time.monotonic() - self._ended_at > KEEP_ALIVE_SECONDS
-            if not asleep and not self.timers.ring(self.clock(), busy_tasks):
+            only_asked = not self.timers.ring(self.clock(), busy_tasks) and not asleep
+            if only_asked and not self._is_asked:
                 return self._hear(pending)
         if self._rounds is None:
             batch = self._run_batch(exchange, ranges, pending)
@@ -349,7 +353,7 @@ class Loop:
             batch = self._run_round(self._rounds, ranges, pending)
         if self.supervisor.bound and ranges:
             self.backlog.forget_read()
-        return batch
+        return None if only_asked and not batch.rows_in and not batch.rows_out else batch
 
     @property
     def _waiting(self) -> str:

@@ -12,11 +12,11 @@ from urllib.parse import parse_qsl
 
 from streamapp.spec.problem import nearest, short
 from streamapp_runtime.driver.loopback_requests import SAFETY_HEADERS, method_refusal, refusal_of
-from streamapp_runtime.driver.state_queries.lookup_result import entry_of_cursor, lookup_result
+from streamapp_runtime.driver.state_queries.query_result import entry_of_cursor, query_result
 from streamapp_runtime.driver.state_queries.state_lookup_request import (
     MOST_ENTRIES,
     MOST_KEYS,
-    LookupRefusedError,
+    QueryRefusedError,
     StateLookup,
 )
 from streamapp_runtime.driver.state_queries.state_queries import (
@@ -73,13 +73,13 @@ class QueryRoutes:
                 return "200 OK", {"tables": sorted(self.queries.tables)}
             lookup = state_lookup(name, environ.get("QUERY_STRING", ""))
             answers = self.queries.ask(lookup)
-            result = lookup_result(lookup, self.queries.tables[name], answers)
+            result = query_result(lookup, self.queries.tables[name], answers)
         except UnknownTableError:
             nearby = nearest(name, sorted(self.queries.tables))
             return "404 Not Found", {
                 "error": f'no table and no operator with state named "{short(name)}"{nearby}'
             }
-        except LookupRefusedError as error:
+        except QueryRefusedError as error:
             return "400 Bad Request", {"error": str(error)}
         except StateUnavailableError as error:
             return _UNAVAILABLE, {"error": str(error)}
@@ -105,26 +105,26 @@ class QueryRoutes:
 
 
 def state_lookup(table: str, query: str) -> StateLookup:
-    """What the query of a URL asks for; LookupRefusedError where it cannot be asked."""
+    """What the query of a URL asks for; QueryRefusedError where it cannot be asked."""
     values: dict[str, list[bytes]] = {}
     try:
         pairs = parse_qsl(query, keep_blank_values=True, encoding="latin-1", max_num_fields=MOST_KEYS + 3)
     except ValueError:
-        raise LookupRefusedError(f"more than {MOST_KEYS} keys at once; ask for fewer") from None
+        raise QueryRefusedError(f"more than {MOST_KEYS} keys at once; ask for fewer") from None
     for name, value in pairs:
         if name not in _PARAMETERS:
-            raise LookupRefusedError(f'no parameter "{short(name)}"{nearest(name, _PARAMETERS)}')
+            raise QueryRefusedError(f'no parameter "{short(name)}"{nearest(name, _PARAMETERS)}')
         values.setdefault(name, []).append(value.encode("latin-1"))
     keys = tuple(dict.fromkeys(values.pop("key", ())))
     if keys and values:
-        raise LookupRefusedError(f'"key" and "{next(iter(values))}" exclude each other')
+        raise QueryRefusedError(f'"key" and "{next(iter(values))}" exclude each other')
     if len(keys) > MOST_KEYS:
-        raise LookupRefusedError(f"{len(keys)} keys at once; ask for at most {MOST_KEYS}")
+        raise QueryRefusedError(f"{len(keys)} keys at once; ask for at most {MOST_KEYS}")
     if repeated := [name for name, each in values.items() if len(each) > 1]:
-        raise LookupRefusedError(f'"{repeated[0]}" stands there twice')
+        raise QueryRefusedError(f'"{repeated[0]}" stands there twice')
     (limit,) = values.get("limit", [str(DEFAULT_LIMIT).encode()])
     if not limit.isdigit() or not 1 <= int(limit) <= MOST_ENTRIES:
-        raise LookupRefusedError(f'"limit" is a number from 1 to {MOST_ENTRIES:,}')
+        raise QueryRefusedError(f'"limit" is a number from 1 to {MOST_ENTRIES:,}')
     (prefix,) = values.get("prefix", [b""])
     (after,) = values.get("after", [b""])
     last = entry_of_cursor(after.decode("latin-1")) if after else None

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from streamapp_runtime.lanes.protocol.state_queries import StateQuery
+from streamapp_runtime.lanes.protocol.state_query import StateQuery
 from streamapp_runtime.lanes.tables_file import KnownTable
 from streamapp_runtime.operators.state.stored_entries import SESSION_TIMES_PREFIX, SESSIONS_PREFIX, EntryKind
 
@@ -18,7 +18,7 @@ MOST_ENTRIES: Final = 1_000
 """So many entries a scan gives at most; who wants more asks for what is behind the last one."""
 
 
-class LookupRefusedError(Exception):
+class QueryRefusedError(Exception):
     """A table cannot be asked for this: why, and what can be asked."""
 
 
@@ -33,7 +33,7 @@ class StateLookup:
     limit: int = MOST_ENTRIES  # entries that a scan gives at most
 
     def query(self, table: KnownTable) -> StateQuery:
-        """As it is asked of tasks; LookupRefusedError where entries of this kind cannot be asked for it."""
+        """As it is asked of tasks; QueryRefusedError where entries of this kind cannot be asked for it."""
         kind = table.entries.kind if table.entries else EntryKind.ROWS
         if self.keys:
             keys, timed = _KEYS[kind](self)
@@ -57,7 +57,7 @@ def _session_keys(lookup: StateLookup) -> tuple[tuple[bytes, ...], bool]:
 
 
 def _no_keys(lookup: StateLookup) -> tuple[tuple[bytes, ...], bool]:
-    raise LookupRefusedError(
+    raise QueryRefusedError(
         f'the rows of join "{lookup.table}" are kept by time, and cannot be looked up by key; scan them'
     )
 
@@ -72,7 +72,7 @@ def _session_range(lookup: StateLookup) -> tuple[bytes, bytes | None]:
 
 def _whole_range(lookup: StateLookup) -> tuple[bytes, bytes | None]:
     if lookup.prefix:
-        raise LookupRefusedError(
+        raise QueryRefusedError(
             f'the entries of "{lookup.table}" are kept by time; scan them without a prefix'
         )
     return b"", None

@@ -12,8 +12,8 @@ from typing import Final
 
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.state_queries.key_owners import tasks_with_keys
-from streamapp_runtime.driver.state_queries.state_lookup_request import LookupRefusedError, StateLookup
-from streamapp_runtime.lanes.protocol.state_queries import StateAnswer, StateQuery
+from streamapp_runtime.driver.state_queries.state_lookup_request import QueryRefusedError, StateLookup
+from streamapp_runtime.lanes.protocol.state_query import StateAnswer, StateQuery
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.tables_file import KnownTable, known_tables
 
@@ -68,7 +68,7 @@ class StateQueries:
             for number, waiting in list(self._waiting.items()):
                 try:
                     self._waiting[number] = self._new_query(number, waiting.lookup, waiting.answered)
-                except (LookupRefusedError, UnknownTableError):
+                except (QueryRefusedError, UnknownTableError):
                     waiting.answered.set()
 
     def end(self) -> None:
@@ -81,7 +81,7 @@ class StateQueries:
     def ask(self, lookup: StateLookup) -> list[StateAnswer]:
         """The answers of all tasks that can have what is asked for.
 
-        UnknownTableError, LookupRefusedError, or StateUnavailableError where no answer came in time.
+        UnknownTableError, QueryRefusedError, or StateUnavailableError where no answer came in time.
         """
         with self._lock:
             if self._ended:

@@ -27,7 +27,7 @@ from streamapp_runtime.lanes.layers.wide_rows import (
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders, ReadRange
 from streamapp_runtime.lanes.protocol.failed_rows import MOST_FAILED_ROWS, FailedRecord, FailedRows
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause, RejectionReport
-from streamapp_runtime.lanes.protocol.state_queries import StateAnswer
+from streamapp_runtime.lanes.protocol.state_query import StateAnswer
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.lanes.records.dead_letters import RejectedRecord, dead_letters
 from streamapp_runtime.lanes.records.key_check import misplaced_keys

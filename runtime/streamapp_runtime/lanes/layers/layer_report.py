@@ -9,7 +9,7 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.event_time.watermark_receiver import WatermarkUpdate
 from streamapp_runtime.lanes.protocol.failed_rows import FailedRecord, failed_records_of
 from streamapp_runtime.lanes.protocol.rejections import RejectionReport
-from streamapp_runtime.lanes.protocol.state_queries import StateAnswer
+from streamapp_runtime.lanes.protocol.state_query import StateAnswer
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 
 

@@ -28,7 +28,7 @@ from streamapp_runtime.lanes.protocol.oom_kills import oom_kills
 from streamapp_runtime.lanes.protocol.rejections import RejectionReport
 from streamapp_runtime.lanes.protocol.state_levels import VOLUME_LEVELS
 from streamapp_runtime.lanes.protocol.state_location import location_of
-from streamapp_runtime.lanes.protocol.state_queries import StateAnswer
+from streamapp_runtime.lanes.protocol.state_query import StateAnswer
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.lanes.protocol.traffic import RESTORED_BYTES

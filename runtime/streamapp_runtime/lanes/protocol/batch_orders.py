@@ -7,7 +7,7 @@ that is bound to the job says which batch it is: a late attempt of an earlier on
 from dataclasses import dataclass, replace
 
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause, RejectionCount
-from streamapp_runtime.lanes.protocol.state_queries import StateQuery
+from streamapp_runtime.lanes.protocol.state_query import StateQuery
 
 BATCH_PROPERTY = "streamapp.batch"
 

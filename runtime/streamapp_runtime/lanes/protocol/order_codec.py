@@ -21,7 +21,7 @@ from streamapp_runtime.lanes.protocol.batch_orders import (
     TaskOrder,
 )
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause, RejectionCount
-from streamapp_runtime.lanes.protocol.state_queries import StateQuery
+from streamapp_runtime.lanes.protocol.state_query import StateQuery
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 
 _DIGEST_BYTES: Final = 16

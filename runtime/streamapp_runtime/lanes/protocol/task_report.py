@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from streamapp_runtime.lanes.protocol.failed_rows import FailedRecord, failed_records_of
 from streamapp_runtime.lanes.protocol.rejections import RejectionReport
-from streamapp_runtime.lanes.protocol.state_queries import StateAnswer
+from streamapp_runtime.lanes.protocol.state_query import StateAnswer
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 
 

@@ -5,7 +5,7 @@ from itertools import islice
 
 import pyarrow as pa
 
-from streamapp_runtime.lanes.protocol.state_queries import MOST_ANSWER_BYTES, StateAnswer, StateQuery
+from streamapp_runtime.lanes.protocol.state_query import MOST_ANSWER_BYTES, StateAnswer, StateQuery
 from streamapp_runtime.operators.state.time_keys import TIME_WIDTH
 from streamapp_runtime.stores.store import Store
 

@@ -9,13 +9,13 @@ from typing import Any
 import pyarrow as pa
 
 from streamapp_runtime.driver.checkpoints.committed_rows import TaskRows
-from streamapp_runtime.driver.state_queries.state_lookup_request import LookupRefusedError, StateLookup
-from streamapp_runtime.lanes.protocol.state_queries import MOST_ANSWER_BYTES, StateAnswer
+from streamapp_runtime.driver.state_queries.state_lookup_request import QueryRefusedError, StateLookup
+from streamapp_runtime.lanes.protocol.state_query import MOST_ANSWER_BYTES, StateAnswer
 from streamapp_runtime.lanes.tables_file import KnownTable
 
 
 @dataclass(frozen=True, slots=True)
-class LookupResult:
+class QueryResult:
     """Rows in order of their keys, and behind which entry there are more."""
 
     rows: tuple[dict[str, Any], ...]
@@ -27,13 +27,13 @@ class LookupResult:
         return {"rows": self.rows} | more
 
 
-def lookup_result(lookup: StateLookup, table: KnownTable, answers: Sequence[StateAnswer]) -> LookupResult:
+def query_result(lookup: StateLookup, table: KnownTable, answers: Sequence[StateAnswer]) -> QueryResult:
     """The rows of all tasks. Of a scan those as far as every task has answered, and no more than asked for.
 
-    LookupRefusedError where the rows of keys are larger than an answer.
+    QueryRefusedError where the rows of keys are larger than an answer.
     """
     if lookup.keys and any(answer.cut for answer in answers):
-        raise LookupRefusedError(
+        raise QueryRefusedError(
             f"the rows of these keys are larger than {MOST_ANSWER_BYTES:,} bytes; ask for fewer keys"
         )
     entries = sorted((key, answer.task, value) for answer in answers for key, value in answer.entries)
@@ -50,7 +50,7 @@ def lookup_result(lookup: StateLookup, table: KnownTable, answers: Sequence[Stat
         for task in tasks
         for row in _rows(table, task, [(key, value) for key, owner, value in entries if owner == task])
     ]
-    return LookupResult(tuple(sorted(rows, key=lambda row: (row["key"], row["task"]))), last)
+    return QueryResult(tuple(sorted(rows, key=lambda row: (row["key"], row["task"]))), last)
 
 
 def cursor(entry_key: bytes) -> str:
@@ -59,11 +59,11 @@ def cursor(entry_key: bytes) -> str:
 
 
 def entry_of_cursor(text: str) -> bytes:
-    """The key of an entry; LookupRefusedError where it is none that was served."""
+    """The key of an entry; QueryRefusedError where it is none that was served."""
     try:
         return b64decode(text, altchars=b"-_", validate=True)
     except (NotBase64Error, ValueError):
-        raise LookupRefusedError("`after` is not what an earlier answer had as `next`") from None
+        raise QueryRefusedError("`after` is not what an earlier answer had as `next`") from None
 
 
 def _rows(table: KnownTable, task: str, entries: list[tuple[bytes, bytes]]) -> Iterator[dict[str, Any]]:
