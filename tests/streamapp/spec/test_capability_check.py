@@ -43,7 +43,7 @@ SET: dict[str, tuple[str, Any]] = {
     "Batch.interval": ("spec.batch.interval", "1s"),
     "Batch.latency": ("spec.batch.latency", "1s"),
     "Spec.page": ("spec.page", {"enabled": True}),
-    "Spec.state_queries": ("spec.stateQueries", {"enabled": True}),
+    "Spec.stateQueries": ("spec.stateQueries", {"enabled": True}),
     "Spec.image": ("spec.image", "shop/runtime:1"),
     "Spec.imagePullPolicy": ("spec.imagePullPolicy", "Always"),
     "Spec.imagePullSecrets": ("spec.imagePullSecrets", [{"name": "pull"}]),
