@@ -30,13 +30,13 @@ class TaskRows:
     rows: pa.RecordBatch
 
     def objects(self) -> Iterator[dict[str, Any]]:
-        """Each row with its task and its key, as JSON has it."""
+        """Each row with its task and its key, as JSON has it; what is no finite number is a text."""
         texts = json_records(self.rows).to_pylist()
         for key, text in zip(self.keys.to_pylist(), texts, strict=True):
             yield {
                 "task": self.task.removeprefix("\0"),
                 "key": key.decode(errors="backslashreplace"),
-                "row": json.loads(text),
+                "row": json.loads(text, parse_constant=str),
             }
 
 

@@ -40,16 +40,12 @@ _HEADERS: Final = {_UNAUTHORIZED: ("WWW-Authenticate", "Bearer"), _UNAVAILABLE: 
 _JSON: Final = "application/json; charset=utf-8"
 
 
-def _no_audit(text: str, facts: Mapping[str, object]) -> None:
-    """Nobody wants to know."""
-
-
 @dataclass(frozen=True, slots=True)
 class QueryRoutes:
     """The state of one run, as it is served."""
 
     queries: StateQueries
-    audit: Callable[[str, Mapping[str, object]], None] = field(default=_no_audit)  # of each query, in words
+    audit: Callable[[str, Mapping[str, object]], None]  # of each query, in words
     token: str = field(default="", repr=False)  # that requests need; empty on loopback, where none do
 
     def respond(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
@@ -71,9 +67,8 @@ class QueryRoutes:
         try:
             if name in {"", "/state"}:
                 return "200 OK", {"tables": sorted(self.queries.tables)}
-            lookup = state_lookup(name, environ.get("QUERY_STRING", ""))
-            answers = self.queries.ask(lookup)
-            result = query_result(lookup, self.queries.tables[name], answers)
+            lookup, table = state_lookup(name, environ.get("QUERY_STRING", "")), self.queries.table(name)
+            result = query_result(lookup, table, self.queries.ask(lookup))
         except UnknownTableError:
             nearby = nearest(name, sorted(self.queries.tables))
             return "404 Not Found", {
@@ -123,7 +118,7 @@ def state_lookup(table: str, query: str) -> StateLookup:
     if repeated := [name for name, each in values.items() if len(each) > 1]:
         raise QueryRefusedError(f'"{repeated[0]}" stands there twice')
     (limit,) = values.get("limit", [str(DEFAULT_LIMIT).encode()])
-    if not limit.isdigit() or not 1 <= int(limit) <= MOST_ENTRIES:
+    if not limit.isdigit() or len(limit) > len(str(MOST_ENTRIES)) or not 1 <= int(limit) <= MOST_ENTRIES:
         raise QueryRefusedError(f'"limit" is a number from 1 to {MOST_ENTRIES:,}')
     (prefix,) = values.get("prefix", [b""])
     (after,) = values.get("after", [b""])

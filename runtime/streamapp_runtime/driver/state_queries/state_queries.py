@@ -61,6 +61,14 @@ class StateQueries:
         """What can be asked, by name."""
         return self._tables
 
+    def table(self, name: str) -> KnownTable:
+        """What a name stands for; UnknownTableError, or StateUnavailableError before a model runs."""
+        if self._launch is None:
+            raise StateUnavailableError("the app is starting")
+        if name not in self._tables:
+            raise UnknownTableError(name)
+        return self._tables[name]
+
     def begin(self, launch: Launch) -> None:
         """Take queries of this model from now on; those that wait are asked again."""
         with self._lock:
@@ -152,9 +160,7 @@ class StateQueries:
     def _new_query(self, number: int, lookup: StateLookup, answered: Event) -> _WaitingQuery:
         if self._launch is None:
             raise TypeError("no model runs")
-        if lookup.table not in self._tables:
-            raise UnknownTableError(lookup.table)
-        query = replace(lookup.query(self._tables[lookup.table]), number=number)
+        query = replace(lookup.query(self.table(lookup.table)), number=number)
         tasks = tasks_with_keys(self._launch, lookup.table, lookup.keys)
         return _WaitingQuery(lookup, query, answered, tasks=tasks)
 
