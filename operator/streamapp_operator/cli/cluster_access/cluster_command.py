@@ -1,7 +1,8 @@
 """A connection to a cluster for the length of one command."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -59,14 +60,24 @@ async def with_cluster(
     writes: bool = False,
 ) -> T:
     """`run_with_cluster` within an event loop."""
-    transport = ApiTransport(await cluster_configuration(kubeconfig, context), lambda _, __: None)
-    write_seconds = WRITE_SECONDS if writes else 0.0
     try:
-        return await use(ApiClusterClient(transport, (), lambda: write_seconds, transport.clock.now))
+        async with open_cluster(await cluster_configuration(kubeconfig, context), writes=writes) as cluster:
+            return await use(cluster)
     except LeadershipLostError:
         raise
     except ClusterError as error:
         raise click.ClickException(str(error)) from None
+
+
+@asynccontextmanager
+async def open_cluster(
+    configuration: Configuration, *, writes: bool = False
+) -> AsyncIterator[ApiClusterClient]:
+    """A client that holds its connections for as long as this lasts."""
+    transport = ApiTransport(configuration, lambda _, __: None)
+    write_seconds = WRITE_SECONDS if writes else 0.0
+    try:
+        yield ApiClusterClient(transport, (), lambda: write_seconds, transport.clock.now)
     finally:
         await transport.close()
 

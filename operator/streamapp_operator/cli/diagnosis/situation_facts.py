@@ -4,13 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from streamapp.jobmodel.unreadable_data import UnreadableError
-from streamapp.protocol import message_names
 from streamapp.protocol.driver_report import Report
-from streamapp.protocol.report_codec import decode_report
 from streamapp_operator.cli.cluster_access.app_events import read_events
 from streamapp_operator.cli.cluster_access.app_lookup import read_app
 from streamapp_operator.cli.cluster_access.app_pods import app_drivers, app_executors, read_app_pods
+from streamapp_operator.cli.cluster_access.driver_reports import report_in
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.api_errors import ClusterError
 from streamapp_operator.controller.client.manifest import Manifest
@@ -105,12 +103,7 @@ async def read_situation(cluster: ApiClusterClient, namespace: str, name: str) -
 
 
 async def _report(cluster: ApiClusterClient, namespace: str, name: str) -> Report | None:
-    config_map = await cluster.read(CONFIG_MAP, namespace, object_names.report(name))
-    text = ((config_map or {}).get("data") or {}).get(message_names.REPORT)
-    try:
-        return decode_report(text) if text else None
-    except UnreadableError:
-        return None
+    return report_in(await cluster.read(CONFIG_MAP, namespace, object_names.report(name)))
 
 
 async def _warnings(cluster: ApiClusterClient, namespace: str, pod: str) -> tuple[str, ...]:

@@ -1,0 +1,198 @@
+"""Figures of apps on a cluster for `streamapp top`: of their resources, their drivers' reports and pages."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import click
+from kubernetes.aio.client.configuration import Configuration
+
+from streamapp.cli.app_table.app_figures import AppFigures, FiguresReading
+from streamapp.cli.facts.live_lookup import ClusterAccess
+from streamapp.cli.unreachable import UnreachableError
+from streamapp.protocol.driver_report import Report
+from streamapp_operator.cli.cluster_access.app_lookup import read_app
+from streamapp_operator.cli.cluster_access.cluster_command import (
+    DEFAULT_NAMESPACE,
+    cluster_configuration,
+    open_cluster,
+)
+from streamapp_operator.cli.cluster_access.driver_reports import report_in
+from streamapp_operator.cli.cluster_access.page_request import PageUnansweredError, read_page
+from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
+from streamapp_operator.controller.client.api_errors import ClusterError, UnansweredError
+from streamapp_operator.controller.client.labels import APP_LABEL, ROLE_LABEL
+from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, STREAM_APP
+from streamapp_operator.controller.watch.cached_fields import foreign_write_time
+from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
+from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, is_owned, role_selector
+
+PAGES_AT_A_TIME: Final = 16
+UNKNOWN_PHASE: Final = "Unknown"
+"""Of an app that no operator has looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatedReport:
+    """What an app's driver reported last, and when."""
+
+    report: Report
+    version: str  # of the ConfigMap
+    written_at: float | None  # seconds since 1970
+
+
+@dataclass(slots=True)
+class ClusterFigures:
+    """The apps of a namespace, of all namespaces (None), or one app. Its connections last until `close`."""
+
+    access: ClusterAccess
+    app: str | None
+    namespace: str | None
+    _runner: asyncio.Runner = field(default_factory=asyncio.Runner)
+    _opened: AsyncExitStack = field(default_factory=AsyncExitStack)
+    _cluster: ApiClusterClient | None = None
+    _configuration: Configuration | None = (
+        None  # of the forwarding of ports, which has connections of its own
+    )
+    _reports: dict[str, DatedReport] = field(default_factory=dict)  # by the ConfigMap's uid
+
+    def read(self) -> FiguresReading:
+        """The figures of now; a ClickException where the apps cannot be read."""
+        try:
+            return self._runner.run(self._read())
+        except UnansweredError as error:
+            raise UnreachableError(str(error)) from None
+        except ClusterError as error:
+            raise click.ClickException(str(error)) from None
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._runner.run(self._opened.aclose())
+        self._runner.close()
+
+    async def _read(self) -> FiguresReading:
+        if self._cluster is None or self._configuration is None:
+            where = self.access.kubeconfig, self.access.context
+            self._configuration = await cluster_configuration(*where)
+            opened = open_cluster(await cluster_configuration(*where))
+            self._cluster = await self._opened.enter_async_context(opened)
+        cluster, configuration = self._cluster, self._configuration
+        if self.app is not None and self.namespace is not None:
+            manifests = [await read_app(cluster, self.namespace, self.app)]
+        else:
+            manifests = await cluster.select(STREAM_APP, self.namespace, {})
+        notices = []
+        try:
+            reports = await self._read_reports(cluster, manifests)
+        except ClusterError as error:
+            reports = {}
+            notices.append(f"the drivers' reports: {error}")
+        now = cluster.seconds()
+        apps = [_app_figures(app, reports.get(app["metadata"]["uid"]), now) for app in manifests]
+        turns = asyncio.Semaphore(PAGES_AT_A_TIME)
+        paged_apps = await asyncio.gather(
+            *(
+                _with_page(figures, app, configuration, turns)
+                for figures, app in zip(apps, manifests, strict=True)
+            )
+        )
+        unanswered = defaultdict(list)
+        for figures, why in paged_apps:
+            if why:
+                unanswered[why].append(figures.name)
+        notices += [f"{_pages(names)}: {why}" for why, names in unanswered.items()]
+        return FiguresReading(tuple(figures for figures, _ in paged_apps), tuple(notices))
+
+    async def _read_reports(
+        self, cluster: ApiClusterClient, apps: Sequence[Manifest]
+    ) -> dict[str, DatedReport]:
+        """The reports by the uid of their app. One that was decoded before is not decoded again."""
+        labels = {ROLE_LABEL: ObjectRole.REPORT.value}
+        if self.app is not None:
+            labels = role_selector(self.app, ObjectRole.REPORT)
+        decoded_reports = {}
+        owners = {(app["metadata"]["namespace"], app["metadata"]["name"]): app for app in apps}
+        reports = {}
+        for config_map in await cluster.select(CONFIG_MAP, self.namespace, labels):
+            metadata = config_map["metadata"]
+            dated = self._reports.get(metadata["uid"])
+            if dated is None or dated.version != metadata["resourceVersion"]:
+                dated = _dated_report(config_map)
+            app = owners.get((metadata["namespace"], metadata["labels"].get(APP_LABEL)))
+            if dated is not None and app is not None and is_owned(config_map, app):
+                decoded_reports[metadata["uid"]] = reports[app["metadata"]["uid"]] = dated
+        self._reports = decoded_reports
+        return reports
+
+
+def open_figures(access: ClusterAccess, app: str | None, all_namespaces: bool) -> ClusterFigures:
+    """The figures of the apps that these options of `streamapp top` name."""
+    return ClusterFigures(access, app, None if all_namespaces else access.namespace or DEFAULT_NAMESPACE)
+
+
+def _dated_report(config_map: Manifest) -> DatedReport | None:
+    report = report_in(config_map)
+    if report is None:
+        return None
+    written_at = parse_timestamp(foreign_write_time(config_map))
+    return DatedReport(report, config_map["metadata"]["resourceVersion"], written_at)
+
+
+def _app_figures(app: Manifest, dated: DatedReport | None, now: float) -> AppFigures:
+    """What resource and report say. A report of an earlier driver says nothing of this one."""
+    metadata, status = app["metadata"], app.get("status") or {}
+    conditions = {condition["type"]: condition for condition in status.get("conditions") or ()}
+    figures = AppFigures(
+        name=metadata["name"],
+        namespace=metadata["namespace"],
+        phase=status.get("phase", UNKNOWN_PHASE),
+        ready=conditions.get("Ready", {}).get("status"),
+        generation=metadata.get("generation"),
+        accepted_generation=status.get("acceptedGeneration"),
+        processors=status.get("processors"),
+        tasks=status.get("tasks"),
+        restarts=status.get("restarts", 0) if status else None,
+    )
+    if dated is None or dated.report.driver != _driver(app).get("pod"):
+        return figures
+    lag = dated.report.progress.lag
+    age = None if dated.written_at is None else max(0.0, now - dated.written_at)
+    return replace(figures, lag=lag, lag_is_bound=lag > 0, age=age)
+
+
+async def _with_page(
+    figures: AppFigures, app: Manifest, configuration: Configuration, turns: asyncio.Semaphore
+) -> tuple[AppFigures, str]:
+    """The figures with what the driver's page says, and why it says nothing where it has to."""
+    driver = _driver(app)
+    if not app["spec"].get("page", {}).get("enabled") or not driver.get("startedAt"):
+        return figures, ""
+    try:
+        async with turns:
+            run = await read_page(configuration, app["metadata"]["namespace"], driver["pod"])
+    except PageUnansweredError as error:
+        return figures, str(error)
+    return replace(
+        figures,
+        rows_in=run.rows_in,
+        rows_out=run.rows_out,
+        lag=run.lag,
+        lag_is_bound=False,
+        behind=run.behind,
+        age=run.age,
+        run=run,
+    ), ""
+
+
+def _driver(app: Manifest) -> dict[str, Any]:
+    """What the status says of the driver; nothing where there is none."""
+    return (app.get("status") or {}).get("driver") or {}
+
+
+def _pages(names: Sequence[str]) -> str:
+    others = len(names) - 1
+    return f"the page of {names[0]}" + (f" and {others} other{'s' * (others > 1)}" if others else "")
