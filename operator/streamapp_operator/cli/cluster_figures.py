@@ -29,7 +29,8 @@ from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, STREAM_APP
 from streamapp_operator.controller.watch.cached_fields import foreign_write_time
 from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
-from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, is_owned, role_selector
+from streamapp_operator.reconciler.objects import object_names
+from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, is_owned
 
 PAGES_AT_A_TIME: Final = 16
 UNKNOWN_PHASE: Final = "Unknown"
@@ -111,22 +112,27 @@ class ClusterFigures:
         self, cluster: ApiClusterClient, apps: Sequence[Manifest]
     ) -> dict[str, DatedReport]:
         """The reports by the uid of their app. One that was decoded before is not decoded again."""
-        labels = {ROLE_LABEL: ObjectRole.REPORT.value}
-        if self.app is not None:
-            labels = role_selector(self.app, ObjectRole.REPORT)
-        decoded_reports = {}
         owners = {(app["metadata"]["namespace"], app["metadata"]["name"]): app for app in apps}
-        reports = {}
-        for config_map in await cluster.select(CONFIG_MAP, self.namespace, labels):
+        decoded_reports, reports = {}, {}
+        for config_map in await self._config_maps(cluster):
             metadata = config_map["metadata"]
+            app = owners.get((metadata["namespace"], (metadata.get("labels") or {}).get(APP_LABEL)))
+            if app is None or not is_owned(config_map, app):
+                continue
             dated = self._reports.get(metadata["uid"])
             if dated is None or dated.version != metadata["resourceVersion"]:
                 dated = _dated_report(config_map)
-            app = owners.get((metadata["namespace"], metadata["labels"].get(APP_LABEL)))
-            if dated is not None and app is not None and is_owned(config_map, app):
+            if dated is not None:
                 decoded_reports[metadata["uid"]] = reports[app["metadata"]["uid"]] = dated
         self._reports = decoded_reports
         return reports
+
+    async def _config_maps(self, cluster: ApiClusterClient) -> list[Manifest]:
+        """Those of the reports. One app's is read by its name, which takes no right to list."""
+        if self.app is None or self.namespace is None:
+            return await cluster.select(CONFIG_MAP, self.namespace, {ROLE_LABEL: ObjectRole.REPORT.value})
+        config_map = await cluster.read(CONFIG_MAP, self.namespace, object_names.report(self.app))
+        return [] if config_map is None else [config_map]
 
 
 def open_figures(access: ClusterAccess, app: str | None, all_namespaces: bool) -> ClusterFigures:

@@ -13,7 +13,7 @@ from urllib.request import urlopen
 import pytest
 
 from tests.harness.api_server.api_server import ApiServer
-from tests.harness.api_server.played_kubelet import Kubelet
+from tests.harness.api_server.forwarding_kubelet import ForwardingKubelet
 from tests.harness.api_server.played_node import played_node
 from tests.harness.engine.watched_pages import WatchedRun, page_served, running
 from tests.harness.graphs.shop_apps import shop
@@ -26,10 +26,10 @@ STREAMAPP = str(Path(sys.executable).with_name("streamapp"))
 
 
 @pytest.fixture
-def kubelet(sim: OperatorSim, api_server: ApiServer) -> Iterator[Kubelet]:
+def kubelet(sim: OperatorSim, api_server: ApiServer) -> Iterator[ForwardingKubelet]:
     """That of the node where the driver of an app with a page runs."""
     node = f"node-of-{sim.namespace}"
-    with Kubelet(api_server) as played, played_node(api_server, node, played.port):
+    with ForwardingKubelet(api_server) as played, played_node(api_server, node, played.port):
         sim.apply(join(page={"enabled": True}))
         sim.settle()
         sim.begin(node=node)
@@ -65,7 +65,7 @@ def driver_page(operators: int) -> Iterator[int]:
         yield int(url.split(":")[2].split("/")[0])
 
 
-def test_the_page_of_the_driver_is_here(sim: OperatorSim, kubelet: Kubelet, tmp_path: Path) -> None:
+def test_the_page_of_the_driver_is_here(sim: OperatorSim, kubelet: ForwardingKubelet, tmp_path: Path) -> None:
     with driver_page(60) as port, forwarded(sim, tmp_path) as (_, url):
         kubelet.ports["app-driver-1"] = port
         assert b"<title>" in fetched(url)
@@ -74,7 +74,7 @@ def test_the_page_of_the_driver_is_here(sim: OperatorSim, kubelet: Kubelet, tmp_
         assert fetched(f"{url}plan.svg") == direct
 
 
-def test_events_come_as_they_are_made(sim: OperatorSim, kubelet: Kubelet, tmp_path: Path) -> None:
+def test_events_come_as_they_are_made(sim: OperatorSim, kubelet: ForwardingKubelet, tmp_path: Path) -> None:
     with driver_page(5) as port, forwarded(sim, tmp_path) as (_, url):
         kubelet.ports["app-driver-1"] = port
         with urlopen(f"{url}events", timeout=SECONDS) as events:  # noqa: S310 - the same
@@ -83,7 +83,7 @@ def test_events_come_as_they_are_made(sim: OperatorSim, kubelet: Kubelet, tmp_pa
 
 
 def test_after_a_restart_it_is_the_page_of_the_next_driver(
-    sim: OperatorSim, kubelet: Kubelet, tmp_path: Path
+    sim: OperatorSim, kubelet: ForwardingKubelet, tmp_path: Path
 ) -> None:
     with ExitStack() as pages, forwarded(sim, tmp_path) as (child, url):
         kubelet.ports["app-driver-1"] = pages.enter_context(driver_page(5))
@@ -112,5 +112,5 @@ def test_what_is_missing_is_said_before_anything_is_forwarded(sim: OperatorSim) 
     assert 'app "app" has no driver; see streamapp status app' in refused(sim)
 
 
-def test_a_port_that_is_taken_is_named(sim: OperatorSim, kubelet: Kubelet) -> None:
+def test_a_port_that_is_taken_is_named(sim: OperatorSim, kubelet: ForwardingKubelet) -> None:
     assert f"port {kubelet.port}: " in refused(sim, "--port", str(kubelet.port))
