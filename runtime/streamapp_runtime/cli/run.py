@@ -159,7 +159,7 @@ def run(
     )
     write_message, message_periods = message_output(quiet, log_format)
     progress, metrics = (
-        ProgressLog(write_message, time.monotonic, *message_periods),
+        ProgressLog(write_message, time.monotonic, *message_periods, bounded=until_end),
         RunMetrics(),
     )
     liveness = DriverLiveness(time.monotonic)

@@ -30,8 +30,8 @@ class ScreenLine:
 
 
 def is_screen(stream: TextIO) -> bool:
-    """Whether a stream is a terminal on which lines can be shown in place."""
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
+    """Whether a stream is a terminal on which lines can be shown in place: a log of CI is none."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("CI")
 
 
 @dataclass(slots=True)

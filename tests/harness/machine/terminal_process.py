@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 LONGEST_SECONDS = 60.0
+NOT_INHERITED = frozenset({"NO_COLOR", "COLUMNS", "LINES", "CI"})
+"""What would have a command not use its terminal, or not look at its size."""
 FRAME = re.compile(r"\x1b\[H(.*?)\x1b\[J", re.DOTALL)
 """One table that is written over the one before."""
 _CONTROLS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -95,7 +97,7 @@ def terminal_process(
     """Start a command at a terminal of so many columns and lines, and end it."""
     leader, inner = pty.openpty()
     termios.tcsetwinsize(inner, (size[1], size[0]))
-    inherited = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS")}
+    inherited = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
     process = subprocess.Popen(
         command,
         stdin=inner,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TextIO
 
+from streamapp.cli.app_table.table_screen import is_screen
 from streamapp_runtime.driver.reporting.progress_log import LATER, SOON
 from streamapp_runtime.driver.reporting.run_messages import RunMessage
 
@@ -17,15 +18,18 @@ CLEAR_LINE = "\r\x1b[K"
 
 @dataclass(slots=True)
 class TerminalOutput:
-    """Writes messages for people; on a terminal a passing message replaces the one before."""
+    """Writes messages for people; where it rewrites, a passing message replaces the one before."""
 
     stream: TextIO
+    rewrites: bool
     _rewritable: bool = False
 
     def write(self, message: RunMessage) -> None:
         """Write a message."""
-        rewrite = message.passing and self.stream.isatty()
-        line = message.text[: shutil.get_terminal_size().columns - 1] if rewrite else message.text
+        rewrite = message.passing and self.rewrites
+        line = message.text
+        if rewrite:
+            line = (message.short or message.text)[: shutil.get_terminal_size().columns - 1]
         self.stream.write(CLEAR_LINE * self._rewritable + line + "\n" * (not rewrite))
         self.stream.flush()
         self._rewritable = rewrite
@@ -44,7 +48,7 @@ def message_output(quiet: bool, log_format: str) -> tuple[Callable[[RunMessage],
         return (lambda _: None), periods
     if log_format == "json":
         return partial(write_json, sys.stderr), periods
-    return TerminalOutput(sys.stderr).write, (
-        REWRITE_SECONDS,
-        REWRITE_SECONDS,
-    ) if sys.stderr.isatty() else periods
+    rewrites = is_screen(sys.stderr)
+    return TerminalOutput(sys.stderr, rewrites).write, (
+        (REWRITE_SECONDS, REWRITE_SECONDS) if rewrites else periods
+    )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.reporting.open_windows import OpenWindows
+from streamapp_runtime.driver.reporting.recent_progress import ProgressPoint, RecentProgress
 from streamapp_runtime.driver.reporting.run_messages import (
     RunMessage,
     RunTotals,
@@ -34,7 +35,9 @@ class ProgressLog:
     clock: Callable[[], float]  # seconds
     soon: float = SOON
     later: float = LATER
+    bounded: bool = False  # the run ends when everything that is there has been read
     totals: RunTotals = field(default_factory=RunTotals)
+    _recent: RecentProgress = field(default_factory=RecentProgress)
     _logged_totals: RunTotals = field(default_factory=RunTotals)  # what the last word was about
     _idle: bool = False  # and told to be so
     _unended: tuple[str, ...] = ()  # what rows wait for
@@ -56,9 +59,15 @@ class ProgressLog:
         """Take note of a batch, and say a word if it is time."""
         self.totals = self.totals.with_batch(batch)
         self._idle = self._idle and not batch.rows_in
-        seconds = self.clock() - self._last
+        now = self.clock()
+        lag = None if batch.filling or batch.restoring else batch.lag
+        self._recent.note(ProgressPoint(now, self.totals.rows_in, self.totals.rows_out, lag))
+        seconds = now - self._last
         if not self._idle and self._due(seconds):
-            self._say(batch_message(batch, self.totals.since(self._logged_totals), self.totals.bad, seconds))
+            since = self.totals.since(self._logged_totals)
+            self._say(
+                batch_message(batch, since, self.totals.bad, seconds, self._recent, bounded=self.bounded)
+            )
 
     def idle(self) -> None:
         """Say once that there is nothing to do, when it is time to say anything."""

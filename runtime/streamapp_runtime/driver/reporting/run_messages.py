@@ -11,6 +11,7 @@ from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.run_change import ChangeKind, RunChange
 from streamapp_runtime.driver.checkpoints.state_reset import DroppedState
 from streamapp_runtime.driver.reporting.open_windows import OpenWindows
+from streamapp_runtime.driver.reporting.recent_progress import RecentProgress
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.lanes.protocol.rejections import merged_reasons
 
@@ -71,6 +72,7 @@ class RunMessage:
     text: str
     facts: dict[str, object]
     passing: bool = False  # soon followed by another of its kind, which may stand in its place
+    short: str = ""  # the text where another takes its place; empty: the text itself
 
     def as_json(self) -> str:
         """On one line."""
@@ -130,19 +132,29 @@ def _dropped_text(dropped: DroppedState) -> str:
     return text + f", the state of {', '.join(dropped.stores)}" * bool(dropped.stores)
 
 
-def batch_message(batch: BatchResult, since: RunTotals, bad: int, seconds: float) -> RunMessage:
-    """How it goes: what some batches did in so many seconds, and how the last one left things."""
+def batch_message(
+    batch: BatchResult, since: RunTotals, bad: int, seconds: float, recent: RecentProgress, *, bounded: bool
+) -> RunMessage:
+    """How it goes: what some batches did in so many seconds, and how the last one left things.
+
+    The short text has the rates of the last seconds and, where the work is `bounded`, when it should end.
+    """
     span = max(seconds, 1e-9)
     rows_in, rows_out = since.rows_in / span, since.rows_out / span
     milliseconds = 1000 * since.seconds / max(since.batches, 1)
     text = f"batch {batch.number:>5}  in {rows_in:>9,.0f}/s  out {rows_out:>9,.0f}/s"
     text += f"  lag {batch.lag:>9,}  {milliseconds:>5,.0f} ms a batch"
-    text += f"  restored {since.restored:,} ({_size(since.restored_bytes)})" * bool(since.restored)
-    text += f"  restoring {_several(batch.restoring, 'task')}" * bool(batch.restoring)
-    text += f"  to fill {batch.filling:,}" * bool(batch.filling)
-    text += f"  bad {bad:,}" * bool(bad)
-    text += f"  late {since.late:,}" * bool(since.late)
-    text += f"  watermark {watermark_text(min(batch.watermarks.values()))}" if batch.watermarks else ""
+    notes = f"  restored {since.restored:,} ({_size(since.restored_bytes)})" * bool(since.restored)
+    notes += f"  restoring {_several(batch.restoring, 'task')}" * bool(batch.restoring)
+    notes += f"  to fill {batch.filling:,}" * bool(batch.filling)
+    notes += f"  bad {bad:,}" * bool(bad)
+    notes += f"  late {since.late:,}" * bool(since.late)
+    notes += f"  watermark {watermark_text(min(batch.watermarks.values()))}" if batch.watermarks else ""
+    recent_in, recent_out = recent.rates
+    short = f"in {recent_in:,.0f}/s  out {recent_out:,.0f}/s  lag {batch.lag:,}"
+    if bounded:
+        left = recent.seconds_left
+        short += "  ETA " + ("unknown" if left is None else str(timedelta(seconds=round(left))))
     facts: dict[str, object] = {
         "event": "progress",
         "batch": batch.number,
@@ -158,7 +170,7 @@ def batch_message(batch: BatchResult, since: RunTotals, bad: int, seconds: float
         "late": since.late,
         "watermarks": {stream: watermark_text(at) for stream, at in sorted(batch.watermarks.items())},
     }
-    return RunMessage(text, facts, passing=True)
+    return RunMessage(text + notes, facts, passing=True, short=short + notes)
 
 
 def failure_message(why: str, *, again: bool = False) -> RunMessage:

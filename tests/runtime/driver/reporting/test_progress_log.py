@@ -14,7 +14,8 @@ from streamapp_runtime.driver.reporting.progress_log import (
     SOON,
     ProgressLog,
 )
-from streamapp_runtime.driver.reporting.run_messages import RunMessage, RunTotals, batch_message
+from streamapp_runtime.driver.reporting.recent_progress import ProgressPoint, RecentProgress
+from streamapp_runtime.driver.reporting.run_messages import RunMessage
 from tests.harness.engine.batch_results import batch
 
 
@@ -24,11 +25,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
-
-
-class Screen(StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 def following(words: list[RunMessage], clock: Clock) -> ProgressLog:
@@ -141,8 +137,8 @@ def test_what_belongs_to_a_failure_is_told_once_while_it_stays_the_same() -> Non
 
 
 def test_on_a_terminal_passing_words_stand_in_one_line_and_others_below_each_other() -> None:
-    screen = Screen()
-    terminal = TerminalOutput(screen)
+    screen = StringIO()
+    terminal = TerminalOutput(screen, rewrites=True)
     for text, passing in (("begun", False), ("a", True), ("b", True), ("ended", False)):
         terminal.write(RunMessage(text, {}, passing))
     assert screen.getvalue() == f"begun\na{CLEAR_LINE}b{CLEAR_LINE}ended\n"
@@ -150,17 +146,67 @@ def test_on_a_terminal_passing_words_stand_in_one_line_and_others_below_each_oth
 
 def test_elsewhere_every_word_has_its_line() -> None:
     file = StringIO()
-    terminal = TerminalOutput(file)
+    terminal = TerminalOutput(file, rewrites=False)
     for text, passing in (("begun", False), ("a", True), ("b", True)):
         terminal.write(RunMessage(text, {}, passing))
     assert file.getvalue() == "begun\na\nb\n"
 
 
 def test_what_main_inputs_still_wait_for_is_told_while_tables_are_filled() -> None:
-    filling = batch_message(replace(batch(1), filling=1200), RunTotals(), 0, 1.0)
-    assert "to fill 1,200" in filling.text
-    assert filling.facts["toFill"] == 1200
-    assert "to fill" not in batch_message(batch(1), RunTotals(), 0, 1.0).text
+    words: list[RunMessage] = []
+    clock = Clock()
+    progress = following(words, clock)
+    for one in (replace(batch(1), filling=1200), batch(2)):
+        clock.now += SOON
+        progress.batch(one)
+    assert "to fill 1,200" in words[0].text
+    assert words[0].facts["toFill"] == 1200
+    assert "to fill" not in words[1].text
+
+
+def shrinking(lags: list[int], *, bounded: bool = True, filling: int = 0) -> list[str]:
+    """The words of a terminal, a second apart, of batches that leave so many records."""
+    words: list[RunMessage] = []
+    clock = Clock()
+    progress = ProgressLog(words.append, clock, bounded=bounded)
+    progress.begin()
+    for number, lag in enumerate(lags, 1):
+        clock.now += SOON
+        given = replace(batch(number, lags={"views": lag}, rows_in=100, rows_out=50), filling=filling)
+        progress.batch(given)
+    return [word.short for word in words]
+
+
+def test_bounded_work_ends_when_its_lag_has_shrunk_away_as_it_did() -> None:
+    first, second, *_, last = shrinking([7_300, 7_200, 7_100, 7_000])
+    assert first.endswith("lag 7,300  ETA unknown")
+    assert second.endswith("ETA 0:01:12")
+    assert last == "in 100/s  out 50/s  lag 7,000  ETA 0:01:10"
+
+
+def test_nothing_follows_from_a_lag_that_grows_or_while_tables_are_filled() -> None:
+    assert shrinking([100, 200, 300])[-1].endswith("ETA unknown")
+    assert "ETA unknown" in shrinking([300, 200, 100], filling=5)[-1]
+
+
+def test_an_app_that_goes_on_has_no_end() -> None:
+    assert "ETA" not in " ".join(shrinking([300, 200, 100], bounded=False))
+
+
+def test_only_the_last_seconds_count_for_the_rates_and_the_end() -> None:
+    recent = RecentProgress()
+    for second in range(60):
+        fast = max(0, second - 30)
+        recent.note(ProgressPoint(float(second), 10 * fast, 5 * fast, 10_000 - 10 * fast))
+    assert recent.rates == (10.0, 5.0)
+    assert recent.seconds_left == (10_000 - 290) / 10
+
+
+def test_a_terminal_gets_the_short_text_and_a_pipe_the_whole_one() -> None:
+    for rewrites, line in ((True, "short"), (False, "long\n")):
+        file = StringIO()
+        TerminalOutput(file, rewrites).write(RunMessage("long", {}, passing=True, short="short"))
+        assert file.getvalue() == line
 
 
 def test_what_rows_wait_for_is_said_once_after_some_seconds_and_again_when_it_changes() -> None:
