@@ -17,7 +17,17 @@ def sample_data() -> Sample:
 
 @pytest.fixture(scope="session")
 def data(sample_data: Sample, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("run")
+    return written(sample_data, tmp_path_factory.mktemp("run"))
+
+
+@pytest.fixture
+def unread_data(sample_data: Sample, tmp_path: Path) -> Path:
+    """The same for one test, of which no app has read anything."""
+    return written(sample_data, tmp_path)
+
+
+def written(sample_data: Sample, folder: Path) -> Path:
+    """An embedded log in a folder, with the sample in it."""
     sample_data.write(folder)
     for stream, file in (("users", "users"), ("page-views", "views")):
         options = ["--key", "user", "--partitions", "4"]
