@@ -13,7 +13,7 @@ from streamapp.cli.app_table.app_details import detail_lines
 from streamapp.cli.app_table.app_figures import AppFigures, FiguresReading, FiguresSource
 from streamapp.cli.app_table.figures_table import (
     SORTS,
-    cut,
+    fitted,
     reading_document,
     sorted_apps,
     table_lines,
@@ -120,7 +120,7 @@ class TopView:
         for line in self._table(reading, None):
             click.echo(line.text)
         for notice in reading.notices:
-            click.echo(f"not read: {notice}", err=True)
+            click.echo(f"not read: {fitted(notice, None)}", err=True)
 
     def refresh(
         self, screen: TableScreen, source: FiguresSource, reading: FiguresReading, interval: float
@@ -144,8 +144,8 @@ class TopView:
         number = len(reading.apps)
         apps = f"{number} app{'s' * (number != 1)}"
         title = f"{read_at}  {apps} by {self.sort}, every {interval:g} s; Ctrl-C ends it"
-        notices = [ScreenLine(cut(notice, width), colour="red") for notice in reading.notices]
-        return [ScreenLine(cut(title, width)), *notices, ScreenLine(""), *self._table(reading, width)]
+        notices = [ScreenLine(fitted(notice, width), colour="red") for notice in reading.notices]
+        return [ScreenLine(fitted(title, width)), *notices, ScreenLine(""), *self._table(reading, width)]
 
     def _table(self, reading: FiguresReading, width: int | None) -> list[ScreenLine]:
         apps = sorted_apps(reading.apps, self.sort)

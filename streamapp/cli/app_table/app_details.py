@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 
 from streamapp.cli.app_table.app_figures import RunFigures, TableFigures, TaskFigures
 from streamapp.cli.app_table.figure_text import UNKNOWN, count_text, duration_text, rate_text, size_text
-from streamapp.cli.app_table.figures_table import cut
+from streamapp.cli.app_table.figures_table import fitted
 from streamapp.cli.text_columns import aligned_columns
 
 
 def detail_lines(run: RunFigures, width: int | None) -> list[str]:
     """Tables of the streams by lag, of tables and state by size, and of tasks: those that wait come first."""
     lines = [line for part in (_waits(run), _streams(run), _tables(run), _tasks(run)) for line in part]
-    return [line if width is None else cut(line, width) for line in lines]
+    return [fitted(line, width) for line in lines]
 
 
 def _waits(run: RunFigures) -> Iterator[str]:

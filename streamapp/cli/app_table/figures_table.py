@@ -7,11 +7,13 @@ from typing import Any, Final
 from streamapp.cli.app_table.app_figures import AppFigures, FiguresReading
 from streamapp.cli.app_table.figure_text import UNKNOWN, count_text, duration_text, rate_text
 from streamapp.cli.text_columns import aligned_columns
+from streamapp.plan.render.display_names import clip_end, legible
 
 _GAP: Final = 2  # of `aligned_columns`
 _SHORTEST_NAME: Final = 16
 """A name is shortened so far before a column is left out."""
-ELLIPSIS: Final = "…"
+_LEAST_NAME: Final = 8
+"""And so far where no column is left that could be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +88,12 @@ def table_lines(apps: Sequence[AppFigures], width: int | None, *, namespaces: bo
         _fit(cells, width)
     numbers = [place for place, name in enumerate(cells) if COLUMNS[name].is_number]
     lines = aligned_columns(list(zip(*cells.values(), strict=True)), numbers)
-    return [line if width is None else cut(line, width) for line in lines]
+    return [fitted(line, width) for line in lines]
 
 
-def cut(line: str, width: int) -> str:
-    """A line of at most so many characters."""
-    return line if len(line) <= width else line[: max(0, width - 1)] + ELLIPSIS
+def fitted(line: str, width: int | None) -> str:
+    """A line without control characters, which others may have written, and no wider than that."""
+    return legible(line) if width is None else clip_end(legible(line), width)
 
 
 def reading_document(reading: FiguresReading, sort: str) -> dict[str, Any]:
@@ -112,8 +114,8 @@ def _fit(cells: dict[str, list[str]], width: int) -> None:
         del cells[name]
     excess = _line_width(cells) - width
     if excess > 0:
-        room = max(_SHORTEST_NAME, _column_width(cells["name"]) - excess)
-        cells["name"] = [cut(text, room) for text in cells["name"]]
+        room = max(_LEAST_NAME, _column_width(cells["name"]) - excess)
+        cells["name"] = [clip_end(text, room) for text in cells["name"]]
 
 
 def _line_width(cells: dict[str, list[str]], *, shortest_names: bool = False) -> int:

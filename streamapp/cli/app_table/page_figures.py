@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from streamapp.cli.app_table.app_figures import RunFigures, StreamFigures, TableFigures, TaskFigures
 from streamapp.plan.partition_plan import Role
+from streamapp.plan.render.display_names import clip_end, legible
 from streamapp.plan.render.wording import ROLES
 
 PAGE_DATA: Final = "/page/data"
@@ -27,7 +28,8 @@ class ForeignPageError(Exception):
 def run_figures(status: int, body: bytes) -> RunFigures:
     """What an answer of a page says; a ForeignPageError where it is none."""
     if status != 200:
-        raise ForeignPageError(f"it answers {status}: {body.decode(errors='replace').strip()[:_MOST_SHOWN]}")
+        text = legible(body.decode(errors="replace").strip())
+        raise ForeignPageError(f"it answers {status}: {clip_end(text, _MOST_SHOWN)}")
     try:
         snapshot = json.loads(body)
     except ValueError as error:

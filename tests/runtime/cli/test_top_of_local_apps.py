@@ -279,3 +279,14 @@ def test_once_and_dumb_terminals_get_lines(page: str) -> None:
             assert terminal.ended() == 0
             assert "\x1b[H" not in terminal.raw
             assert "shop.page-views" in terminal.raw
+
+
+def test_what_a_page_says_cannot_steer_the_terminal() -> None:
+    def respond(_: object, start_response: Any) -> list[bytes]:
+        start_response("500 Internal Server Error", [("Content-Type", "text/plain")])
+        return [b"\x1b]0;owned\x07\nnext line"]
+
+    with serve_metrics(metrics_server(CollectorRegistry(), 0, page=respond)) as url:
+        done = once("--page", url)
+    assert "\\x1b]0;owned" in done.stderr
+    assert "\x1b" not in done.stderr

@@ -1,5 +1,7 @@
 """What a page shows at one moment, as JSON without a version: page and driver are of one release.
 
+`streamapp top` reads it as well, and refuses as a whole what it cannot read.
+
 One pure function of what is known. Names are as plans are drawn with them: the page finds their nodes so.
 """
 
