@@ -19,7 +19,7 @@ def count_text(number: float | None) -> str:
 def rate_text(number: float | None) -> str:
     """Rows a second: with a decimal below ten, so that a slow stream does not look idle."""
     if number is not None and 0 < number < 9.95:
-        return f"{number:.1f}"
+        return "<0.1" if number < 0.05 else f"{number:.1f}"
     return count_text(number)
 
 

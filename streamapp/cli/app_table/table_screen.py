@@ -52,7 +52,7 @@ class TableScreen:
         rows = self.size.lines
         if len(lines) > rows:
             lines = [*lines[: rows - 1], ScreenLine(f"and {len(lines) - rows + 1} more lines")]
-        styled = "\r\n".join(_styled(line) + _REST_OF_LINE for line in lines)
+        styled = "\n".join(_styled(line) + _REST_OF_LINE for line in lines)
         self.stream.write(_HOME + styled + _REST_OF_SCREEN)
         self.stream.flush()
 

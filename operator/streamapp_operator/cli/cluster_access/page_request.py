@@ -2,7 +2,6 @@
 
 import asyncio
 import socket
-from contextlib import suppress
 from http.client import HTTPException, parse_headers
 from io import BytesIO
 from typing import Final
@@ -47,8 +46,7 @@ async def _forwarded_answer(configuration: Configuration, pod: tuple[str, str]) 
     finally:
         forwarding.cancel()
         writer.close()
-        with suppress(asyncio.CancelledError, PortForwardError, ConnectionError):
-            await forwarding
+        await asyncio.gather(forwarding, return_exceptions=True)
 
 
 async def _forward(
