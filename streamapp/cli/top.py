@@ -4,7 +4,7 @@ import json
 import sys
 import time
 from contextlib import closing, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import click
@@ -23,6 +23,7 @@ from streamapp.cli.app_table.table_screen import ScreenLine, TableScreen, is_scr
 from streamapp.cli.facts.installed_parts import InstalledPart
 from streamapp.cli.facts.live_lookup import ClusterAccess
 from streamapp.cli.output_option import JSON, output_option
+from streamapp.cli.unreachable import UnreachableError
 
 _CLUSTER = InstalledPart("streamapp.top", "top without --page", "operator")
 
@@ -107,13 +108,13 @@ def top(
                 view.refresh(screen, source, reading, interval)
 
 
+@dataclass(frozen=True, slots=True)
 class TopView:
     """What is shown of each reading."""
 
-    def __init__(self, sort: str, namespaces: bool, detailed: bool) -> None:
-        self.sort = sort
-        self.namespaces = namespaces
-        self.detailed = detailed  # with streams, tables and tasks
+    sort: str
+    namespaces: bool
+    detailed: bool  # with streams, tables and tasks
 
     def print(self, reading: FiguresReading) -> None:
         """Print a reading, at whatever width it takes; what could not be read goes to standard error."""
@@ -126,17 +127,19 @@ class TopView:
         self, screen: TableScreen, source: FiguresSource, reading: FiguresReading, interval: float
     ) -> None:
         """Show readings until an interrupt. Where nothing answers, the last one stays beside the reason."""
+        read_at = datetime.now().astimezone()
         while True:
-            read_at = datetime.now().astimezone()
             until = time.monotonic() + interval
             while True:
                 screen.show(self._screen_lines(reading, screen.size.columns, f"{read_at:%H:%M:%S}", interval))
                 if not screen.wait(max(0.0, until - time.monotonic())):
                     break
             try:
-                reading = source.read()
-            except click.ClickException as error:
+                reading, read_at = source.read(), datetime.now().astimezone()
+            except UnreachableError as error:
                 reading = replace(reading, notices=(error.format_message(),))
+            except click.ClickException as error:  # the app is gone, or may no longer be read
+                reading = FiguresReading((), (error.format_message(),))
 
     def _screen_lines(
         self, reading: FiguresReading, width: int, read_at: str, interval: float

@@ -210,7 +210,8 @@ def test_the_app_that_is_shown_may_go_away_and_come_back(sim: OperatorSim) -> No
     with at_terminal(sim, "other") as terminal:
         terminal.until_frame(lambda frame: "Unknown" in frame)
         sim.server.ask("DELETE", sim._path("streamapps", "other", "apis/streamapp.dev/v1alpha1"))
-        terminal.until_frame(lambda frame: 'there is no StreamApp "other"' in frame)
+        gone = terminal.until_frame(lambda frame: 'there is no StreamApp "other"' in frame)
+        assert ("0 apps" in gone, "Unknown" in gone) == (True, False)
         sim.apply(join("other"))
         terminal.until_frame(lambda frame: "there is no" not in frame)
         assert terminal.press_ctrl_c() == 0

@@ -13,7 +13,8 @@ from streamapp.plan.render.display_names import display_width
 
 APP = AppFigures(
     name="page-views", namespace="shop", phase="Running", ready="True", generation=3, accepted_generation=3,
-    processors=2, tasks=8, rows_in=95_800.0, rows_out=15_000.0, lag=2_200_000, behind=97.0, restarts=0, age=3.0,
+    processors=2, tasks=8, rows_in=95_800.0, rows_out=15_000.0, lag=2_200_000, behind=97.0, restarts=0,
+    age=3.0,
 )  # fmt: skip
 APPS = st.builds(
     AppFigures,
