@@ -13,6 +13,7 @@ import pytest
 
 from streamapp.protocol.driver_report import DriverState, Progress
 from tests.harness.api_server.api_server import ApiServer
+from tests.harness.api_server.fault_proxy import proxied
 from tests.harness.api_server.forwarding_kubelet import ForwardingKubelet
 from tests.harness.api_server.granted_rights import let_read_apps
 from tests.harness.api_server.played_node import played_node
@@ -224,3 +225,18 @@ def test_a_lag_that_changes_is_shown_at_the_next_refresh(sim: OperatorSim) -> No
         sim.report(DriverState.RUNNING, progress=Progress(8))
         terminal.until_frame(lambda frame: "<=8" in frame)
         assert terminal.press_ctrl_c() == 0
+
+
+def test_an_api_server_that_is_away_for_a_while_leaves_the_last_table(
+    sim: OperatorSim, api_server: ApiServer
+) -> None:
+    sim.bring_up(join())
+    with proxied(api_server) as proxy:
+        where = ["--namespace", sim.namespace, "--kubeconfig", str(api_server.kubeconfig(url=proxy.url))]
+        with terminal_process([STREAMAPP, "top", "--interval", "0.5", *where], size=(100, 24)) as terminal:
+            terminal.until_frame(lambda frame: "Running" in frame)
+            proxy.fail("GET", "/streamapps", 500, times=3)
+            away = terminal.until_frame(lambda frame: "500" in frame)
+            assert "Running" in away
+            terminal.until_frame(lambda frame: "500" not in frame)
+            assert terminal.press_ctrl_c() == 0
