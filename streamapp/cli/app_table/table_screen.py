@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from types import FrameType
 from typing import Final, TextIO
 
@@ -66,12 +67,16 @@ class TableScreen:
 
 @contextmanager
 def table_screen(stream: TextIO) -> Iterator[TableScreen]:
-    """Show lines in place for as long as this lasts, however it ends: SIGTERM ends it too."""
+    """Show lines in place for as long as this lasts, however it ends: SIGTERM ends it, Ctrl-Z pauses it."""
     resized, tell_resized = os.pipe()
     os.set_blocking(tell_resized, False)
     former_handlers = {
         number: signal.signal(number, handler)
-        for number, handler in ((signal.SIGWINCH, _ignored), (signal.SIGTERM, _end))
+        for number, handler in (
+            (signal.SIGWINCH, _ignored),
+            (signal.SIGTERM, _end),
+            (signal.SIGTSTP, partial(_pause, stream.fileno())),
+        )
     }
     former_wakeup = signal.set_wakeup_fd(tell_resized, warn_on_full_buffer=False)
     try:
@@ -95,6 +100,15 @@ def _styled(line: ScreenLine) -> str:
 
 def _ignored(_: int, __: FrameType | None) -> None:
     """A signal that only wakes."""
+
+
+def _pause(terminal: int, number: int, _: FrameType | None) -> None:
+    """Give the former screen back while the process is stopped, past a buffer that may be in use."""
+    os.write(terminal, _FORMER_SCREEN.encode())
+    pausing = signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)  # goes on from here once it is continued
+    signal.signal(number, pausing)
+    os.write(terminal, _OTHER_SCREEN.encode())
 
 
 def _end(number: int, _: FrameType | None) -> None:

@@ -216,6 +216,17 @@ def test_a_sigterm_gives_the_screen_back_too(page: str) -> None:
         assert terminal.raw.endswith(FORMER_SCREEN)
 
 
+def test_ctrl_z_gives_the_screen_back_until_the_table_goes_on(page: str) -> None:
+    with top("--page", page) as terminal:
+        terminal.until_frame(lambda frame: "shop.page-views" in frame)
+        os.write(terminal.leader, b"\x1a")  # nothing stops it here: no shell could continue it
+        terminal.until_raw(lambda raw: raw.count(OTHER_SCREEN) == 2)
+        assert terminal.raw.index(FORMER_SCREEN) < terminal.raw.rindex(OTHER_SCREEN)
+        terminal.until_frame(lambda frame: "shop.page-views" in frame)
+        assert terminal.press_ctrl_c() == 0
+        assert terminal.raw.endswith(FORMER_SCREEN)
+
+
 def test_a_driver_that_stops_to_answer_keeps_its_last_figures_until_it_is_back() -> None:
     port = free_port()
     with top("--page", f"127.0.0.1:{port}") as terminal:
