@@ -163,7 +163,7 @@ def _app_figures(app: Manifest, dated: DatedReport | None, now: float) -> AppFig
         tasks=status.get("tasks"),
         restarts=status.get("restarts", 0) if status else None,
     )
-    if dated is None or dated.report.driver != _driver(app).get("pod"):
+    if dated is None or dated.report.driver != _living_driver(app).get("pod"):
         return figures
     lag = dated.report.progress.lag
     age = None if dated.written_at is None else max(0.0, now - dated.written_at)
@@ -174,8 +174,8 @@ async def _with_page(
     figures: AppFigures, app: Manifest, configuration: Configuration, turns: asyncio.Semaphore
 ) -> tuple[AppFigures, str]:
     """The figures with what the driver's page says, and why it says nothing where it has to."""
-    driver = _driver(app)
-    if not app["spec"].get("page", {}).get("enabled") or not driver.get("startedAt"):
+    driver = _living_driver(app)
+    if not app["spec"].get("page", {}).get("enabled") or not (driver.get("pod") and driver.get("startedAt")):
         return figures, ""
     try:
         async with turns:
@@ -194,9 +194,12 @@ async def _with_page(
     ), ""
 
 
-def _driver(app: Manifest) -> dict[str, Any]:
-    """What the status says of the driver; nothing where there is none."""
-    return (app.get("status") or {}).get("driver") or {}
+def _living_driver(app: Manifest) -> dict[str, Any]:
+    """What the status says of the driver; nothing where there is none, or where it has ended."""
+    driver: dict[str, Any] = (app.get("status") or {}).get("driver") or {}
+    last_ending = driver.get("lastEnding") or {}
+    has_ended = "incarnation" in last_ending and last_ending["incarnation"] == driver.get("incarnation")
+    return {} if has_ended else driver
 
 
 def _pages(names: Sequence[str]) -> str:

@@ -135,6 +135,18 @@ def test_a_driver_that_does_not_answer_leaves_what_its_report_says(
     assert document(sim)["notRead"] == [f"the page of app: {reason}"]
 
 
+@pytest.mark.parametrize(("code", "phase"), [(0, "Completed"), (3, "BackingOff")])
+def test_a_driver_that_has_ended_is_not_asked_for_its_page(
+    sim: OperatorSim, kubelet: ForwardingKubelet, code: int, phase: str
+) -> None:
+    assert not kubelet.pages
+    sim.end(code=code)
+    sim.settle()
+    shown = document(sim)
+    assert [app["phase"] for app in shown["apps"]] == [phase]
+    assert (shown["notRead"], shown["apps"][0]["lag"]) == ([], None)
+
+
 def test_restarts_and_a_generation_that_does_not_run_yet_are_shown(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.fail_driver(60)
