@@ -18,7 +18,7 @@ class ForwardingKubelet:
     """Forwards ports of the pods of its node as kubelets do: each pod's port is one of this machine."""
 
     def __init__(self, server: ApiServer) -> None:
-        self.pages: dict[str, int] = {}  # by pod
+        self.ports: dict[str, int] = {}  # by pod: what its port is here
         self._tls = kubelet_tls(server)
         self._stop: Callable[[], object] = bool
         self._begun = Event()
@@ -55,7 +55,7 @@ class ForwardingKubelet:
         await socket.send_bytes(DATA + port)
         await socket.send_bytes(ERROR + port)
         try:
-            here = self.pages[request.match_info["pod"]]
+            here = self.ports[request.match_info["pod"]]
             reader, writer = await asyncio.open_connection("127.0.0.1", here)
         except (KeyError, OSError):
             await socket.send_bytes(ERROR + b"failed to connect to localhost:9405 inside namespace")

@@ -84,6 +84,6 @@ def reports(app: RunningApp, status: TaskStatus = TaskStatus.COMMITTED) -> tuple
 def page_served(recorder: PageRecorder, event_seconds: float = 0.1, port: int = 0) -> Iterator[str]:
     """Serve a page for as long as this lasts; gives its address."""
     routes = PageRoutes(recorder, event_seconds)
-    server = metrics_server(CollectorRegistry(), port, page=routes.respond)
+    server = metrics_server(CollectorRegistry(), port, routes={"/page": routes.respond})
     with serve_metrics(server) as url, routes:
         yield url.removesuffix("/metrics") + "/page/"

@@ -11,7 +11,7 @@ import pytest
 
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.harness.api_server.api_server import ApiServer
-from tests.harness.api_server.played_kubelet import Kubelet
+from tests.harness.api_server.forwarding_kubelet import ForwardingKubelet
 from tests.harness.api_server.played_node import played_node
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
@@ -46,17 +46,19 @@ def answering(folder: Path) -> Iterator[int]:
 
 
 @pytest.fixture
-def kubelet(sim: OperatorSim, api_server: ApiServer) -> Iterator[Kubelet]:
+def kubelet(sim: OperatorSim, api_server: ApiServer) -> Iterator[ForwardingKubelet]:
     """That of the node where the driver of an app runs that answers queries."""
     node = f"node-of-{sim.namespace}"
-    with Kubelet(api_server) as played, played_node(api_server, node, played.port):
+    with ForwardingKubelet(api_server) as played, played_node(api_server, node, played.port):
         sim.apply(join(stateQueries={"enabled": True}))
         sim.settle()
         sim.begin(node=node)
         yield played
 
 
-def test_an_app_on_a_cluster_is_asked_by_its_name(sim: OperatorSim, kubelet: Kubelet, tmp_path: Path) -> None:
+def test_an_app_on_a_cluster_is_asked_by_its_name(
+    sim: OperatorSim, kubelet: ForwardingKubelet, tmp_path: Path
+) -> None:
     with answering(tmp_path) as port:
         kubelet.ports["app-driver-1"] = port
         rows = state(sim, "get", "totals", "u3", "u8")
@@ -67,7 +69,7 @@ def test_an_app_on_a_cluster_is_asked_by_its_name(sim: OperatorSim, kubelet: Kub
         assert (unknown.returncode, 'did you mean "totals"?' in unknown.stderr) == (1, True)
 
 
-def test_a_driver_that_does_not_answer_is_named(sim: OperatorSim, kubelet: Kubelet) -> None:
+def test_a_driver_that_does_not_answer_is_named(sim: OperatorSim, kubelet: ForwardingKubelet) -> None:
     assert kubelet.ports == {}
     nobody = state(sim, "get", "totals", "u3")
     assert nobody.returncode == 1

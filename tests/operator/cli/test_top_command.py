@@ -114,7 +114,7 @@ def test_the_page_of_an_app_adds_rates_the_exact_lag_and_watermarks(
     sim: OperatorSim, kubelet: ForwardingKubelet
 ) -> None:
     with driver_page() as url:
-        kubelet.pages["app-driver-1"] = port(url)
+        kubelet.ports["app-driver-1"] = port(url)
         app = figures(sim)
         assert (app["rowsIn"], app["rowsOut"], app["lag"], app["lagIsBound"]) == (50, 20, 700, False)
         assert (app["behind"], app["phase"], app["ready"]) == (90, "Running", "True")
@@ -139,7 +139,7 @@ def test_a_driver_that_does_not_answer_leaves_what_its_report_says(
 def test_a_driver_that_has_ended_is_not_asked_for_its_page(
     sim: OperatorSim, kubelet: ForwardingKubelet, code: int, phase: str
 ) -> None:
-    assert not kubelet.pages
+    assert not kubelet.ports
     sim.end(code=code)
     sim.settle()
     shown = document(sim)
