@@ -1,7 +1,8 @@
 """The state of an app on a cluster, for `streamapp state get` and `scan`."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from threading import Thread
 from typing import Final
@@ -22,19 +23,27 @@ def forwarded_state(app: str, access: ClusterAccess) -> Iterator[str]:
     namespace = access.namespace or DEFAULT_NAMESPACE
     driver = ForwardedDriver(app, namespace, access.kubeconfig, access.context, _STATE, reasons.append)
     driver.check()
-    loop = asyncio.new_event_loop()
-    thread = Thread(target=loop.run_forever, daemon=True)
+    begun: Future[tuple[int, Callable[[], object]]] = Future()
+    thread = Thread(target=lambda: asyncio.run(_serve(driver, begun)), daemon=True)
     thread.start()
+    port, stop = begun.result()
     try:
-        started = asyncio.start_server(driver.forward, HOST, 0)
-        server = asyncio.run_coroutine_threadsafe(started, loop).result()
-        try:
-            yield f"http://{HOST}:{server.sockets[0].getsockname()[1]}"
-        except ConnectionError as error:
-            raise click.ClickException(reasons[-1] if reasons else str(error)) from None
-        finally:
-            loop.call_soon_threadsafe(server.close)
+        yield f"http://{HOST}:{port}"
+    except ConnectionError as error:
+        raise click.ClickException(reasons[-1] if reasons else str(error)) from None
     finally:
-        loop.call_soon_threadsafe(loop.stop)
+        stop()
         thread.join()
-        loop.close()
+
+
+async def _serve(driver: ForwardedDriver, begun: "Future[tuple[int, Callable[[], object]]]") -> None:
+    """Forward connections until it is stopped; `begun` gets the port, and what stops it."""
+    loop, stopped = asyncio.get_running_loop(), asyncio.Event()
+    try:
+        server = await asyncio.start_server(driver.forward, HOST, 0)
+    except OSError as error:
+        begun.set_exception(error)
+        return
+    begun.set_result((server.sockets[0].getsockname()[1], lambda: loop.call_soon_threadsafe(stopped.set)))
+    await stopped.wait()
+    server.close()

@@ -181,7 +181,7 @@ def test_a_page_of_another_version_is_refused_as_a_whole(page: str) -> None:
         start_response("200 OK", [("Content-Type", "application/json")])
         return [b'{"app": "shop.page-views"}']
 
-    with serve_metrics(metrics_server(CollectorRegistry(), 0, page=respond)) as url:
+    with serve_metrics(metrics_server(CollectorRegistry(), 0, routes={"/page": respond})) as url:
         done = once("--page", url)
     assert (done.returncode, "the page is of another version of streamapp" in done.stderr) == (3, True)
 
@@ -297,7 +297,7 @@ def test_what_a_page_says_cannot_steer_the_terminal() -> None:
         start_response("500 Internal Server Error", [("Content-Type", "text/plain")])
         return [b"\x1b]0;owned\x07\nnext line"]
 
-    with serve_metrics(metrics_server(CollectorRegistry(), 0, page=respond)) as url:
+    with serve_metrics(metrics_server(CollectorRegistry(), 0, routes={"/page": respond})) as url:
         done = once("--page", url)
     assert "\\x1b]0;owned" in done.stderr
     assert "\x1b" not in done.stderr

@@ -60,7 +60,7 @@ class ForwardedDriver:
             if str(error) != self._complaint:
                 self._complaint = str(error)
                 self.complain(self._complaint)
-        except ConnectionError:  # who asked has left
+        except (ConnectionError, asyncio.CancelledError):  # who asked has left, or the command ends
             pass
         finally:
             with suppress(ConnectionError):
