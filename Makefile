@@ -19,7 +19,7 @@ setup: $(READY) ## Make .venv from the pinned versions
 $(READY): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "StreamApp needs Python 3.11 or newer, and found none on this machine." >&2; exit 1; }
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[operator,redis,runtime,dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[operator,redis,runtime,telemetry,dev]'
 	@touch $(READY)
 
 .PHONY: java
@@ -93,7 +93,7 @@ dist: $(READY) ## Build a release into dist/: wheel, sdist, chart, definition, s
 .PHONY: constraints
 constraints: $(READY) ## Pin the newest versions that pyproject.toml allows; then run the tests
 	@env=$$(mktemp -d) && trap 'rm -rf "$$env"' EXIT && $(BIN)/python -m venv $$env && \
-		$$env/bin/python -m pip install --quiet --disable-pip-version-check '.[operator,redis,runtime,dev,release]' && \
+		$$env/bin/python -m pip install --quiet --disable-pip-version-check '.[operator,redis,runtime,telemetry,dev,release]' && \
 		$$env/bin/python -m pip freeze --exclude streamapp | LC_ALL=C sort -f -t= -k1,1 >constraints.txt
 	@git --no-pager diff --stat constraints.txt
 

@@ -73,8 +73,10 @@ def _run_managed(metrics_port: int, page_port: int) -> RunEnd:
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.metrics_server import EVERYWHERE, metrics_server, serve_metrics
     from streamapp_runtime.driver.reporting.progress_log import ProgressLog
+    from streamapp_runtime.driver.reporting.run_messages import telemetry_message
     from streamapp_runtime.driver.state_queries.query_routes import ACCESS_VARIABLE
     from streamapp_runtime.driver.state_queries.state_queries import StateQueries
+    from streamapp_runtime.driver.telemetry.run_telemetry import open_telemetry
     from streamapp_runtime.redacted_output import redact_output, redacted
     from streamapp_runtime.transport.config_map_transport import ConfigMapTransport
     from streamapp_runtime.transport.kubernetes_api import KubernetesApi
@@ -112,6 +114,7 @@ def _run_managed(metrics_port: int, page_port: int) -> RunEnd:
             metrics,
             liveness,
             page=recorder,
+            telemetry=open_telemetry(accepted.app, lambda text: write_message(telemetry_message(text))),
         )
     transport.close()
     return run_end.redacted(redacted)

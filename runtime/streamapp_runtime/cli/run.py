@@ -188,7 +188,9 @@ def _run_to_end(
     """Run an app to its end, whichever that is."""
     from streamapp_runtime.driver.modes.app_run import run_app
     from streamapp_runtime.driver.modes.standalone import Standalone
+    from streamapp_runtime.driver.reporting.run_messages import telemetry_message
     from streamapp_runtime.driver.spark.spark_output import SPARK_OUTPUT
+    from streamapp_runtime.driver.telemetry.run_telemetry import open_telemetry
 
     mode = Standalone(app, options)
     run_end = run_to_end(
@@ -197,6 +199,7 @@ def _run_to_end(
         metrics,
         liveness,
         page=page,
+        telemetry=open_telemetry(app, lambda text: progress.say(telemetry_message(text))),
         ends_start=True,
     )
     failed = run_end.code is not ExitCode.DONE

@@ -89,6 +89,17 @@ STATUS_RULES: Final = complete_rules(_ROWS)
 CAUSES: Final[Mapping[TaskStatus, RejectionCause]] = {TaskStatus.CODE: RejectionCause.CODE}
 """What is at fault where a task reports this status of a single record; where nothing is said, the record."""
 
+SHOWN_STATUSES: Final = frozenset(TaskStatus) - {
+    TaskStatus.BAD,
+    TaskStatus.EXCESS,
+    TaskStatus.EXPRESSION,
+    TaskStatus.CODE,
+    TaskStatus.REFUSED,
+    TaskStatus.WAITING,
+    TaskStatus.AWAY,
+}
+"""Those whose messages are of systems and stores. The messages of all others may repeat what records hold."""
+
 
 def reaction_to(status: TaskStatus) -> Reaction:
     """What the driver does about a status."""
@@ -103,3 +114,9 @@ def is_of_lane_alone(status: TaskStatus) -> bool:
 def is_fine(status: TaskStatus) -> bool:
     """Whether a task did in its batch what it was to do."""
     return reaction_to(status) is Reaction.CONTINUE
+
+
+def may_hold_values(message: str) -> bool:
+    """Whether the reason of a failed batch may repeat what records hold: all that no status vouches for."""
+    heads = [part.partition(": ")[0] for part in message.split("; ")]
+    return not all(head in SHOWN_STATUSES for head in heads)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from streamapp_runtime.driver.reporting.listeners import Listeners
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.progress_log import ProgressLog
+    from streamapp_runtime.driver.telemetry.run_telemetry import RunTelemetry
 
 P = ParamSpec("P")
 
@@ -26,36 +27,66 @@ def run_to_end(
     liveness: "DriverLiveness",
     *,
     page: "PageRecorder | None" = None,
+    telemetry: "RunTelemetry | None" = None,
     ends_start: bool = False,
 ) -> RunEnd:
     """Start the run with its listeners and wait for its end; no exception leaves this function.
 
-    `page` is told of everything where there is one. With `ends_start` a signal before anything runs ends the
-    process.
+    `page` and `telemetry` are told of everything where there are any. With `ends_start` a signal before
+    anything runs ends the process.
     """
-    from streamapp_runtime.checkpoint import StateUnreadableError
-    from streamapp_runtime.driver.app_refusal import AppRefusedError
-    from streamapp_runtime.driver.failures import FailedError
     from streamapp_runtime.driver.modes.stop_signal import SignalStop
     from streamapp_runtime.driver.reporting.listeners import Listeners
-    from streamapp_runtime.driver.spark.jvm import JavaMissingError, JvmFailedError
-    from streamapp_runtime.driver.spark.spark_output import SPARK_OUTPUT
 
     stop = SignalStop(ends_start=ends_start)
     stop.on_signals()
     listeners = Listeners(
-        launched=_all(stop.launched, progress.launched, metrics.launched, page.launched if page else None),
-        batch=_all(progress.batch, metrics.batch, page.batch if page else None),
-        trouble=_all(progress.trouble, metrics.trouble, page.trouble if page else None),
+        launched=_all(
+            stop.launched,
+            progress.launched,
+            metrics.launched,
+            page.launched if page else None,
+            telemetry.launched if telemetry else None,
+        ),
+        batch=_all(
+            progress.batch,
+            metrics.batch,
+            page.batch if page else None,
+            telemetry.batch if telemetry else None,
+        ),
+        trouble=_all(
+            progress.trouble,
+            metrics.trouble,
+            page.trouble if page else None,
+            telemetry.trouble if telemetry else None,
+        ),
         idle=_all(progress.idle, page.idle if page else None),
         unended=_all(progress.unended, page.unended if page else None),
         left_open=progress.left_open,
         slow=_all(progress.slow, page.slow if page else None),
         doing=_all(liveness.doing, page.doing if page else None),
-        changed=_all(progress.changed, metrics.changed, page.changed if page else None),
+        changed=_all(
+            progress.changed,
+            metrics.changed,
+            page.changed if page else None,
+            telemetry.changed if telemetry else None,
+        ),
     )
+    run_end = _attempt(lambda: start(stop, listeners), stop, liveness)
+    if telemetry is not None:
+        telemetry.ended(run_end.ending, stopped=stop.is_set())
+    return run_end
+
+
+def _attempt(start: Callable[[], None], stop: "SignalStop", liveness: "DriverLiveness") -> RunEnd:
+    from streamapp_runtime.checkpoint import StateUnreadableError
+    from streamapp_runtime.driver.app_refusal import AppRefusedError
+    from streamapp_runtime.driver.failures import FailedError
+    from streamapp_runtime.driver.spark.jvm import JavaMissingError, JvmFailedError
+    from streamapp_runtime.driver.spark.spark_output import SPARK_OUTPUT
+
     try:
-        start(stop, listeners)
+        start()
     except AppRefusedError as refusal:
         return RunEnd(ExitCode.CONFIG, problems=tuple(refusal.problems))
     except JavaMissingError as missing:

@@ -39,6 +39,14 @@ class BatchResult:
         """Records that are there and not yet read."""
         return sum(self.lags.values())
 
+    def longest_steps(self) -> dict[str, float]:
+        """By step, the seconds of the lane that took longest for it."""
+        longest: dict[str, float] = {}
+        for report in self.reports:
+            for step, seconds in report.steps:
+                longest[step] = max(seconds, longest.get(step, 0.0))
+        return longest
+
 
 def batch_result(
     number: int,

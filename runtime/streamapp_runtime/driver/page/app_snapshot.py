@@ -14,10 +14,10 @@ from streamapp.graph.nodes import Graph, OperatorNode
 from streamapp.graph.wiring import direct_producers, streams_read
 from streamapp.plan.render.display_names import legible
 from streamapp.plan.render.wording import ROLES, counted
-from streamapp_runtime.driver.page.run_facts import SHOWN_STATUSES, RunFacts
+from streamapp_runtime.driver.page.run_facts import RunFacts
 from streamapp_runtime.driver.page.run_history import history_columns
 from streamapp_runtime.driver.page.running_app import RunningApp
-from streamapp_runtime.driver.status_rules import is_fine
+from streamapp_runtime.driver.status_rules import SHOWN_STATUSES, is_fine
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 

@@ -14,13 +14,12 @@ from streamapp_runtime.driver.page.run_facts import (
     RemoteCounts,
     RunFacts,
     RunNote,
-    may_hold_values,
 )
 from streamapp_runtime.driver.page.run_history import POINT_SECONDS, HistoryPoint, RunHistory
 from streamapp_runtime.driver.page.running_app import RunningApp, running_app
 from streamapp_runtime.driver.reporting.state_sizes import StateSizes
 from streamapp_runtime.driver.start.launch import Launch
-from streamapp_runtime.driver.status_rules import is_fine
+from streamapp_runtime.driver.status_rules import is_fine, may_hold_values
 from streamapp_runtime.lanes.protocol.rejections import merged_reasons
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.traffic import ROWS_OUT
@@ -123,7 +122,12 @@ class PageRecorder:
             self._state.note(batch.reports)
             self._count(report for report in batch.reports if is_fine(report.status))
             facts = BatchFacts(
-                batch.number, now, batch.seconds, batch.rows_in, batch.rows_out, _longest_steps(batch.reports)
+                batch.number,
+                now,
+                batch.seconds,
+                batch.rows_in,
+                batch.rows_out,
+                tuple(batch.longest_steps().items()),
             )
             self._batches.append(facts)
         self._sample()
@@ -215,14 +219,6 @@ class PageRecorder:
         if self._notes and (self._notes[-1].kind, self._notes[-1].text) == (note.kind, note.text):
             self._notes.pop()
         self._notes.append(note)
-
-
-def _longest_steps(reports: Iterable[TaskReport]) -> tuple[tuple[str, float], ...]:
-    longest: dict[str, float] = {}
-    for report in reports:
-        for step, seconds in report.steps:
-            longest[step] = max(seconds, longest.get(step, 0.0))
-    return tuple(longest.items())
 
 
 def _rates(before: Mapping[str, int], after: Mapping[str, int], seconds: float) -> dict[str, float]:

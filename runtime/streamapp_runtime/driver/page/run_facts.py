@@ -2,24 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
 
 from streamapp.protocol.driver_report import ReportedWarning
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.page.run_history import HistoryPoint
 from streamapp_runtime.driver.page.running_app import RunningApp
-from streamapp_runtime.lanes.protocol.task_status import TaskStatus
-
-SHOWN_STATUSES: Final = frozenset(TaskStatus) - {
-    TaskStatus.BAD,
-    TaskStatus.EXCESS,
-    TaskStatus.EXPRESSION,
-    TaskStatus.CODE,
-    TaskStatus.REFUSED,
-    TaskStatus.WAITING,
-    TaskStatus.AWAY,
-}
-"""Those whose messages are of systems and stores. The messages of all others may repeat what records hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +64,3 @@ class RunFacts:
     slow: str = ""  # of the batch that runs and takes long
     notes: tuple[RunNote, ...] = ()
     refused: tuple[ReportedWarning, ...] = ()
-
-
-def may_hold_values(message: str) -> bool:
-    """Whether the reason of a failed batch may repeat what records hold: all that no status vouches for."""
-    heads = [part.partition(": ")[0] for part in message.split("; ")]
-    return not all(head in SHOWN_STATUSES for head in heads)

@@ -79,6 +79,11 @@ class RunMessage:
         return json.dumps(self.facts)
 
 
+def telemetry_message(text: str) -> RunMessage:
+    """That traces or lineage events do not reach their receiver, or do so again."""
+    return RunMessage(text, {"event": "telemetry", "message": text})
+
+
 def plan_message(launch: Launch) -> RunMessage:
     """What runs, with the partition counts of today; and that its state was given up, where it was."""
     streams = launch.proposal.plan.streams.values()

@@ -9,7 +9,8 @@ import pytest
 from streamapp.graph.nodes import TableNode
 from streamapp.tasks.layouts.split import Split
 from streamapp_runtime.driver.page.app_snapshot import app_snapshot
-from streamapp_runtime.driver.page.run_facts import RunFacts, may_hold_values
+from streamapp_runtime.driver.page.run_facts import RunFacts
+from streamapp_runtime.driver.status_rules import may_hold_values
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from tests.harness.engine.batch_results import batch

@@ -1,0 +1,116 @@
+"""Traces and lineage as a run has them: both, one, or none, as the environment of the process says."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from streamapp.protocol.termination import Termination
+from streamapp.spec.resource.app import StreamApp
+from streamapp_runtime.driver.batches.batch_result import BatchResult
+from streamapp_runtime.driver.batches.run_change import ChangeKind, RunChange
+from streamapp_runtime.driver.start.launch import Launch
+
+if TYPE_CHECKING:
+    from streamapp_runtime.driver.telemetry.batch_tracer import BatchTracer
+    from streamapp_runtime.driver.telemetry.run_lineage import RunLineage
+
+CLOSE_SECONDS: Final = 5.0
+"""So long an end waits for spans to be taken, and so long again for lineage events."""
+EXTRA: Final = "install the extra: pip install 'streamapp[telemetry]'"
+
+
+@dataclass(slots=True)
+class RunTelemetry:
+    """What is told of a run, to those that are configured."""
+
+    tracer: "BatchTracer | None"
+    lineage: "RunLineage | None"
+
+    def launched(self, launch: Launch) -> None:
+        """Note what runs."""
+        if self.tracer:
+            self.tracer.launched(launch)
+        if self.lineage:
+            self.lineage.launched(launch)
+
+    def batch(self, batch: BatchResult) -> None:
+        """Trace a batch."""
+        if self.tracer:
+            self.tracer.batch(batch)
+
+    def trouble(self, reason: str) -> None:
+        """Note that a batch failed."""
+        if self.tracer:
+            self.tracer.trouble(reason)
+
+    def changed(self, change: RunChange) -> None:
+        """Note who runs what from now on; datasets are others only by another model or generation."""
+        if self.tracer:
+            self.tracer.runs(change.launch.app, change.lanes)
+        if self.lineage and change.kind in {ChangeKind.MODEL, ChangeKind.SPEC}:
+            self.lineage.changed(change.launch)
+
+    def ended(self, ending: Termination, *, stopped: bool) -> None:
+        """Tell how the run ended, and send what waits within a bounded time."""
+        if self.tracer:
+            self.tracer.close(CLOSE_SECONDS)
+        if self.lineage:
+            self.lineage.ended(ending, stopped=stopped, seconds=CLOSE_SECONDS)
+
+
+def open_telemetry(app: StreamApp, warn: Callable[[str], None]) -> RunTelemetry | None:
+    """What the environment configures; None, and nothing imported, where it configures nothing."""
+    environment = os.environ  # which the libraries read too
+    tracer = _tracer(app, environment, warn) if _traces_wanted(environment) else None
+    lineage = _lineage(app, environment, warn) if _lineage_wanted(environment) else None
+    return RunTelemetry(tracer, lineage) if tracer or lineage else None
+
+
+def _traces_wanted(environment: Mapping[str, str]) -> bool:
+    is_off = (
+        environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
+        or environment.get("OTEL_TRACES_EXPORTER", "").strip().lower() == "none"
+    )
+    names = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+    return not is_off and any(environment.get(name) for name in names)
+
+
+def _lineage_wanted(environment: Mapping[str, str]) -> bool:
+    is_off = environment.get("OPENLINEAGE_DISABLED", "").strip().lower() == "true"
+    return not is_off and bool(environment.get("OPENLINEAGE_URL"))
+
+
+def _tracer(
+    app: StreamApp, environment: Mapping[str, str], warn: Callable[[str], None]
+) -> "BatchTracer | None":
+    names = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
+    protocol = next((environment[name] for name in names if environment.get(name)), "http/protobuf")
+    if protocol != "http/protobuf":
+        warn(f"no spans are sent: OTLP is spoken as http/protobuf only, and the environment says {protocol}")
+        return None
+    try:
+        from streamapp_runtime.driver.telemetry.batch_tracer import BatchTracer
+    except ModuleNotFoundError as error:
+        warn(f"no spans are sent: {error.name} is missing; {EXTRA}")
+        return None
+    try:
+        return BatchTracer(app, environment, warn)
+    except Exception as error:  # a wrong setting of a library must not end an app
+        warn(f"no spans are sent: {error}")
+        return None
+
+
+def _lineage(
+    app: StreamApp, environment: Mapping[str, str], warn: Callable[[str], None]
+) -> "RunLineage | None":
+    try:
+        from streamapp_runtime.driver.telemetry.run_lineage import RunLineage
+    except ModuleNotFoundError as error:
+        warn(f"no lineage events are sent: {error.name} is missing; {EXTRA}")
+        return None
+    try:
+        return RunLineage(app, environment, warn)
+    except Exception as error:  # a wrong setting of a library must not end an app
+        warn(f"no lineage events are sent: {error}")
+        return None
