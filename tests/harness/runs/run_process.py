@@ -5,7 +5,7 @@ import os
 import select
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from pathlib import Path
@@ -28,9 +28,11 @@ class Running:
     said: list[Said] = field(default_factory=list)
 
     @classmethod
-    def start(cls, data: Path, *options: str) -> "Running":
+    def start(cls, data: Path, *options: str, env: Mapping[str, str] | None = None) -> "Running":
         command = [COMMAND, "run", EXAMPLE, "--data", data, "--processors", "1", "--log-format", "json"]
-        return cls(data, subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True))
+        environment = {**os.environ, **(env or {})}
+        process = subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True, env=environment)
+        return cls(data, process)
 
     def until(self, wanted: Callable[[Said], bool]) -> Said:
         """Hear it until it says something; every line has to be JSON."""

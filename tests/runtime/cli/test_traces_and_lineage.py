@@ -1,0 +1,113 @@
+"""Spans and lineage events of whole runs, as real receivers get them."""
+
+import shutil
+import signal
+from datetime import datetime
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from examples.sample_data import Sample
+from tests.harness.machine.processes import free_port, until
+from tests.harness.runs.run_process import Running
+from tests.harness.runs.telemetry_receiver import TelemetryReceiver, attributes_of, telemetry_receiver
+
+WITHIN = 60.0
+
+
+@pytest.fixture
+def own_data(data: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(data, tmp_path / "data", ignore=shutil.ignore_patterns("state", "*lock*")))
+
+
+def environment(url: str) -> dict[str, str]:
+    return {
+        "OTEL_EXPORTER_OTLP_ENDPOINT": url,
+        "OPENLINEAGE_URL": url,
+        "OPENLINEAGE_API_KEY": "a-key",
+        "OPENLINEAGE_NAMESPACE": "shop-team",
+    }
+
+
+def telemetry_messages(running: Running) -> list[str]:
+    return [said["message"] for said in running.said if said.get("event") == "telemetry"]
+
+
+def states(receiver: TelemetryReceiver) -> list[str]:
+    return [event["eventType"] for event in receiver.events]
+
+
+def test_a_bounded_run_is_traced_and_its_lineage_completes(own_data: Path, sample_data: Sample) -> None:
+    with telemetry_receiver() as receiver:
+        running = Running.start(own_data, "--until-end", env=environment(receiver.url))
+        assert running.end() == 0
+    assert telemetry_messages(running) == []
+
+    assert receiver.services == {"shop.country-views"}
+    batches = [attributes_of(span) for span in receiver.spans]
+    records = len(sample_data.views) + len(sample_data.users)
+    assert sum(batch["messaging.batch.message_count"] for batch in batches) == records
+    assert all(batch["messaging.consumer.group.name"] == "shop.country-views" for batch in batches)
+    assert any(batch["streamapp.batch.bytes_in"] for batch in batches)
+    assert any("streamapp.batch.step_seconds.commit" in batch for batch in batches)
+    assert all(span.end_time_unix_nano > span.start_time_unix_nano for span in receiver.spans)
+
+    assert states(receiver) == ["START", "COMPLETE"]
+    assert receiver.authorizations == {"Bearer a-key"}
+    start, complete = receiver.events
+    assert start["run"]["runId"] == complete["run"]["runId"] == str(UUID(start["run"]["runId"]))
+    assert start["job"]["namespace"] == "shop-team"
+    assert start["job"]["name"] == "shop.country-views"
+    assert start["job"]["facets"]["jobType"]["processingType"] == "STREAMING"
+    assert datetime.fromisoformat(start["eventTime"]).tzinfo is not None
+    assert start["producer"]
+    assert start["schemaURL"].startswith("https://openlineage.io/spec/")
+    folder = own_data.resolve()
+    assert {(one["namespace"], one["name"]) for one in start["inputs"]} == {
+        ("file", str(folder / "page-views")),
+        ("file", str(folder / "users")),
+    }
+    (output,) = start["outputs"]
+    assert (output["namespace"], output["name"]) == ("file", str(folder / "totals"))
+    fields = [column["name"] for column in output["facets"]["schema"]["fields"]]
+    assert fields == ["country", "views"]
+
+
+def test_a_run_that_a_signal_stops_is_aborted(own_data: Path) -> None:
+    with telemetry_receiver() as receiver:
+        running = Running.start(own_data, env=environment(receiver.url))
+        running.until(lambda said: said.get("event") == "idle")
+        assert running.end(signal.SIGTERM) == 0
+    assert states(receiver) == ["START", "ABORT"]
+
+
+def test_an_outage_is_told_once_when_it_begins_and_once_when_it_ends(own_data: Path) -> None:
+    with telemetry_receiver() as receiver:
+        receiver.status = 403
+        running = Running.start(own_data, env=environment(receiver.url) | {"OTEL_BSP_SCHEDULE_DELAY": "100"})
+        running.until(lambda said: "spans do not reach" in str(said.get("message")))
+        receiver.status = 200
+        running.until(lambda said: "spans reach" in str(said.get("message")))
+        assert running.end(signal.SIGTERM) == 0
+    spans_messages = [message for message in telemetry_messages(running) if message.startswith("spans")]
+    assert len(spans_messages) == 2
+
+
+def test_a_receiver_that_is_not_there_changes_nothing_but_two_warnings(own_data: Path) -> None:
+    url = f"http://127.0.0.1:{free_port()}"
+    running = Running.start(own_data, "--until-end", env=environment(url))
+    assert running.end() == 0
+    assert sorted(message.partition(" do not reach ")[0] for message in telemetry_messages(running)) == [
+        "lineage events",
+        "spans",
+    ]
+
+
+def test_a_sampler_of_the_environment_is_followed(own_data: Path) -> None:
+    with telemetry_receiver() as receiver:
+        sampled = {"OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0"}
+        running = Running.start(own_data, "--until-end", env=environment(receiver.url) | sampled)
+        assert running.end() == 0
+        until(lambda: states(receiver) == ["START", "COMPLETE"], WITHIN)
+    assert receiver.spans == []
