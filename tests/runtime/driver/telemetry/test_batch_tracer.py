@@ -1,5 +1,8 @@
 """Spans as a receiver gets them: of batches that failed, and after an outage."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from http import HTTPStatus
 
@@ -105,3 +108,25 @@ def test_a_wrong_url_is_a_warning(monkeypatch: pytest.MonkeyPatch, url: str) -> 
     assert open_telemetry(APP, warnings.append) is None
     (warning,) = warnings
     assert warning.startswith("no lineage events are sent: ")
+
+
+def test_a_missing_library_is_one_line_that_names_the_extra() -> None:
+    program = f"""
+import sys
+sys.modules["opentelemetry"] = sys.modules["openlineage"] = None  # as where they are not installed
+from pathlib import Path
+from streamapp.spec.parser import parse
+from streamapp_runtime.driver.telemetry.run_telemetry import open_telemetry
+(app,) = parse(Path({str(EXAMPLE)!r}).read_text("utf-8")).apps
+assert open_telemetry(app, print) is None
+"""
+    url = "http://127.0.0.1:9"
+    environment = {**os.environ, "OTEL_EXPORTER_OTLP_ENDPOINT": url, "OPENLINEAGE_URL": url}
+    run = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
+    traces, lineage = run.stdout.splitlines()
+    assert traces.startswith("no spans are sent: ")
+    assert lineage.startswith("no lineage events are sent: ")
+    assert traces.endswith("install the extra: pip install 'streamapp[telemetry]'")
+    assert run.stderr == ""
