@@ -1,10 +1,12 @@
 """Traces and lineage as a run has them: both, one, or none, as the environment of the process says."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from streamapp.internal_fault import internal_fault
 from streamapp.protocol.termination import Termination
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.batches.batch_result import BatchResult
@@ -26,37 +28,52 @@ class RunTelemetry:
 
     tracer: "BatchTracer | None"
     lineage: "RunLineage | None"
+    warn: Callable[[str], None]
 
     def launched(self, launch: Launch) -> None:
         """Note what runs."""
-        if self.tracer:
-            self.tracer.launched(launch)
-        if self.lineage:
-            self.lineage.launched(launch)
+        with self._without_failing():
+            if self.tracer:
+                self.tracer.launched(launch)
+            if self.lineage:
+                self.lineage.launched(launch)
 
     def batch(self, batch: BatchResult) -> None:
         """Trace a batch."""
-        if self.tracer:
-            self.tracer.batch(batch)
+        with self._without_failing():
+            if self.tracer:
+                self.tracer.batch(batch)
 
     def trouble(self, reason: str) -> None:
         """Note that a batch failed."""
-        if self.tracer:
-            self.tracer.trouble(reason)
+        with self._without_failing():
+            if self.tracer:
+                self.tracer.trouble(reason)
 
     def changed(self, change: RunChange) -> None:
         """Note who runs what from now on; datasets are others only by another model or generation."""
-        if self.tracer:
-            self.tracer.runs(change.launch.app, change.lanes)
-        if self.lineage and change.kind in {ChangeKind.MODEL, ChangeKind.SPEC}:
-            self.lineage.changed(change.launch)
+        with self._without_failing():
+            if self.tracer:
+                self.tracer.runs(change.launch.app, change.lanes)
+            if self.lineage and change.kind in {ChangeKind.MODEL, ChangeKind.SPEC}:
+                self.lineage.changed(change.launch)
 
     def ended(self, ending: Termination, *, stopped: bool) -> None:
         """Tell how the run ended, and send what waits within a bounded time."""
-        if self.tracer:
-            self.tracer.close(CLOSE_SECONDS)
-        if self.lineage:
-            self.lineage.ended(ending, stopped=stopped, seconds=CLOSE_SECONDS)
+        with self._without_failing():
+            if self.tracer:
+                self.tracer.close(CLOSE_SECONDS)
+            if self.lineage:
+                self.lineage.ended(ending, stopped=stopped, seconds=CLOSE_SECONDS)
+
+    @contextmanager
+    def _without_failing(self) -> Iterator[None]:
+        """An app goes on whatever goes wrong here: then nothing more is told of it."""
+        try:
+            yield
+        except Exception as error:
+            self.tracer = self.lineage = None
+            self.warn(f"no more spans and lineage events are sent: it {internal_fault(error)}")
 
 
 def open_telemetry(app: StreamApp, warn: Callable[[str], None]) -> RunTelemetry | None:
@@ -64,7 +81,7 @@ def open_telemetry(app: StreamApp, warn: Callable[[str], None]) -> RunTelemetry 
     environment = os.environ  # which the libraries read too
     tracer = _tracer(app, environment, warn) if _traces_wanted(environment) else None
     lineage = _lineage(app, environment, warn) if _lineage_wanted(environment) else None
-    return RunTelemetry(tracer, lineage) if tracer or lineage else None
+    return RunTelemetry(tracer, lineage, warn) if tracer or lineage else None
 
 
 def _traces_wanted(environment: Mapping[str, str]) -> bool:
