@@ -50,7 +50,11 @@ class ForwardedDriver:
         run_with_cluster(self.kubeconfig, self.context, self._check)
 
     async def forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Carry one connection to the newest driver."""
+        """Carry one connection to the newest driver, until either side ends it or the command does."""
+        with suppress(asyncio.CancelledError):
+            await self._carry(reader, writer)
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             pod = await with_cluster(self.kubeconfig, self.context, self._driver)
             configuration = await cluster_configuration(self.kubeconfig, self.context)
@@ -60,7 +64,7 @@ class ForwardedDriver:
             if str(error) != self._complaint:
                 self._complaint = str(error)
                 self.complain(self._complaint)
-        except (ConnectionError, asyncio.CancelledError):  # who asked has left, or the command ends
+        except ConnectionError:  # who asked has left
             pass
         finally:
             with suppress(ConnectionError):
