@@ -1,13 +1,13 @@
 """One run of the command on real data, whose output several tests look at."""
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from examples.sample_data import Sample, sample
-from tests.harness.runs.run_process import COMMAND, Running
+from tests.harness.runs.run_process import Running
+from tests.harness.runs.written_sample import written
 
 
 @pytest.fixture(scope="session")
@@ -24,16 +24,6 @@ def data(sample_data: Sample, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def unread_data(sample_data: Sample, tmp_path: Path) -> Path:
     """The same for one test, of which no app has read anything."""
     return written(sample_data, tmp_path)
-
-
-def written(sample_data: Sample, folder: Path) -> Path:
-    """An embedded log in a folder, with the sample in it."""
-    sample_data.write(folder)
-    for stream, file in (("users", "users"), ("page-views", "views")):
-        options = ["--key", "user", "--partitions", "4"]
-        command = [COMMAND, "log", "write", folder / "data", stream, folder / f"{file}.jsonl", *options]
-        subprocess.run(command, check=True, capture_output=True)
-    return folder / "data"
 
 
 @pytest.fixture(scope="session")

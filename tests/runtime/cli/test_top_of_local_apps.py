@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry
 
+from examples.sample_data import Sample
 from streamapp.cli.app_table.figures_table import SORTS
 from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
 from tests.harness.engine.batch_results import batch
@@ -23,6 +24,7 @@ from tests.harness.graphs.shop_apps import shop
 from tests.harness.machine.processes import free_port
 from tests.harness.machine.terminal_process import terminal_process
 from tests.harness.runs.run_process import Running
+from tests.harness.runs.written_sample import written
 
 STREAMAPP = str(Path(sys.executable).with_name("streamapp"))
 SECONDS = 60.0
@@ -46,6 +48,18 @@ def watched(name: str = "shop.page-views", lag: int = 12_345, tasks: int = 4) ->
 def page() -> Iterator[str]:
     with page_served(watched().recorder) as url:
         yield url
+
+
+@pytest.fixture(scope="module")
+def idle_app(sample_data: Sample, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """An app with a page that has read everything and goes on running."""
+    running = Running.start(written(sample_data, tmp_path_factory.mktemp("top")), "--page")
+    try:
+        running.until(lambda said: said.get("event") == "idle")
+        yield running
+    finally:
+        running.process.kill()
+        running.process.communicate()
 
 
 def once(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -130,8 +144,8 @@ def test_before_the_first_batch_nothing_is_known_and_nothing_is_made_up() -> Non
     assert (app["lag"], app["rowsIn"], app["rowsOut"], app["behind"]) == (None,) * 4
 
 
-def test_an_app_that_runs_is_found_by_the_address_that_it_prints(idle: Running) -> None:
-    (url,) = [said["url"] for said in idle.said if said.get("event") == "page"]
+def test_an_app_that_runs_is_found_by_the_address_that_it_prints(idle_app: Running) -> None:
+    (url,) = [said["url"] for said in idle_app.said if said.get("event") == "page"]
     (app,) = document("--page", url)["apps"]
     assert (app["name"], app["processors"], app["tasks"]) == ("shop.country-views", 1, 4)
     assert (app["phase"], app["lag"]) == ("Running", 0)
@@ -244,16 +258,16 @@ def test_a_driver_that_stops_to_answer_keeps_its_last_figures_until_it_is_back()
         assert "5" in row(back)
 
 
-def test_a_driver_that_hangs_is_told_from_one_that_runs(idle: Running) -> None:
-    (url,) = [said["url"] for said in idle.said if said.get("event") == "page"]
+def test_a_driver_that_hangs_is_told_from_one_that_runs(idle_app: Running) -> None:
+    (url,) = [said["url"] for said in idle_app.said if said.get("event") == "page"]
     with top("--page", url) as terminal:
         terminal.until_frame(lambda frame: "Running" in frame)
-        idle.process.send_signal(signal.SIGSTOP)
+        idle_app.process.send_signal(signal.SIGSTOP)
         try:
             hung = terminal.until_frame(lambda frame: "NoAnswer" in frame)
             assert "nothing came within 2 s" in hung
         finally:
-            idle.process.send_signal(signal.SIGCONT)
+            idle_app.process.send_signal(signal.SIGCONT)
         terminal.until_frame(lambda frame: "NoAnswer" not in frame)
         assert terminal.press_ctrl_c() == 0
 

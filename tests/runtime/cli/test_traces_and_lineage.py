@@ -1,12 +1,9 @@
 """Spans and lineage events of whole runs, as real receivers get them."""
 
-import shutil
 import signal
 from datetime import datetime
 from pathlib import Path
 from uuid import UUID
-
-import pytest
 
 from examples.sample_data import Sample
 from tests.harness.machine.processes import free_port, until
@@ -14,11 +11,6 @@ from tests.harness.runs.run_process import Running
 from tests.harness.runs.telemetry_receiver import TelemetryReceiver, attributes_of, telemetry_receiver
 
 WITHIN = 60.0
-
-
-@pytest.fixture
-def own_data(data: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(data, tmp_path / "data", ignore=shutil.ignore_patterns("state", "*lock*")))
 
 
 def environment(url: str) -> dict[str, str]:
@@ -38,9 +30,9 @@ def states(receiver: TelemetryReceiver) -> list[str]:
     return [event["eventType"] for event in receiver.events]
 
 
-def test_a_bounded_run_is_traced_and_its_lineage_completes(own_data: Path, sample_data: Sample) -> None:
+def test_a_bounded_run_is_traced_and_its_lineage_completes(unread_data: Path, sample_data: Sample) -> None:
     with telemetry_receiver() as receiver:
-        running = Running.start(own_data, "--until-end", env=environment(receiver.url))
+        running = Running.start(unread_data, "--until-end", env=environment(receiver.url))
         assert running.end() == 0
     assert telemetry_messages(running) == []
 
@@ -64,7 +56,7 @@ def test_a_bounded_run_is_traced_and_its_lineage_completes(own_data: Path, sampl
     assert datetime.fromisoformat(start["eventTime"]).tzinfo is not None
     assert start["producer"]
     assert start["schemaURL"].startswith("https://openlineage.io/spec/")
-    folder = own_data.resolve()
+    folder = unread_data.resolve()
     assert {(one["namespace"], one["name"]) for one in start["inputs"]} == {
         ("file", str(folder / "page-views")),
         ("file", str(folder / "users")),
@@ -75,17 +67,17 @@ def test_a_bounded_run_is_traced_and_its_lineage_completes(own_data: Path, sampl
     assert fields == ["country", "views"]
 
 
-def test_a_run_that_a_signal_stops_is_aborted(own_data: Path) -> None:
+def test_a_run_that_a_signal_stops_is_aborted(unread_data: Path) -> None:
     with telemetry_receiver() as receiver:
-        running = Running.start(own_data, env=environment(receiver.url))
+        running = Running.start(unread_data, env=environment(receiver.url))
         running.until(lambda said: said.get("event") == "idle")
         assert running.end(signal.SIGTERM) == 0
     assert states(receiver) == ["START", "ABORT"]
 
 
-def test_a_receiver_that_is_not_there_changes_nothing_but_two_warnings(own_data: Path) -> None:
+def test_a_receiver_that_is_not_there_changes_nothing_but_two_warnings(unread_data: Path) -> None:
     url = f"http://127.0.0.1:{free_port()}"
-    running = Running.start(own_data, "--until-end", env=environment(url))
+    running = Running.start(unread_data, "--until-end", env=environment(url))
     assert running.end() == 0
     assert sorted(message.partition(" do not reach ")[0] for message in telemetry_messages(running)) == [
         "lineage events",
@@ -93,10 +85,10 @@ def test_a_receiver_that_is_not_there_changes_nothing_but_two_warnings(own_data:
     ]
 
 
-def test_a_sampler_of_the_environment_is_followed(own_data: Path) -> None:
+def test_a_sampler_of_the_environment_is_followed(unread_data: Path) -> None:
     with telemetry_receiver() as receiver:
         sampled = {"OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0"}
-        running = Running.start(own_data, "--until-end", env=environment(receiver.url) | sampled)
+        running = Running.start(unread_data, "--until-end", env=environment(receiver.url) | sampled)
         assert running.end() == 0
         until(lambda: states(receiver) == ["START", "COMPLETE"], WITHIN)
     assert receiver.spans == []
