@@ -10,8 +10,10 @@ import re
 import signal
 import subprocess
 import tempfile
+import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 from typing import IO, Any, Final
@@ -140,20 +142,22 @@ def _started(command: list[str], jars: Sequence[str], output: int) -> Any:
             "SPARK_SCALA_VERSION": scala_version(jars),  # the launcher of executors asks for it
             "_PYSPARK_DRIVER_CONN_INFO_PATH": str(port_file),
         }
-        process = subprocess.Popen(  # noqa: S603 - Spark
-            command,
-            stdin=subprocess.PIPE,  # closed when this process ends
-            stderr=output,
-            env=environment,
-            start_new_session=True,
-            preexec_fn=_ignore_interrupts,  # noqa: PLW1509 - as pyspark does
-        )
-        try:
-            _await_port(process, port_file)
-        except BaseException:  # an interrupt: the JVM would fail to write to a folder that is gone, and stay
-            process.kill()
-            process.wait()
-            raise
+        with _deferred_interrupts() as raise_interrupts:
+            process = subprocess.Popen(  # noqa: S603 - Spark
+                command,
+                stdin=subprocess.PIPE,  # closed when this process ends
+                stderr=output,
+                env=environment,
+                start_new_session=True,
+                preexec_fn=_ignore_interrupts,  # noqa: PLW1509 - as pyspark does
+            )
+            try:
+                raise_interrupts()
+                _await_port(process, port_file)
+            except BaseException:  # an interrupt: the JVM could not write to a folder that is gone
+                process.kill()
+                process.wait()
+                raise
         port_and_secret = port_file.read_bytes()
     launch: Any = launch_gateway  # made without types
     os.environ["PYSPARK_GATEWAY_PORT"] = str(int.from_bytes(port_and_secret[:4]))
@@ -171,6 +175,33 @@ def _await_port(process: subprocess.Popen[bytes], port_file: Path) -> None:
         if process.poll() is not None:
             raise PySparkRuntimeError(errorClass="JAVA_GATEWAY_EXITED", messageParameters={})
         time.sleep(0.01)
+
+
+@contextmanager
+def _deferred_interrupts() -> Iterator[Callable[[], None]]:
+    """Let no interrupt come between the fork of a process and the variable that has it.
+
+    What is given raises those that came, and lets further ones come as before.
+    """
+    if threading.current_thread() is not threading.main_thread():  # no other thread is interrupted
+        yield lambda: None
+        return
+    arrived: list[int] = []
+    former = signal.signal(signal.SIGINT, lambda number, _: arrived.append(number))
+    deferred = True
+
+    def raise_interrupts() -> None:
+        nonlocal deferred
+        if deferred:
+            deferred = False
+            signal.signal(signal.SIGINT, signal.SIG_DFL if former is None else former)
+            if arrived:
+                signal.raise_signal(signal.SIGINT)
+
+    try:
+        yield raise_interrupts
+    finally:
+        raise_interrupts()
 
 
 def _ignore_interrupts() -> None:
