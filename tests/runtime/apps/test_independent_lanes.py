@@ -20,7 +20,7 @@ from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.harness.machine.app_processes import kill
 from tests.harness.machine.processes import parent_of, until
 from tests.harness.runs.app_runs import Row, app, inputs, read_all, write_all
-from tests.harness.runs.changing_run import Outside, idle
+from tests.harness.runs.changing_run import Outside
 
 CODE = "tests.harness.user_code.graph_code"
 PARTITIONS = 2
@@ -63,7 +63,7 @@ STREAMS = [{"name": "events", "key": "user", "columns": "user STRING, n INT, hol
 
 @contextmanager
 def two_lanes(folder: Path, *operators: dict[str, Any], **fields: Any) -> Iterator[TwoLanes]:
-    """The app with these operators, until it has nothing to do."""
+    """The app with these operators; it ends when it is asked to."""
     system = EmbeddedSystem(folder / "data")
     for stream in ("events", "out"):
         system.create(stream, PARTITIONS)
@@ -71,7 +71,6 @@ def two_lanes(folder: Path, *operators: dict[str, Any], **fields: Any) -> Iterat
     run = Outside.start(folder, made, processors=2)
     try:
         yield TwoLanes(system, run)
-        run.until(idle, len(run.said))
         assert run.end() == 0
     finally:
         run.close()

@@ -103,10 +103,11 @@ def asked_app(
         try:
             with feeder.feeding():
                 yield AskedApp(run, asker, feeder)
-            run.until(idle, len(run.said))
+            run.until_so(lambda: all(asker.committed(f"u{user}") == feeder.rounds for user in range(USERS)))
         finally:
             asker.stop.set()
             thread.join()
+        assert not asker.faults
         assert [asker.count(f"u{user}") for user in range(USERS)] == [feeder.rounds] * USERS
         assert run.end() == 0
     finally:
