@@ -129,6 +129,7 @@ def run(env: AppEnv) -> Run:
     return begun
 
 
+@pytest.mark.parametrize("env", ["embedded", "kafka"], indirect=True)
 def test_what_is_scanned_is_what_the_changelogs_hold(env: AppEnv, run: Run) -> None:
     assert run.loop.queries.tables.keys() == WITH_CHANGELOG | {"ages", "titles"}
     for last in (120, 200):

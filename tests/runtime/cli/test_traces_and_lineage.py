@@ -92,3 +92,14 @@ def test_a_sampler_of_the_environment_is_followed(unread_data: Path) -> None:
         assert running.end() == 0
         until(lambda: states(receiver) == ["START", "COMPLETE"], WITHIN)
     assert receiver.spans == []
+
+
+def test_a_run_that_is_refused_fails_with_the_reason(tmp_path: Path) -> None:
+    with telemetry_receiver() as receiver:
+        running = Running.start(tmp_path, "--until-end", env=environment(receiver.url))
+        assert running.end() == 1
+    assert states(receiver) == ["FAIL"]
+    (event,) = receiver.events
+    (problem, *_) = [said for said in running.said if said.get("event") == "problem"]
+    assert event["run"]["facets"]["errorMessage"]["message"]
+    assert problem["message"] in event["run"]["facets"]["errorMessage"]["message"]
