@@ -13,7 +13,9 @@ from streamapp.plan.render.drawing.markup import element
 from streamapp.plan.render.drawing.svg_document import drawing
 from streamapp.plan.render.drawing.theme import variables
 from streamapp.plan.render.web_page.zoom_script import ZOOM_SCRIPT
-from streamapp_runtime.driver.loopback_requests import SAFETY_HEADERS, refusal_of
+from streamapp.served_pages.page_safety import PAGE_HEADERS
+from streamapp.served_pages.shared_assets import SCRIPT_TYPE, SHARED_ASSETS, STYLE_TYPE, shared_asset
+from streamapp_runtime.driver.loopback_requests import refusal_of
 from streamapp_runtime.driver.page.app_snapshot import app_snapshot, live_fields
 from streamapp_runtime.driver.page.page_recorder import PageRecorder
 from streamapp_runtime.driver.page.running_app import RunningApp
@@ -25,34 +27,16 @@ EVENT_SECONDS: Final = 2.0
 """Seconds between two events."""
 MOST_VIEWERS: Final = 16
 """So many streams of events at a time: each has a thread."""
-POLICY: Final = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self' data:",
-        "connect-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-    )
-)
 PREFIX: Final = "/page/"
-_HEADERS: Final = (
-    ("Content-Security-Policy", POLICY),
-    *SAFETY_HEADERS,
-)
 _TEXT: Final = "text/plain; charset=utf-8"
 _JSON: Final = "application/json; charset=utf-8"
-_CSS: Final = "text/css; charset=utf-8"
-_SCRIPT: Final = "text/javascript; charset=utf-8"
 _FILES: Final = {
     "": ("app_page.html", "text/html; charset=utf-8"),
-    "app_page.css": ("app_page.css", _CSS),
-    "app_page.js": ("app_page.js", _SCRIPT),
-    "plan_picture.js": ("plan_picture.js", _SCRIPT),
-    "uPlot.min.css": ("uPlot.min.css", _CSS),
-    "uPlot.iife.min.js": ("uPlot.iife.min.js", _SCRIPT),
+    "app_page.css": ("app_page.css", STYLE_TYPE),
+    "app_page.js": ("app_page.js", SCRIPT_TYPE),
+    "plan_picture.js": ("plan_picture.js", SCRIPT_TYPE),
+    "uPlot.min.css": ("uPlot.min.css", STYLE_TYPE),
+    "uPlot.iife.min.js": ("uPlot.iife.min.js", SCRIPT_TYPE),
     "uPlot.LICENSE": ("uPlot.LICENSE", _TEXT),
 }
 _THEME: Final = variables(":root") + svg_style.STYLE
@@ -81,7 +65,7 @@ class PageRoutes:
 
         def answer(status: str, kind: str, content: bytes, *headers: tuple[str, str]) -> list[bytes]:
             length = ("Content-Length", str(len(content)))
-            start_response(status, [("Content-Type", kind), length, *_HEADERS, *headers])
+            start_response(status, [("Content-Type", kind), length, *PAGE_HEADERS, *headers])
             return [content]
 
         refusal = refusal_of(environ)
@@ -106,13 +90,11 @@ class PageRoutes:
             case "plan.svg":
                 return "image/svg+xml", self._plan()
             case "plan.css":
-                return _CSS, _THEME.encode()
+                return STYLE_TYPE, _THEME.encode()
             case "drawing_zoom.js":
-                return _SCRIPT, ZOOM_SCRIPT.encode()
-        if name not in _FILES:
-            return None
-        file, kind = _FILES[name]
-        return kind, files(__package__).joinpath("assets", file).read_bytes()
+                return SCRIPT_TYPE, ZOOM_SCRIPT.encode()
+            case _:
+                return _file(name)
 
     def _stream(self, start_response: "StartResponse", answer: Callable[..., list[bytes]]) -> Iterable[bytes]:
         with self._lock:
@@ -120,7 +102,7 @@ class PageRoutes:
                 busy = f"{MOST_VIEWERS} pages are open already\n".encode()
                 return answer("503 Service Unavailable", _TEXT, busy, ("Retry-After", "10"))
             self._viewers += 1
-        start_response("200 OK", [("Content-Type", "text/event-stream"), *_HEADERS])
+        start_response("200 OK", [("Content-Type", "text/event-stream"), *PAGE_HEADERS])
         return _Events(self)
 
     def release(self) -> None:
@@ -165,6 +147,15 @@ class _Events:
         if not self._released:
             self._released = True
             self._routes.release()
+
+
+def _file(name: str) -> tuple[str, bytes] | None:
+    if name in SHARED_ASSETS:
+        return SHARED_ASSETS[name], shared_asset(name)
+    if name not in _FILES:
+        return None
+    file, kind = _FILES[name]
+    return kind, files(__package__).joinpath("assets", file).read_bytes()
 
 
 def _drawn(app: RunningApp) -> bytes:

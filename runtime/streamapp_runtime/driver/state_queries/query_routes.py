@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl
 
+from streamapp.served_pages.page_safety import SAFETY_HEADERS
 from streamapp.spec.problem import nearest, short
-from streamapp_runtime.driver.loopback_requests import SAFETY_HEADERS, method_refusal, refusal_of
+from streamapp_runtime.driver.loopback_requests import method_refusal, refusal_of
 from streamapp_runtime.driver.state_queries.query_result import entry_of_cursor, query_result
 from streamapp_runtime.driver.state_queries.state_lookup_request import (
     MOST_ENTRIES,

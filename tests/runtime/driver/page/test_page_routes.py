@@ -10,8 +10,11 @@ from urllib.parse import urlsplit
 import pytest
 from prometheus_client import CollectorRegistry
 
+from streamapp.served_pages import shared_assets
+from streamapp.served_pages.page_safety import CONTENT_POLICY
+from streamapp.served_pages.shared_assets import SHARED_ASSETS
 from streamapp_runtime.driver.page import page_routes
-from streamapp_runtime.driver.page.page_routes import MOST_VIEWERS, POLICY
+from streamapp_runtime.driver.page.page_routes import MOST_VIEWERS
 from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
 from tests.harness.engine.batch_results import batch
 from tests.harness.engine.watched_pages import WatchedRun, page_served, running
@@ -45,9 +48,9 @@ def test_every_answer_has_the_policy_and_is_for_pages_of_the_same_origin() -> No
     run = WatchedRun()
     run.recorder.runs(running(shop(5)))
     with page_served(run.recorder) as url:
-        for name in ("", "data", "plan.svg", "plan.css", "app_page.js", "events", "uPlot.LICENSE", "other"):
+        for name in ("", "data", "plan.svg", "plan.css", "app_page.js", *SHARED_ASSETS, "events", "other"):
             answer = asked(url + name)
-            assert answer.headers["Content-Security-Policy"] == POLICY
+            assert answer.headers["Content-Security-Policy"] == CONTENT_POLICY
             assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
             assert answer.headers["X-Content-Type-Options"] == "nosniff"
             assert "Access-Control-Allow-Origin" not in answer.headers
@@ -59,7 +62,7 @@ def test_every_file_that_the_page_names_is_there_and_none_is_left_over() -> None
     with page_served(WatchedRun().recorder) as url:
         html = got(url)[2]
         names = re.findall(r'(?:href|src)="([^"#:]+)"', html)
-        assert len(names) == 7
+        assert len(names) == 9
         for name in names:
             assert got(url + name)[0] == 200
         served = {file.name for file in ASSETS.iterdir() if got(url + file.name)[0] == 200}
@@ -73,8 +76,9 @@ def test_the_page_has_no_script_and_no_style_of_its_own() -> None:
 
 
 def test_the_scripts_make_no_markup_of_texts() -> None:
-    for script in ("app_page.js", "plan_picture.js"):
-        text = (ASSETS / script).read_text()
+    shared = Path(shared_assets.__file__).parent / "assets"
+    for script in (ASSETS / "app_page.js", ASSETS / "plan_picture.js", shared / "live_page.js"):
+        text = script.read_text()
         assert not re.search(
             r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function", text
         )
