@@ -101,3 +101,12 @@
   resources: [leases]
   verbs: [get, create, update]
 {{- end -}}
+
+{{- define "streamapp.rules.page" -}}
+- apiGroups: [authentication.k8s.io]
+  resources: [tokenreviews]
+  verbs: [create]
+- apiGroups: [authorization.k8s.io]
+  resources: [subjectaccessreviews]
+  verbs: [create]
+{{- end -}}

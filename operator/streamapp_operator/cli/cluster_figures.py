@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
 import click
 from kubernetes.aio.client.configuration import Configuration
@@ -13,37 +13,29 @@ from kubernetes.aio.client.configuration import Configuration
 from streamapp.cli.app_table.app_figures import AppFigures, FiguresReading
 from streamapp.cli.facts.live_lookup import ClusterAccess
 from streamapp.cli.unreachable import UnreachableError
-from streamapp.protocol.driver_report import Report
+from streamapp_operator.app_overview.app_reports import (
+    AppReports,
+    DatedReport,
+    living_driver,
+    report_of_driver,
+)
+from streamapp_operator.app_overview.app_row import UNKNOWN_PHASE
 from streamapp_operator.cli.cluster_access.app_lookup import read_app
 from streamapp_operator.cli.cluster_access.cluster_command import (
     DEFAULT_NAMESPACE,
     cluster_configuration,
     open_cluster,
 )
-from streamapp_operator.cli.cluster_access.driver_reports import report_in
 from streamapp_operator.cli.cluster_access.page_request import PageUnansweredError, read_page
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.api_errors import ClusterError, UnansweredError
-from streamapp_operator.controller.client.labels import APP_LABEL, ROLE_LABEL
+from streamapp_operator.controller.client.labels import ROLE_LABEL
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, STREAM_APP
-from streamapp_operator.controller.watch.cached_fields import foreign_write_time
-from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
 from streamapp_operator.reconciler.objects import object_names
-from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, is_owned
+from streamapp_operator.reconciler.objects.object_metadata import ObjectRole
 
 PAGES_AT_A_TIME: Final = 16
-UNKNOWN_PHASE: Final = "Unknown"
-"""Of an app that no operator has looked at."""
-
-
-@dataclass(frozen=True, slots=True)
-class DatedReport:
-    """What an app's driver reported last, and when."""
-
-    report: Report
-    version: str  # of the ConfigMap
-    written_at: float | None  # seconds since 1970
 
 
 @dataclass(slots=True)
@@ -59,7 +51,7 @@ class ClusterFigures:
     _configuration: Configuration | None = (
         None  # of the forwarding of ports, which has connections of its own
     )
-    _reports: dict[str, DatedReport] = field(default_factory=dict)  # by the ConfigMap's uid
+    _reports: AppReports = field(default_factory=AppReports)
 
     def read(self) -> FiguresReading:
         """The figures of now; a ClickException where the apps cannot be read."""
@@ -88,7 +80,7 @@ class ClusterFigures:
             manifests = await cluster.select(STREAM_APP, self.namespace, {})
         notices = []
         try:
-            reports = await self._read_reports(cluster, manifests)
+            reports = self._reports.of(manifests, await self._config_maps(cluster))
         except ClusterError as error:
             reports = {}
             notices.append(f"the drivers' reports: {error}")
@@ -108,25 +100,6 @@ class ClusterFigures:
         notices += [f"{_pages(names)}: {why}" for why, names in unanswered.items()]
         return FiguresReading(tuple(figures for figures, _ in paged_apps), tuple(notices))
 
-    async def _read_reports(
-        self, cluster: ApiClusterClient, apps: Sequence[Manifest]
-    ) -> dict[str, DatedReport]:
-        """The reports by the uid of their app. One that was decoded before is not decoded again."""
-        owners = {(app["metadata"]["namespace"], app["metadata"]["name"]): app for app in apps}
-        decoded_reports, reports = {}, {}
-        for config_map in await self._config_maps(cluster):
-            metadata = config_map["metadata"]
-            app = owners.get((metadata["namespace"], (metadata.get("labels") or {}).get(APP_LABEL)))
-            if app is None or not is_owned(config_map, app):
-                continue
-            dated = self._reports.get(metadata["uid"])
-            if dated is None or dated.version != metadata["resourceVersion"]:
-                dated = _dated_report(config_map)
-            if dated is not None:
-                decoded_reports[metadata["uid"]] = reports[app["metadata"]["uid"]] = dated
-        self._reports = decoded_reports
-        return reports
-
     async def _config_maps(self, cluster: ApiClusterClient) -> list[Manifest]:
         """Those of the reports. One app's is read by its name, which takes no right to list."""
         if self.app is None or self.namespace is None:
@@ -138,14 +111,6 @@ class ClusterFigures:
 def open_figures(access: ClusterAccess, app: str | None, all_namespaces: bool) -> ClusterFigures:
     """The figures of the apps that these options of `streamapp top` name."""
     return ClusterFigures(access, app, None if all_namespaces else access.namespace or DEFAULT_NAMESPACE)
-
-
-def _dated_report(config_map: Manifest) -> DatedReport | None:
-    report = report_in(config_map)
-    if report is None:
-        return None
-    written_at = parse_timestamp(foreign_write_time(config_map))
-    return DatedReport(report, config_map["metadata"]["resourceVersion"], written_at)
 
 
 def _app_figures(app: Manifest, dated: DatedReport | None, now: float) -> AppFigures:
@@ -163,10 +128,11 @@ def _app_figures(app: Manifest, dated: DatedReport | None, now: float) -> AppFig
         tasks=status.get("tasks"),
         restarts=status.get("restarts", 0) if status else None,
     )
-    if dated is None or dated.report.driver != _living_driver(app).get("pod"):
+    current = report_of_driver(app, dated)
+    if current is None:
         return figures
-    lag = dated.report.progress.lag
-    age = None if dated.written_at is None else max(0.0, now - dated.written_at)
+    lag = current.report.progress.lag
+    age = None if current.written_at is None else max(0.0, now - current.written_at)
     return replace(figures, lag=lag, lag_is_bound=lag > 0, age=age)
 
 
@@ -174,7 +140,7 @@ async def _with_page(
     figures: AppFigures, app: Manifest, configuration: Configuration, turns: asyncio.Semaphore
 ) -> tuple[AppFigures, str]:
     """The figures with what the driver's page says, and why it says nothing where it has to."""
-    driver = _living_driver(app)
+    driver = living_driver(app)
     if not app["spec"].get("page", {}).get("enabled") or not (driver.get("pod") and driver.get("startedAt")):
         return figures, ""
     try:
@@ -192,14 +158,6 @@ async def _with_page(
         age=run.age,
         run=run,
     ), ""
-
-
-def _living_driver(app: Manifest) -> dict[str, Any]:
-    """What the status says of the driver; nothing where there is none, or where it has ended."""
-    driver: dict[str, Any] = (app.get("status") or {}).get("driver") or {}
-    last_ending = driver.get("lastEnding") or {}
-    has_ended = "incarnation" in last_ending and last_ending["incarnation"] == driver.get("incarnation")
-    return {} if has_ended else driver
 
 
 def _pages(names: Sequence[str]) -> str:

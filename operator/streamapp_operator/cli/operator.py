@@ -44,6 +44,11 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="For /livez, /readyz and /metrics: in a pod on all addresses, elsewhere on 127.0.0.1; 0 is any.",
 )
 @click.option(
+    "--apps-page",
+    is_flag=True,
+    help="Serve the page of all apps at /apps/, by tokens of the cluster.",
+)
+@click.option(
     "--check-rights", is_flag=True, help="Only ask whether the API server grants every right that is needed."
 )
 @click.option(
@@ -59,6 +64,7 @@ def operator(
     lease_namespace: str | None,
     workers: int,
     port: int,
+    apps_page: bool,
     check_rights: bool,
     log_level: str,
 ) -> None:
@@ -81,6 +87,7 @@ def operator(
         lease_namespace=lease_namespace or "",
         host=None if os.environ.get(IN_POD_VARIABLE) else LOOPBACK,
         port=port,
+        apps_page=apps_page,
         workers=workers,
     )
     if check_rights:
@@ -113,18 +120,16 @@ def _check_rights(options: OperatorOptions) -> int:
 def _run(options: OperatorOptions, installation: Installation, level: int) -> int:
     from time import monotonic
 
+    from streamapp_operator.app_overview.served_apps_page import served_pages
     from streamapp_operator.controller.process.operator_process import run_operator
     from streamapp_operator.controller.telemetry.json_logs import configure_logging
     from streamapp_operator.reconciler.partition_counts.partition_lookup import LivePartitionLookup
     from streamapp_operator.reconciler.reconciler_factory import reconciler_for
 
     configure_logging(level=level)
+    reconciler = reconciler_for(installation, lambda cluster: LivePartitionLookup(cluster, monotonic))
     try:
-        return asyncio.run(
-            run_operator(
-                options, reconciler_for(installation, lambda cluster: LivePartitionLookup(cluster, monotonic))
-            )
-        )
+        return asyncio.run(run_operator(options, reconciler, served_pages(options.apps_page)))
     except ClientConfigurationError as error:
         raise click.UsageError(f"no way to an API server: {error}") from None
     except OSError as error:

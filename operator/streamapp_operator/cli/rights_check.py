@@ -10,7 +10,7 @@ from streamapp_operator.controller.rbac.access_reviews import denied_reviews, re
 
 async def check_rights(options: OperatorOptions) -> int:
     """Review each right and print those that are missing; exit code 0 when none is missing."""
-    reviews = list(required_reviews(options.namespaces, lease_namespace(options)))
+    reviews = list(required_reviews(options.namespaces, lease_namespace(options), options.apps_page))
     transport = ApiTransport(
         await load_configuration(options.kubeconfig, options.context), lambda _, __: None
     )

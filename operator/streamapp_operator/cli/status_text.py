@@ -4,13 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from streamapp_operator.controller.client.manifest import Manifest
-
-EXPECTED_STATUS = {
-    "Accepted": "True", "Planned": "True", "Launched": "True", "Ready": "True",
-    "Progressing": "False", "Degraded": "False", "Stalled": "False", "Suspended": "False",
-    "ConfigurationOutdated": "False", "ReconciliationPaused": "False",
-}  # fmt: skip
-"""The statuses of the conditions of an app that runs and of which nothing is the matter."""
+from streamapp_operator.reconciler.status.app_condition import EXPECTED_STATUS
 
 
 def status_text(app: Manifest) -> str:

@@ -73,6 +73,23 @@ class LiveTable {
     parent.append(this.frame, this.empty);
   }
 
+  // Rows are chosen by a click, Enter or the space bar; `choose` gets the row's key.
+  choosable(choose) {
+    this.choose = choose;
+    const chosenRow = (event) => [...this.rows].find(([, line]) => line === event.target.closest("tr"));
+    this.body.addEventListener("click", (event) => {
+      const row = chosenRow(event);
+      if (row) choose(row[0]);
+    });
+    this.body.addEventListener("keydown", (event) => {
+      const row = chosenRow(event);
+      if (row && (event.key === "Enter" || event.key === " ")) {
+        event.preventDefault();
+        choose(row[0]);
+      }
+    });
+  }
+
   write(rows, keyOf, matches, chosen) {
     const keys = new Set();
     let next = this.body.firstElementChild;
@@ -82,6 +99,7 @@ class LiveTable {
       let line = this.rows.get(key);
       if (!line) {
         line = element("tr");
+        if (this.choose) line.tabIndex = 0;
         for (const { kind } of this.columns) line.append(element("td", kind));
         this.rows.set(key, line);
       }
@@ -90,7 +108,8 @@ class LiveTable {
       this.columns.forEach(({ text, kind, warn }, place) => {
         const cell = line.children[place], wanted = text(row);
         if (cell.textContent !== wanted) cell.textContent = wanted;
-        const className = warn && warn(row) ? `${kind} warn` : kind;
+        const tone = warn && warn(row); // the name of a class, or true for `warn`
+        const className = tone ? `${kind} ${tone === true ? "warn" : tone}` : kind;
         if (cell.className !== className) cell.className = className;
       });
       line.hidden = !matches(row);

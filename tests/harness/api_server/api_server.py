@@ -152,8 +152,9 @@ def running(programs: Path, folder: Path) -> Iterator[ApiServer]:
             yaml.safe_load(CRD.read_text(encoding="utf-8")),
         )
         until(lambda: server.answers("/apis/streamapp.dev/v1alpha1/streamapps"), START_SECONDS, api)
-        server.ask("POST", RBAC + "/clusterroles", operator_roles.cluster_role())
-        server.ask("POST", RBAC + "/clusterrolebindings", _bound("ClusterRole", operator_roles.ROLE_NAME))
+        for role in (operator_roles.cluster_role(), operator_roles.apps_page_role()):
+            server.ask("POST", RBAC + "/clusterroles", role)
+            server.ask("POST", RBAC + "/clusterrolebindings", _bound("ClusterRole", role["metadata"]["name"]))
         yield server
         api.signal(SIGKILL)  # asked to end it would wait for those who watch
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import astuple
 from pathlib import Path
 
+from streamapp_operator.app_overview.served_apps_page import served_pages
 from streamapp_operator.controller.process.lease import LeaseTerms
 from streamapp_operator.controller.process.operator_options import OperatorOptions
 from streamapp_operator.controller.process.operator_parts import OperatorParts, Reconciler
@@ -26,7 +27,8 @@ def start(reconciling: Callable[[OperatorParts], Reconciler]) -> int:
         kubeconfig=Path(kubeconfig),
         identity=identity,
         port=0,
+        apps_page=True,
         lease_terms=LeaseTerms(*(seconds * float(pace) for seconds in astuple(LeaseTerms()))),
         watch_timeouts=WatchTimeouts(*(seconds * float(patience) for seconds in astuple(WatchTimeouts()))),
     )
-    return asyncio.run(run_operator(options, reconciling))
+    return asyncio.run(run_operator(options, reconciling, served_pages(options.apps_page)))

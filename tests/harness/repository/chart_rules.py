@@ -8,6 +8,7 @@ _ROLES = {
     "cluster": operator_roles.cluster_role(),
     "namespace": operator_roles.namespace_role("some"),
     "lead": operator_roles.leader_election_role("some"),
+    "page": operator_roles.apps_page_role(),
 }
 _HEAD = "{{/* Made by `make generate` of the operator's table of its rights. */}}"
 

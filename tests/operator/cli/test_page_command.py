@@ -1,5 +1,6 @@
 """`streamapp page` by a real API server to a node whose kubelet the test plays; the page is a real one."""
 
+import json
 import os
 import re
 import subprocess
@@ -7,11 +8,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from signal import SIGINT
 from typing import Any
-from urllib.request import urlopen
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 
+from streamapp.protocol.driver_report import Progress
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.api_server.forwarding_kubelet import ForwardingKubelet
 from tests.harness.api_server.played_node import played_node
@@ -22,6 +26,7 @@ from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
 
 SECONDS = 60.0
+LAG = 4_096  # as drivers report it: a power of two
 STREAMAPP = str(Path(sys.executable).with_name("streamapp"))
 
 
@@ -51,7 +56,7 @@ def forwarded(sim: OperatorSim, folder: Path) -> Iterator[tuple[Child, str]]:
         yield child, url
 
 
-def fetched(url: str) -> Any:
+def fetched(url: str | Request) -> Any:
     with urlopen(url, timeout=SECONDS) as answer:  # noqa: S310 - http of this machine
         return answer.read()
 
@@ -114,3 +119,52 @@ def test_what_is_missing_is_said_before_anything_is_forwarded(sim: OperatorSim) 
 
 def test_a_port_that_is_taken_is_named(sim: OperatorSim, kubelet: ForwardingKubelet) -> None:
     assert f"port {kubelet.port}: " in refused(sim, "--port", str(kubelet.port))
+
+
+@contextmanager
+def apps_served(sim: OperatorSim, folder: Path, user: str = "admin") -> Iterator[str]:
+    """`streamapp page` without an app, and the address that it says."""
+    assert isinstance(sim.server, ApiServer)
+    where = ["--namespace", sim.namespace, "--kubeconfig", str(sim.server.kubeconfig(user))]
+    words = [STREAMAPP, "page", "--no-open", *where]
+    with Child(words, folder / "apps.log", dict(os.environ)) as child:
+        until(lambda: "until Ctrl-C" in child.said(), SECONDS, child)
+        said = re.search(r"page of the apps of (\S+) at (http://127\.0\.0\.1:\d+/apps/)", child.said())
+        assert said is not None
+        assert said[1] == sim.namespace
+        url = said[2]
+        yield url
+        child.signal(SIGINT)
+        assert child.wait(SECONDS) == 0
+        assert "Traceback" not in child.said()
+
+
+def test_without_an_app_the_page_has_all_that_the_user_may_list(sim: OperatorSim, tmp_path: Path) -> None:
+    sim.bring_up(join())
+    sim.report(progress=Progress(LAG))
+    sim.settle()
+    with apps_served(sim, tmp_path) as url:
+        assert b"apps_page.js" in fetched(url)
+        (row,) = json.loads(fetched(f"{url}data"))["apps"]
+        assert (row["name"], row["phase"], row["attention"], row["lag"]) == ("app", "Running", "running", LAG)
+        details = json.loads(fetched(f"{url}app?namespace={sim.namespace}&name=app"))
+        assert ["driver", "app-driver-1"] in details["facts"]
+
+
+def test_a_request_for_another_host_gets_nothing(sim: OperatorSim, tmp_path: Path) -> None:
+    with apps_served(sim, tmp_path) as url, pytest.raises(HTTPError, match="403"):
+        fetched(Request(f"{url}data", headers={"Host": "evil.example"}))  # noqa: S310 - the same
+
+
+def test_somebody_who_may_list_nothing_gets_one_line(sim: OperatorSim, api_server: ApiServer) -> None:
+    where = ["--namespace", sim.namespace, "--kubeconfig", str(api_server.kubeconfig("nobody"))]
+    words = [STREAMAPP, "page", "--no-open", *where]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=SECONDS)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert 'cannot list resource "streamapps"' in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_all_namespaces_and_an_app_are_not_mixed() -> None:
+    done = subprocess.run([STREAMAPP, "page", "app", "-A"], capture_output=True, text=True, check=False)
+    assert (done.returncode, "leave out APP and --namespace" in done.stderr) == (2, True)

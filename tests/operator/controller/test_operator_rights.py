@@ -10,6 +10,7 @@ def _all_rules() -> list[dict[str, list[str]]]:
         operator_roles.cluster_role(),
         operator_roles.namespace_role("shop"),
         operator_roles.leader_election_role("shop"),
+        operator_roles.apps_page_role(),
     )
     return [rule for role in roles for rule in role["rules"]]
 
@@ -39,3 +40,11 @@ def test_only_where_the_lease_is_leases_are_touched() -> None:
     assert [rule["resources"] for rule in operator_roles.leader_election_role("shop")["rules"]] == [
         ["leases"]
     ]
+
+
+def test_only_the_page_of_all_apps_has_reviews_of_others() -> None:
+    reviews = {"tokenreviews", "subjectaccessreviews"}
+    pages = {one for rule in operator_roles.apps_page_role()["rules"] for one in rule["resources"]}
+    assert pages == reviews
+    for role in (operator_roles.cluster_role(), operator_roles.namespace_role("shop")):
+        assert not reviews & {one for rule in role["rules"] for one in rule["resources"]}

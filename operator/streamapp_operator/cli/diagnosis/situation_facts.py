@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from streamapp.protocol.driver_report import Report
+from streamapp_operator.app_overview.app_reports import report_in
 from streamapp_operator.cli.cluster_access.app_events import read_events
 from streamapp_operator.cli.cluster_access.app_lookup import read_app
 from streamapp_operator.cli.cluster_access.app_pods import app_drivers, app_executors, read_app_pods
-from streamapp_operator.cli.cluster_access.driver_reports import report_in
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.api_errors import ClusterError
 from streamapp_operator.controller.client.manifest import Manifest

@@ -6,13 +6,12 @@ from typing import Final
 
 from streamapp.spec.reasons import Reason
 from streamapp_operator.cli.diagnosis.situation_facts import SituationFacts
-from streamapp_operator.cli.status_text import EXPECTED_STATUS
 from streamapp_operator.controller.client.labels import OPERATOR_LABEL
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
 from streamapp_operator.reconciler.driver.driver_history import DriverOutcome
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState
 from streamapp_operator.reconciler.pause import PAUSE_ANNOTATION
-from streamapp_operator.reconciler.status.app_condition import ConditionType
+from streamapp_operator.reconciler.status.app_condition import EXPECTED_STATUS, ConditionType
 from streamapp_operator.reconciler.status.reason_texts import REASON_TEXTS
 
 Detail = Callable[[SituationFacts], str | None]

@@ -50,10 +50,15 @@ ROLE = ResourceKind("Role", "rbac.authorization.k8s.io", "v1", "roles")
 ROLE_BINDING = ResourceKind("RoleBinding", "rbac.authorization.k8s.io", "v1", "rolebindings")
 NETWORK_POLICY = ResourceKind("NetworkPolicy", "networking.k8s.io", "v1", "networkpolicies")
 LEASE = ResourceKind("Lease", "coordination.k8s.io", "v1", "leases")
+TOKEN_REVIEW = ResourceKind("TokenReview", "authentication.k8s.io", "v1", "tokenreviews", namespaced=False)
+SUBJECT_ACCESS_REVIEW = ResourceKind(
+    "SubjectAccessReview", "authorization.k8s.io", "v1", "subjectaccessreviews", namespaced=False
+)
 
 KINDS = (
     STREAM_APP, POD, CONFIG_MAP, SECRET, SERVICE, SERVICE_ACCOUNT, VOLUME_CLAIM, STORAGE_CLASS, NODE, EVENT,
     STATEFUL_SET, CONTROLLER_REVISION, ROLE, ROLE_BINDING, NETWORK_POLICY, LEASE,
+    TOKEN_REVIEW, SUBJECT_ACCESS_REVIEW,
 )  # fmt: skip
 _BY_NAME = {(kind.api_version, kind.name): kind for kind in KINDS}
 

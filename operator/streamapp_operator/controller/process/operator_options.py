@@ -19,6 +19,7 @@ class OperatorOptions:
     identity: str = ""
     host: str | None = "127.0.0.1"  # None: all addresses, as probes and scrapes in a cluster need
     port: int = 8080
+    apps_page: bool = False  # whether the page of all apps is served
     workers: int = 16
     lease_terms: LeaseTerms = field(default_factory=LeaseTerms)
     watch_timeouts: WatchTimeouts = field(default_factory=WatchTimeouts)

@@ -6,12 +6,13 @@ import random
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import Any, cast
 from uuid import uuid4
 
 import kopf
+from aiohttp import web
 
 from streamapp_operator.controller.client.api_errors import (
     ClusterError,
@@ -37,7 +38,9 @@ _log = logging.getLogger(__name__)
 
 
 async def run_operator(
-    options: OperatorOptions, build_reconciler: Callable[[OperatorParts], Reconciler]
+    options: OperatorOptions,
+    build_reconciler: Callable[[OperatorParts], Reconciler],
+    build_pages: Callable[[OperatorParts], Mapping[str, web.Application]] = lambda _: {},
 ) -> int:
     """Run the operator until a signal stops it or one of its tasks fails; the exit code."""
     sys.setswitchinterval(SWITCH_SECONDS)
@@ -51,6 +54,7 @@ async def run_operator(
             operator.liveness.problem,
             lambda: "" if cache_filled.is_set() else "the cache is not filled yet",
             operator.metrics.registry,
+            build_pages(operator),
         ) as port:
             _log.info("serving", extra={"port": port, "identity": identity})
             return await _run_until_first_end(

@@ -43,14 +43,18 @@ class AccessReview:
         }
 
 
-def required_reviews(namespaces: Sequence[str], lease_namespace: str) -> Iterator[AccessReview]:
+def required_reviews(
+    namespaces: Sequence[str], lease_namespace: str, apps_page: bool = False
+) -> Iterator[AccessReview]:
     """The reviews for an operator of these namespaces; an empty sequence means all namespaces."""
     for right in RIGHTS:
+        if right.page_only and not apps_page:
+            continue
         review_namespaces: Sequence[str | None] = namespaces or [None]
         if right.lead_only:
             review_namespaces = [lease_namespace]
         elif not right.kind.namespaced:
-            review_namespaces = [] if namespaces else [None]
+            review_namespaces = [] if namespaces and not right.page_only else [None]
         yield from (
             AccessReview(right, verb, namespace) for namespace in review_namespaces for verb in right.verbs
         )

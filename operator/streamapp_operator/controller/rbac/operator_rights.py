@@ -21,6 +21,8 @@ from streamapp_operator.controller.client.resource_kinds import (
     STATEFUL_SET,
     STORAGE_CLASS,
     STREAM_APP,
+    SUBJECT_ACCESS_REVIEW,
+    TOKEN_REVIEW,
     VOLUME_CLAIM,
     ResourceKind,
     Verb,
@@ -39,6 +41,7 @@ class Right:
     purpose: str
     subresource: str = ""
     lead_only: bool = False  # needed where the Lease is, and nowhere else
+    page_only: bool = False  # needed where the operator serves the page of all apps
 
     @property
     def resource(self) -> str:
@@ -104,4 +107,11 @@ RIGHTS = (
     Right(NODE, (Verb.GET,), "see whether a node is gone, and its labels where locations are labels"),
     Right(EVENT, (Verb.GET, Verb.CREATE, Verb.PATCH), "tell what happened"),
     Right(LEASE, (Verb.GET, Verb.CREATE, Verb.UPDATE), "agree on who leads", lead_only=True),
+    Right(TOKEN_REVIEW, (Verb.CREATE,), "ask who a viewer of the page of all apps is", page_only=True),
+    Right(
+        SUBJECT_ACCESS_REVIEW,
+        (Verb.CREATE,),
+        "ask of which namespaces that viewer may see the apps",
+        page_only=True,
+    ),
 )

@@ -1,9 +1,10 @@
 """Where the operator is asked how it is: `/livez`, `/readyz` and `/metrics`."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from aiohttp import hdrs, web
 from prometheus_client import CollectorRegistry
@@ -17,9 +18,17 @@ HealthCheck = Callable[[], str]
 
 @asynccontextmanager
 async def serve_endpoints(
-    host: str | None, port: int, alive: HealthCheck, ready: HealthCheck, registry: CollectorRegistry
+    host: str | None,
+    port: int,
+    alive: HealthCheck,
+    ready: HealthCheck,
+    registry: CollectorRegistry,
+    pages: Mapping[str, web.Application] = MappingProxyType({}),
 ) -> AsyncIterator[int]:
-    """Answer for as long as this lasts; gives the port, a free one for 0. An OSError where it is taken."""
+    """Answer for as long as this lasts; gives the port, a free one for 0. An OSError where it is taken.
+
+    Pages are served as well, each below its prefix.
+    """
 
     async def livez(_: web.Request) -> web.Response:
         return _health_response(alive())
@@ -38,6 +47,8 @@ async def serve_endpoints(
             web.get("/metrics", metrics),
         ]
     )
+    for prefix, page in pages.items():
+        app.add_subapp(prefix, page)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     try:

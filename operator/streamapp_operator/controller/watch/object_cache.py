@@ -90,6 +90,11 @@ class ObjectCache:
         """The ConfigMaps that carry the app's label, by name; of large ones without their data."""
         return self._objects_of_app(CONFIG_MAP, key)
 
+    def config_map(self, namespace: str, name: str) -> Manifest | None:
+        """One such ConfigMap; without its data where that is large."""
+        cached = self._objects[CONFIG_MAP].get((namespace, name))
+        return _decode(cached) if cached else None
+
     def revisions(self, key: AppKey) -> tuple[Manifest, ...]:
         """The ControllerRevisions that carry the app's label, by name; without their data."""
         return self._objects_of_app(CONTROLLER_REVISION, key)

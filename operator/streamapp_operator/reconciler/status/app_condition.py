@@ -26,6 +26,21 @@ class ConditionType(StrEnum):
     RECONCILIATION_PAUSED = "ReconciliationPaused"
 
 
+EXPECTED_STATUS: Mapping[str, str] = {
+    ConditionType.ACCEPTED: "True",
+    ConditionType.PLANNED: "True",
+    ConditionType.LAUNCHED: "True",
+    ConditionType.READY: "True",
+    ConditionType.PROGRESSING: "False",
+    ConditionType.DEGRADED: "False",
+    ConditionType.STALLED: "False",
+    ConditionType.SUSPENDED: "False",
+    ConditionType.CONFIGURATION_OUTDATED: "False",
+    ConditionType.RECONCILIATION_PAUSED: "False",
+}
+"""The statuses of the conditions of an app that runs and of which nothing is the matter."""
+
+
 @dataclass(frozen=True, slots=True)
 class AppCondition:
     """The status of one condition, with its reason and the generation that it is about."""

@@ -1,13 +1,11 @@
 """The page of a running app in a real browser: what a reader sees of it, and what it asks for."""
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from streamapp_runtime.driver.page.running_app import RunningApp
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
@@ -16,11 +14,10 @@ from tests.harness.engine.watched_pages import WatchedRun, page_served, reports,
 from tests.harness.graphs.graph_drawing import drawn, maps, reads, sends
 from tests.harness.graphs.shop_apps import shop
 from tests.harness.machine.chromium import chromium
+from tests.harness.machine.text_contrast import poor_contrasts
 
 pytestmark = pytest.mark.browser
 HOSTILE = "<img src=x onerror=\"document.title='owned'\">"
-CONTRAST = 4.5
-"""What the guidelines of the W3C ask of text at least."""
 
 
 @pytest.fixture(scope="module")
@@ -227,30 +224,4 @@ def test_every_text_stands_out_from_its_ground(browser: Browser, dark: bool) -> 
         expect(one.page.locator("#alerts li")).to_have_count(1)
         named = "h1, h2, #state, #facts dt, #facts dd, #activity, #alerts li, figcaption, button"
         texts = one.page.locator(f"{named}, th, td:not(:empty), summary span")
-        poor = {text: ratio for text, ratio in _contrasts(texts) if ratio < CONTRAST}
-        assert poor == {}
-
-
-def _contrasts(texts: Locator) -> Iterator[tuple[str, float]]:
-    """Each text with the ratio of its colour to that of what lies below it."""
-    colours: list[dict[str, Any]] = texts.evaluate_all(
-        """elements => elements.filter((one) => one.offsetParent).map((one) => {
-          let below = one;
-          const clear = "rgba(0, 0, 0, 0)";
-          while (below && getComputedStyle(below).backgroundColor === clear) below = below.parentElement;
-          return { text: one.textContent, ink: getComputedStyle(one).color,
-            ground: below ? getComputedStyle(below).backgroundColor : "rgb(255, 255, 255)" };
-        })"""
-    )
-    assert len(colours) > 50
-    for one in colours:
-        lighter, darker = sorted((_luminance(one["ink"]), _luminance(one["ground"])), reverse=True)
-        yield one["text"], (lighter + 0.05) / (darker + 0.05)
-
-
-def _luminance(colour: str) -> float:
-    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
-    red, green, blue = (
-        part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
-    )
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+        assert poor_contrasts(texts, at_least=50) == {}
