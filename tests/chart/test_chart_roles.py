@@ -45,7 +45,22 @@ def test_where_the_lease_is_it_may_lead(helm: Helm) -> None:
     assert granted(role["rules"]) == granted(operator_roles.leader_election_role("any")["rules"])
 
 
-@pytest.mark.parametrize("name", ["defaults", "some-namespaces", "measured"])
+@pytest.mark.parametrize("name", ["defaults", "some-namespaces"])
+def test_the_page_of_all_apps_has_its_role_and_the_operator_hears_of_it(helm: Helm, name: str) -> None:
+    role_name = "/streamapp-operator:streamapp-system-page"
+    assert role_name not in of_kind(helm.objects(value_set(name)), "ClusterRole")
+    objects = helm.objects(value_set(name), "--set=appsPage.enabled=true")
+    role = of_kind(objects, "ClusterRole")[role_name]
+    assert granted(role["rules"]) == granted(operator_roles.apps_page_role()["rules"])
+    binding = of_kind(objects, "ClusterRoleBinding")[role_name]
+    assert binding["roleRef"]["name"] == role["metadata"]["name"]
+    (pod,) = [one["spec"]["template"]["spec"] for one in objects if one["kind"] == "Deployment"]
+    assert "--apps-page" in pod["containers"][0]["args"]
+    (review,) = [one for one in objects if one["kind"] == "Pod" and "rights" in one["metadata"]["name"]]
+    assert {"--check-rights", "--apps-page"} <= set(review["spec"]["containers"][0]["args"])
+
+
+@pytest.mark.parametrize("name", ["defaults", "some-namespaces", "measured", "replicas"])
 def test_every_role_is_bound_to_the_account_that_the_operator_runs_as(helm: Helm, name: str) -> None:
     objects = helm.objects(value_set(name))
     (pod,) = [one["spec"]["template"]["spec"] for one in objects if one["kind"] == "Deployment"]
