@@ -17,6 +17,7 @@ from streamapp.spec.resource.pods import (
     RestartPolicy,
 )
 from streamapp.spec.resource.runtime_policies import (
+    Autoscale,
     BadRecords,
     Batch,
     CodeErrors,
@@ -33,6 +34,7 @@ from streamapp.spec.value_types.python_references import python_reference
 
 __all__ = [
     "App",
+    "Autoscale",
     "BadRecords",
     "Batch",
     "Cache",

@@ -13,6 +13,7 @@ from streamapp.spec.parser import ParseResult, parse_data
 from streamapp.spec.resource.app import API_VERSION, KIND
 from streamapp.spec.resource.pods import Code, Driver, EnvVar, Executor, Network, PullSecret, RestartPolicy
 from streamapp.spec.resource.runtime_policies import (
+    Autoscale,
     BadRecords,
     Batch,
     CodeErrors,
@@ -99,6 +100,7 @@ class App:
         state_changes: Literal["refuse", "accept"] | None = None,
         late_rows: LateRows | None = None,
         batch: Batch | None = None,
+        autoscale: Autoscale | None = None,
         page: RunPage | None = None,
         state_queries: StateQueryAccess | None = None,
         image: str | None = None,

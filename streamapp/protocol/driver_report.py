@@ -58,6 +58,7 @@ class Progress:
 
     lag: int = 0  # records that are there and not yet read, to the next power of two
     restoring: int = 0  # tasks that bring back their stores
+    utilization: int | None = None  # percent of the last minute spent in batches; None: not known yet
 
 
 @dataclass(frozen=True, slots=True)

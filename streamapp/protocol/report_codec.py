@@ -47,6 +47,7 @@ class _Verdict(MessageForm):
 class _Progress(MessageForm):
     lag: Count = 0
     restoring: Count = 0
+    utilization: Count | None = None
 
 
 class _Written(MessageForm):
@@ -93,7 +94,11 @@ def encode_report(report: Report) -> str:
         counts=dict(sorted(report.counts.items())),
         ends=ends,
         layout=encode_layout(report.layout) if report.layout else "",
-        progress=_Progress(lag=report.progress.lag, restoring=report.progress.restoring),
+        progress=_Progress(
+            lag=report.progress.lag,
+            restoring=report.progress.restoring,
+            utilization=report.progress.utilization,
+        ),
         warnings=_written_warnings(report.warnings),
         stores=bytes_to_text(pack_store_history(report.stores)) if report.stores.places else "",
         answers=written_answers(report.answers) if report.answers else None,
@@ -128,7 +133,7 @@ def decode_report(text: str) -> Report:
             Partition(stream, at): end for stream, ends in form.ends.items() for at, end in enumerate(ends)
         },
         layout=layout_in(form.layout),
-        progress=Progress(form.progress.lag, form.progress.restoring),
+        progress=Progress(form.progress.lag, form.progress.restoring, form.progress.utilization),
         warnings=_warnings_in(form.warnings),
         stores=unpack_store_history(text_to_bytes(form.stores)) if form.stores else StoreHistory(),
         answers=answers_in(form.answers) if form.answers else None,

@@ -43,6 +43,7 @@ class ConditionReason(StrEnum):
     PARTITIONS_GREW = "PartitionsGrew"
     MODEL_CHANGED = "ModelChanged"
     STABLE = "Stable"
+    SCALED = "Scaled"
     # Suspension and completion.
     SUSPENDED = "Suspended"
     NOT_SUSPENDED = "NotSuspended"

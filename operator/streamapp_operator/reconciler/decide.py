@@ -9,6 +9,7 @@ from streamapp.jobmodel.job_model import JobModel
 from streamapp.tasks.refusal import Refusal
 from streamapp_operator.controller.client.labels import APP_LABEL
 from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.reconciler.condition_reasons import ConditionReason
 from streamapp_operator.reconciler.driver.driver_actions import (
     AwaitPods,
     DelayStart,
@@ -35,6 +36,11 @@ from streamapp_operator.reconciler.planning.acceptance import (
     accept_generation,
     to_dry_run,
 )
+from streamapp_operator.reconciler.planning.autoscaling import (
+    AutoscaleDecision,
+    AutoscaleState,
+    autoscale,
+)
 from streamapp_operator.reconciler.planning.generation_plan import GenerationPlan, plan_generation
 from streamapp_operator.reconciler.planning.model_update import ModelUpdate, model_update
 from streamapp_operator.reconciler.pods.trial_pods import trial_pods
@@ -47,7 +53,7 @@ from streamapp_operator.reconciler.writes.planned_writes import (
     expires_in,
     locality_events,
 )
-from streamapp_operator.reconciler.writes.reconcile_decision import ReconcileDecision
+from streamapp_operator.reconciler.writes.reconcile_decision import ReconcileDecision, StatusEvent
 from streamapp_operator.reconciler.writes.restores import restores
 
 RETRY_SECONDS = 30.0
@@ -83,7 +89,11 @@ def _decision(findings: Findings) -> ReconcileDecision:
     history = _announced_history(findings)
     writes_before = tuple(before_status(findings, history))
     status = app_status(findings, history, _model_in_force(findings))
-    events = (*status_events(facts.status, status), *locality_events(findings, writes_before))
+    events = (
+        *status_events(facts.status, status),
+        *locality_events(findings, writes_before),
+        *_autoscaling_events(findings),
+    )
     return ReconcileDecision(
         before=writes_before,
         status=status,
@@ -92,7 +102,15 @@ def _decision(findings: Findings) -> ReconcileDecision:
         requeue_after=_requeue_after(findings),
         dry_run=tuple(_dry_run(findings)),
         restores=tuple(restores(findings, history)),
+        processors=findings.autoscaling.processors if findings.autoscaling else None,
     )
+
+
+def _autoscaling_events(findings: Findings) -> Iterator[StatusEvent]:
+    decision = findings.autoscaling
+    if decision is not None and decision.processors is not None:
+        change = f"from {decision.state.processors} to {decision.processors} processors"
+        yield StatusEvent("Normal", ConditionReason.SCALED, f"{change}: {decision.state.message}")
 
 
 def _dry_run(findings: Findings) -> Iterator[tuple[str, Manifest]]:
@@ -110,7 +128,23 @@ def collect_findings(
     model = _update_model(facts, acceptance, plan)
     driver = decide_driver(facts, acceptance.target, model if isinstance(model, ModelUpdate) else None)
     action = hold_start(driver.action, acceptance.target, plan, model)
-    return Findings(facts, acceptance, plan, model, driver, action, installation.network_rules)
+    findings = Findings(facts, acceptance, plan, model, driver, action, installation.network_rules)
+    return replace(findings, autoscaling=_autoscaling(findings))
+
+
+def _autoscaling(findings: Findings) -> AutoscaleDecision | None:
+    """What autoscaling does: nothing where the newest spec does not run, or is being changed or restored."""
+    facts, target = findings.facts, findings.target
+    policy = facts.newest.app.spec.autoscale if facts.newest.app else None
+    if policy is None or target is None or target.generation != facts.newest.generation or findings.suspended:
+        return None
+    report = findings.report
+    calm = findings.running and not findings.runs_earlier_generation and not findings.no_progress
+    progress = report.progress if report is not None and calm and not report.progress.restoring else None
+    model = _model_in_force(findings)
+    processors = target.accepted.app.spec.processors
+    state = AutoscaleState.of_status(facts.status.get("autoscale") or {}, processors, facts.now)
+    return autoscale(policy, state, progress, len(model.tasks) if model else None, facts.now)
 
 
 def _plan_target(facts: Facts, acceptance: Acceptance) -> GenerationPlan | None:
@@ -186,6 +220,8 @@ def _requeue_after(findings: Findings) -> float | None:
     if driver_pod is not None and has_configuration(driver_pod.manifest):
         delays.append(CONFIGURATION_SECONDS)
     delays += expires_in(findings)
+    if findings.autoscaling is not None and findings.autoscaling.look_after is not None:
+        delays.append(findings.autoscaling.look_after)
     if findings.acceptance.candidate is not None:
         delays.append(findings.acceptance.candidate.seconds_left)
     plan = findings.acceptance.plan

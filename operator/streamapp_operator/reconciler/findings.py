@@ -14,6 +14,7 @@ from streamapp_operator.reconciler.facts.timestamps import format_timestamp
 from streamapp_operator.reconciler.installation import AppNetworkRules
 from streamapp_operator.reconciler.objects.configuration_versions import changed_configuration
 from streamapp_operator.reconciler.planning.acceptance import Acceptance
+from streamapp_operator.reconciler.planning.autoscaling import AutoscaleDecision
 from streamapp_operator.reconciler.planning.generation_plan import GenerationPlan
 from streamapp_operator.reconciler.planning.model_update import ModelUpdate
 
@@ -29,6 +30,7 @@ class Findings:
     driver: DriverDecision
     action: DriverAction
     network_rules: AppNetworkRules | None = None  # of the installation as it is now
+    autoscaling: AutoscaleDecision | None = None  # where the app has it
 
     @property
     def target(self) -> AcceptedGeneration | None:

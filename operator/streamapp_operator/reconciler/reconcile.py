@@ -64,7 +64,8 @@ async def reconcile(key: AppKey, context: ReconcileContext) -> ReconcileOutcome:
     if facts is None:
         return ReconcileDone()
     decision = await _decide(facts, context)
-    if decision.before or decision.after or _restores_config_maps(decision):
+    writes = decision.before or decision.after or decision.processors is not None
+    if writes or _restores_config_maps(decision):
         facts = await gather_facts(context, key, live=True)
         if facts is None:
             return ReconcileDone()
@@ -160,7 +161,19 @@ async def _execute(
     if foreign := writing.result():
         return await _report_failure(facts, foreign, context, updated_app)
     count_decision(context.metrics, facts.status, decision)
-    return None
+    return await _scale(facts, decision, context, updated_app)
+
+
+async def _scale(
+    facts: Facts, decision: ReconcileDecision, context: ReconcileContext, app: Manifest
+) -> Literal[WriteConflict.CONFLICT] | ForeignObject | RejectedError | None:
+    """Set the number of processors in the resource, which is another generation of it."""
+    if decision.processors is None:
+        return None
+    try:
+        return await context.cluster.scale(app, decision.processors)
+    except RejectedError as error:
+        return await _report_failure(facts, error, context, app)
 
 
 async def _report_failure(

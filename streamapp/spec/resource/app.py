@@ -10,6 +10,7 @@ from streamapp.spec.resource.field_marks import Capability, Crd, Effect, Needs, 
 from streamapp.spec.resource.operators import Operator
 from streamapp.spec.resource.pods import Code, Driver, EnvVar, Executor, Network, PullSecret, RestartPolicy
 from streamapp.spec.resource.runtime_policies import (
+    Autoscale,
     BadRecords,
     Batch,
     CodeErrors,
@@ -64,6 +65,8 @@ class Spec(Part):
     """Whether the app goes on for ever, or ends when every input has ended."""
     processors: Annotated[int, Field(ge=1, le=MOST_PROCESSORS), Effect.LIVE] = 1
     """How many processors run its tasks; `kubectl scale` changes it."""
+    autoscale: Annotated[Autoscale | None, Needs(Capability.CLUSTER), Effect.NONE] = None
+    """Lets the operator set `processors` by the lag, or by how busy the app is; unset: it never does."""
     config: Annotated[dict[str, Text], Crd({"maxProperties": 64}), Effect.REPLAN] = {}
     """Settings that keep the names of the design documents; see the list of keys."""
 

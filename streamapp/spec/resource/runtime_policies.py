@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from streamapp.spec.app_bounds import MOST_PROCESSORS
 from streamapp.spec.resource.base import Part
 from streamapp.spec.resource.field_marks import Capability, Needs
 from streamapp.spec.value_types.scalars import Name, Share, ShortDuration
@@ -73,6 +74,21 @@ class Monitor(Part):
     """Whether growth is looked for; `job.coordinator.monitor-partition-change` says the same."""
     interval: ShortDuration = "5m"
     """How often; `job.coordinator.monitor-partition-change.frequency.ms` says the same."""
+
+
+class Autoscale(Part):
+    """How many processors the operator gives the app by its load; it sets `processors` of the resource."""
+
+    min: Annotated[int, Field(ge=1, le=MOST_PROCESSORS)] = 1
+    """Never fewer."""
+    max: Annotated[int, Field(ge=1, le=MOST_PROCESSORS)]
+    """Never more; more than there are tasks are never asked for either."""
+    target_lag: Annotated[int | None, Field(ge=1, le=2**53)] = None
+    """Records that each processor may have to read; more of them ask for more processors."""
+    target_utilization: Annotated[int | None, Field(ge=10, le=95)] = None
+    """The share of the time, in percent, that is spent in batches; more of it asks for more processors."""
+    cooldown: ShortDuration = "5m"
+    """How long fewer processors have to be enough before some are given up; and after each change."""
 
 
 class RunPage(Part):

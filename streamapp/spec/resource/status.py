@@ -98,6 +98,23 @@ class DriverStatus(Part):
     """The last one that ended."""
 
 
+class AutoscaleStatus(Part):
+    """What autoscaling remembers from one look to the next."""
+
+    processors: Count | None = None
+    """The number of processors of the last look, by whoever it was set."""
+    changed_at: ShortText | None = None
+    """When that number last changed, as an RFC 3339 time."""
+    wanted: Count | None = None
+    """How many the load asks for, within the bounds."""
+    low_since: ShortText | None = None
+    """Since when fewer are enough, as an RFC 3339 time."""
+    low_most: Count | None = None
+    """The most that were asked for since then."""
+    message: ShortText | None = None
+    """Why so many are wanted, and what bounds the number."""
+
+
 class Status(Part):
     """What the operator last saw and did."""
 
@@ -124,6 +141,8 @@ class Status(Part):
     """How many processors run."""
     selector: ShortText | None = None
     """Label selector of the executors' pods, for the scale subresource."""
+    autoscale: AutoscaleStatus | None = None
+    """What autoscaling does, where `spec.autoscale` is set."""
     restarts: Count | None = None
     """How often the driver was restarted."""
     driver: DriverStatus | None = None

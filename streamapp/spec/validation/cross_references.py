@@ -8,6 +8,7 @@ from streamapp.spec.problem import nearest, short
 from streamapp.spec.text.document import Path, dotted
 from streamapp.spec.validation.deployment_rules import (
     accounts_of_others_get_no_annotations,
+    autoscaling_has_a_target_and_room,
     restarts_wait_no_longer_than_the_most,
     spark_settings_are_those_of_spark,
     variables_are_said_once,
@@ -304,6 +305,7 @@ RULES: tuple[Callable[[Outline], Iterator[Fault]], ...] = (
     _volumes_fit_the_location,
     variables_are_said_once,
     accounts_of_others_get_no_annotations,
+    autoscaling_has_a_target_and_room,
     restarts_wait_no_longer_than_the_most,
     spark_settings_are_those_of_spark,
 )

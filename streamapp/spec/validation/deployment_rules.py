@@ -34,6 +34,19 @@ def accounts_of_others_get_no_annotations(app: Outline) -> Iterator[Fault]:
         yield ("spec", "driver", "serviceAccountAnnotations"), message
 
 
+def autoscaling_has_a_target_and_room(app: Outline) -> Iterator[Fault]:
+    """Autoscaling follows something, and its bounds leave it a number."""
+    autoscale = app.spec.fields.get("autoscale")
+    if not isinstance(autoscale, dict):
+        return
+    path: Path = ("spec", "autoscale")
+    if autoscale.get("targetLag") is None and autoscale.get("targetUtilization") is None:
+        yield path, "follows nothing; set targetLag, targetUtilization or both"
+    least, most = autoscale.get("min", 1), autoscale.get("max")
+    if isinstance(least, int) and isinstance(most, int) and least > most:
+        yield (*path, "min"), f"found {least}, more than max {most}"
+
+
 def restarts_wait_no_longer_than_the_most(app: Outline) -> Iterator[Fault]:
     """The first wait is among those that the longest bounds."""
     first, longest = (app.spec.text("restartPolicy", name) for name in ("backoff", "maxBackoff"))

@@ -12,6 +12,7 @@ from pydantic.alias_generators import to_camel, to_snake
 import streamapp.dsl
 from streamapp.dsl import (
     App,
+    Autoscale,
     BadRecords,
     Batch,
     Claim,
@@ -137,6 +138,7 @@ APP: dict[str, Any] = {
     "late_rows": LateRows(action="stream", stream="late"),
     "batch": Batch(rows=1_000, interval="1s"),
     "page": RunPage(enabled=True),
+    "autoscale": Autoscale(max=4, target_lag=10_000),
     "state_queries": StateQueryAccess(enabled=True),
     "image": "shop/runtime:1",
     "image_pull_policy": "IfNotPresent",

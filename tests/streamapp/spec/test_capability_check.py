@@ -43,6 +43,7 @@ SET: dict[str, tuple[str, Any]] = {
     "Batch.interval": ("spec.batch.interval", "1s"),
     "Batch.latency": ("spec.batch.latency", "1s"),
     "Spec.page": ("spec.page", {"enabled": True}),
+    "Spec.autoscale": ("spec.autoscale", {"max": 4, "targetLag": 10_000}),
     "Spec.stateQueries": ("spec.stateQueries", {"enabled": True}),
     "Spec.image": ("spec.image", "shop/runtime:1"),
     "Spec.imagePullPolicy": ("spec.imagePullPolicy", "Always"),

@@ -179,6 +179,12 @@ class ApiClusterClient:
         step = {"op": "add", "path": "/status", "value": status}
         return await self._patch_read_app(app, step, _FIELD_MANAGER_QUERY, "/status")
 
+    async def scale(self, app: Manifest, processors: int) -> Literal[WriteConflict.CONFLICT] | None:
+        """Set the app's number of processors by its scale, if the app has not changed since it was read."""
+        step = {"op": "add", "path": "/spec/replicas", "value": processors}
+        reply = await self._patch_read_app(app, step, _FIELD_MANAGER_QUERY, "/scale")
+        return WriteConflict.CONFLICT if reply is WriteConflict.CONFLICT else None
+
     async def replace_spec(
         self, app: Manifest, spec: Manifest, field_manager: str, *, dry_run: bool
     ) -> Manifest | Literal[WriteConflict.CONFLICT]:

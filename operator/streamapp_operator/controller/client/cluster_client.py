@@ -67,6 +67,10 @@ class ClusterClient(Protocol):
         """
         ...
 
+    async def scale(self, app: Manifest, processors: int) -> Literal[WriteConflict.CONFLICT] | None:
+        """Set the app's number of processors, if the app has not changed since it was read."""
+        ...
+
     async def event(
         self, app: Manifest, type_: Literal["Normal", "Warning"], reason: str, message: str
     ) -> None:

@@ -52,6 +52,7 @@ class Right:
 RIGHTS = (
     Right(STREAM_APP, _LOOK, "see what apps are wanted"),
     Right(STREAM_APP, (Verb.PATCH,), "say what became of them", subresource="status"),
+    Right(STREAM_APP, (Verb.PATCH,), "set the processors of apps with `spec.autoscale`", subresource="scale"),
     Right(
         STREAM_APP,
         (Verb.UPDATE,),

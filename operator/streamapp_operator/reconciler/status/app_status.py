@@ -44,6 +44,7 @@ def app_status(findings: Findings, history: DriverHistory, model: JobModel | Non
         "tasks": len(model.tasks) if model else _reported_tasks(findings),
         "processors": len(findings.report.binding) if findings.report else 0,
         "selector": f"{APP_LABEL}={facts.name},{ROLE_LABEL}={ObjectRole.EXECUTOR}",
+        "autoscale": findings.autoscaling.state.as_status() if findings.autoscaling else None,
         "restarts": history.restarts,
         "driver": history_status(history, pod, name) if history.incarnation else None,
     }

@@ -86,6 +86,7 @@ REASON_TEXTS: Mapping[ConditionReason, str] = {
     ),
     ConditionReason.PARTITIONS_GREW: "A topic has more partitions; the message names it.",
     ConditionReason.MODEL_CHANGED: "The driver takes up another job model.",
+    ConditionReason.SCALED: "Autoscaling has set another number of processors; the message says why.",
     ConditionReason.STABLE: "Nothing is under way.",
     ConditionReason.SUSPENDED: "`spec.suspend` is set.",
     ConditionReason.NOT_SUSPENDED: "`spec.suspend` is not set.",

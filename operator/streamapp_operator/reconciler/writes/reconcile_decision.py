@@ -68,4 +68,5 @@ class ReconcileDecision:
     requeue_after: float | None  # seconds; None: only when an object changes
     dry_run: tuple[tuple[str, Manifest], ...] = ()  # by path: pods to ask about before any of this is done
     restores: tuple[Apply, ...] = ()  # of what somebody took from a running driver
+    processors: int | None = None  # to be set in the resource, by autoscaling
     internal_error: Exception | None = None  # after which the newest generation was refused

@@ -3,7 +3,7 @@
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from streamapp.protocol.driver_report import Report
@@ -12,6 +12,7 @@ from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
 from streamapp_runtime.driver.failures import RETRIABLE, FailedError
+from streamapp_runtime.driver.reporting.busy_time import BusyTime
 from streamapp_runtime.driver.reporting.run_report import run_report
 from streamapp_runtime.systems.stream_system import FencedError
 from streamapp_runtime.transport.message_transport import MessageTransport
@@ -30,6 +31,8 @@ class ModelFollower(ABC):
     changed: Callable[[RunChange], None]
     _last_batch: BatchResult | None = None
     _followed_at: float = float("-inf")
+    _busy: BusyTime = field(default_factory=BusyTime)
+    _utilization: int | None = None  # as it was reported last
 
     @abstractmethod
     def begin(self) -> None:
@@ -48,6 +51,8 @@ class ModelFollower(ABC):
         if not now and time.monotonic() - self._followed_at < FOLLOW_SECONDS:
             return False
         self._followed_at = time.monotonic()
+        if self._last_batch is not None and self._busy.percent(self._followed_at) != self._utilization:
+            self.report()
         try:
             return self.take_up(now=now)
         except FencedError as error:
@@ -58,5 +63,10 @@ class ModelFollower(ABC):
 
     def report(self, batch: BatchResult | None = None, *, ended: bool = False) -> None:
         """Report how things are, since the last batch where there is no later one."""
-        self._last_batch = batch or self._last_batch
-        self.transport.report(self.complete(run_report(self.loop, self._last_batch, ended=ended)))
+        now = time.monotonic()
+        if batch is not None:
+            self._last_batch = batch
+            self._busy.note(now, batch.seconds)
+        self._utilization = self._busy.percent(now)
+        report = run_report(self.loop, self._last_batch, self._utilization, ended=ended)
+        self.transport.report(self.complete(report))

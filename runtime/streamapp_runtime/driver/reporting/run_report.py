@@ -5,11 +5,11 @@ from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.loop import Loop
 
 
-def run_report(loop: Loop, last: BatchResult | None, *, ended: bool) -> Report:
+def run_report(loop: Loop, last: BatchResult | None, utilization: int | None, *, ended: bool) -> Report:
     """What loop and last batch say; the sender and the app are the caller's to add."""
     launch, supervisor = loop.launch, loop.supervisor
     bound, locations = supervisor.binding(), supervisor.executors.store_locations
-    progress = Progress(next_power_of_two(last.lag), last.restoring) if last else Progress()
+    progress = Progress(next_power_of_two(last.lag), last.restoring, utilization) if last else Progress()
     return Report(
         _state(last, ended=ended),
         incarnation=loop.ledger.incarnation,

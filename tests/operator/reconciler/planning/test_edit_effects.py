@@ -38,6 +38,7 @@ EDITS: dict[str, Any] = {
     "spec.monitor": {"monitor": {"enabled": False}},
     "spec.rebalanceDelay": {"rebalanceDelay": "1m"},
     "spec.page": {"page": {"enabled": True}},
+    "spec.autoscale": {"autoscale": {"max": 4, "targetLag": 10_000}},
     "spec.stateQueries": {"stateQueries": {"enabled": True}},
     "spec.delivery": {"delivery": "atLeastOnce"},
     "spec.onBadRecord": {"onBadRecord": {"action": "skip"}},
