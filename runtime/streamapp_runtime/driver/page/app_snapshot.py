@@ -8,6 +8,7 @@ One pure function of what is known. Names are as plans are drawn with them: the 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Final
 
 from streamapp.graph.nodes import Graph, OperatorNode
@@ -25,6 +26,8 @@ HIDDEN_REASON: Final = "hidden, since it may repeat values"
 HIDDEN_MESSAGE: Final = "the driver's log says why"
 _MOST_REASONS: Final = 5
 """So many different failures of tasks are named beside each other; each task has its own in any case."""
+HELD_BACK_MILLISECONDS: Final = 60_000
+"""So far one stream may be ahead of another before the same operator, without a word."""
 _REMOTE: Final = "waits for a remote table"
 _AWAY: Final = frozenset({TaskStatus.WAITING, TaskStatus.AWAY})
 Fields = dict[str, object]
@@ -255,5 +258,30 @@ def _waits(facts: RunFacts) -> Iterator[str]:
     failed = Counter(_failure(facts, report) for report in reports if not is_fine(report.status))
     for why, number in failed.most_common(_MOST_REASONS):
         yield f"{counted(number, 'task')}: {why}"
+    yield from _held_back(facts)
     if facts.last and len(reports) < sum(map(len, facts.app.lanes.values() if facts.app else ())):
         yield "some tasks wait for a processor that is missing"
+
+
+def _held_back(facts: RunFacts) -> Iterator[str]:
+    """The streams whose watermarks hold operators back, while others before them are far ahead."""
+    if facts.app is None or facts.last is None:
+        return
+    watermarks, operators = facts.last.watermarks, facts.app.graph.operators
+    held: dict[tuple[str, str], list[str]] = {}
+    for name, streams in sorted(_streams_before(facts.app.graph).items()):
+        timed = sorted((watermarks[stream], stream) for stream in streams if stream in watermarks)
+        if not timed or operators[name].is_input or timed[-1][0] - timed[0][0] < HELD_BACK_MILLISECONDS:
+            continue
+        held.setdefault((timed[0][1], timed[-1][1]), []).append(legible(name))
+    for (stream, other), names in held.items():
+        stands = datetime.fromtimestamp(watermarks[stream] / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+        minutes = (watermarks[other] - watermarks[stream]) // 60_000
+        shown = ", ".join(names[:_MOST_REASONS]) + f" and {len(names) - _MOST_REASONS} more" * (
+            len(names) > _MOST_REASONS
+        )
+        yield (
+            f"{legible(stream)} holds back the watermark of {shown}: it stands at {stands} UTC,"
+            f" {counted(minutes, 'minute')} behind {legible(other)};"
+            " look for a partition of it without new records"
+        )

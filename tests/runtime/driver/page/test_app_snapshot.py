@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -65,6 +66,26 @@ def test_an_operator_is_as_late_as_the_latest_stream_before_it_in_its_task() -> 
     behind = {row["name"]: row["behind"] for row in operators}
     assert behind == {"seen": 11, "both": 11, "by-user": 11, "later": 2, "out": 2}
     assert named(operators, "both")["watermark"] == BEGAN - 9
+
+
+def test_a_stream_that_holds_back_a_watermark_is_named_with_since_when() -> None:
+    graph = drawn(
+        reads("views"), reads("orders"), merge("both", "views", "orders"), sends("out", "both", "enriched")
+    )
+    run = WatchedRun()
+    app = running(graph)
+    run.recorder.runs(app)
+    at = int(BEGAN * 1000)
+    near = batch(watermarks={"views": at - 59_000, "orders": at})
+    run.batches(replace(near, reports=reports(app)), count=1)
+    assert shown(run)["waits"] == []
+    far = batch(watermarks={"views": at - 720_000, "orders": at})
+    run.batches(replace(far, reports=reports(app)), count=1)
+    stands = datetime.fromtimestamp(BEGAN - 720, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    assert shown(run)["waits"] == [
+        f"views holds back the watermark of both, out: it stands at {stands} UTC, 12 minutes behind orders;"
+        " look for a partition of it without new records"
+    ]
 
 
 def test_a_stream_without_event_times_has_no_watermark() -> None:
