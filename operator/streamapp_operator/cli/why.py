@@ -8,9 +8,14 @@ from textwrap import indent
 import click
 
 from streamapp.cli.output_option import JSON, output_option
-from streamapp_operator.cli.cluster_access.cluster_command import cluster_options, run_with_cluster
-from streamapp_operator.cli.diagnosis.situation_facts import read_situation
+from streamapp_operator.cli.cluster_access.cluster_command import (
+    cluster_configuration,
+    cluster_options,
+    run_with_cluster,
+)
+from streamapp_operator.cli.diagnosis.situation_facts import SituationFacts, read_situation
 from streamapp_operator.cli.diagnosis.situations import Finding, findings_of
+from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 
 
 @click.command(short_help="Say what is the matter with an app on a cluster, and the next step.")
@@ -20,15 +25,22 @@ from streamapp_operator.cli.diagnosis.situations import Finding, findings_of
 def why(app: str, namespace: str, kubeconfig: str | None, context: str | None, output: str) -> None:
     """Say why APP is not ready, not planned, behind or waiting: the cause first, each with the next command.
 
-    It reads the conditions, the pods, the driver's report and the events of the driver. What follows from a
-    cause is left out. Exits with 0 when nothing is the matter, with 1 otherwise.
+    It reads the conditions, the pods, the driver's report, the events of the driver, and the driver's page
+    where spec.page.enabled is true. What follows from a cause is left out. Exits with 0 when nothing is the
+    matter, with 1 otherwise.
 
     \b
     Examples:
       streamapp why page-views --namespace shop
       streamapp why page-views -o json
     """
-    facts = run_with_cluster(kubeconfig, context, lambda cluster: read_situation(cluster, namespace, app))
+
+    async def read(cluster: ApiClusterClient) -> SituationFacts:
+        # Forwarding of ports has connections of its own.
+        configuration = await cluster_configuration(kubeconfig, context)
+        return await read_situation(cluster, configuration, namespace, app)
+
+    facts = run_with_cluster(kubeconfig, context, read)
     findings = findings_of(facts)
     if output == JSON:
         fields = [

@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 from collections.abc import Coroutine, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
@@ -60,6 +61,7 @@ class OperatorSim(Hands):
         self.judges = GenerationJudges()
         self.app_metrics = AppCollector()
         self.calls: list[tuple[str, str]] = []
+        self.closing = ExitStack()  # what a test opened that is to last as long
         self._loop = asyncio.new_event_loop()
         self._calls = self.run(self._connected())
         self.cluster = ApiClusterClient(
@@ -80,6 +82,7 @@ class OperatorSim(Hands):
         return self._loop.run_until_complete(work)
 
     def close(self) -> None:
+        self.closing.close()
         self.run(self.judges.close())
         self.run(self._calls.close())
         self._loop.close()

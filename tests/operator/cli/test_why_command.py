@@ -20,7 +20,12 @@ from streamapp_operator.reconciler.partition_counts.lookup_results import (
 )
 from streamapp_operator.reconciler.pause import PAUSE_ANNOTATION
 from tests.harness.api_server.api_server import ApiServer
+from tests.harness.api_server.forwarding_kubelet import ForwardingKubelet
 from tests.harness.api_server.granted_rights import let_read_apps
+from tests.harness.api_server.played_node import played_node
+from tests.harness.engine.batch_results import batch
+from tests.harness.engine.watched_pages import WatchedRun, page_served, running
+from tests.harness.graphs.shop_apps import shop
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
 
@@ -275,6 +280,31 @@ def behind(sim: OperatorSim) -> None:
     sim.settle()
 
 
+def driver_waits(sim: OperatorSim) -> None:
+    """The driver's page says what the driver waits for: its kubelet is played, and the page is a real one."""
+    assert isinstance(sim.server, ApiServer)
+    node = f"node-of-{sim.namespace}"
+    run = WatchedRun()
+    run.recorder.runs(running(shop(3)))
+    run.batches(batch(), count=1)
+    run.recorder.doing("waits for system main: unavailable: broker-1 does not answer", None)
+    kubelet = sim.closing.enter_context(ForwardingKubelet(sim.server))
+    sim.closing.enter_context(played_node(sim.server, node, kubelet.port))
+    url = sim.closing.enter_context(page_served(run.recorder))
+    sim.apply(join(page={"enabled": True}))
+    sim.settle()
+    sim.begin(node=node)
+    sim.report()
+    sim.settle()
+    kubelet.ports["app-driver-1"] = int(url.split(":")[2].split("/", maxsplit=1)[0])
+
+
+def autoscale_bounded(sim: OperatorSim) -> None:
+    sim.bring_up(join(processors=2, autoscale={"max": 2, "targetLag": 1_000}))
+    sim.report(progress=Progress(lag=LAG))
+    sim.settle()
+
+
 SCENES: dict[str, tuple[Callable[[OperatorSim], None], str]] = {
     "no-operator": (no_operator, "no status"),
     "paused": (paused, PAUSE_ANNOTATION),
@@ -305,6 +335,8 @@ SCENES: dict[str, tuple[Callable[[OperatorSim], None], str]] = {
     "restoring": (restoring, "3 tasks"),
     "starting": (starting, ""),
     "configuration-outdated": (configuration_outdated, "ConfigMap shop"),
+    "driver-waits": (driver_waits, "broker-1 does not answer"),
+    "autoscale-bounded": (autoscale_bounded, "4,194,304 records"),
     "behind": (behind, "4,194,304 records"),
 }
 """By situation: how it comes about, and what its detail has."""

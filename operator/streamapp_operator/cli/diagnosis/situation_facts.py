@@ -4,11 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from kubernetes.aio.client.configuration import Configuration
+
+from streamapp.cli.app_table.app_figures import RunFigures
 from streamapp.protocol.driver_report import Report
 from streamapp_operator.app_overview.app_reports import report_in
 from streamapp_operator.cli.cluster_access.app_events import read_events
 from streamapp_operator.cli.cluster_access.app_lookup import read_app
 from streamapp_operator.cli.cluster_access.app_pods import app_drivers, app_executors, read_app_pods
+from streamapp_operator.cli.cluster_access.page_request import PageUnansweredError, read_page
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.api_errors import ClusterError
 from streamapp_operator.controller.client.manifest import Manifest
@@ -28,6 +32,7 @@ class SituationFacts:
     report: Report | None = None  # of the newest driver
     driver_warnings: tuple[str, ...] = ()  # events of the driver's pod, the newest last
     unread: tuple[str, ...] = field(default=())  # what could not be read, and why
+    run: RunFigures | None = None  # what the driver's page says, where it serves one
 
     @property
     def name(self) -> str:
@@ -71,7 +76,9 @@ class SituationFacts:
         return str(condition["message"])
 
 
-async def read_situation(cluster: ApiClusterClient, namespace: str, name: str) -> SituationFacts:
+async def read_situation(
+    cluster: ApiClusterClient, configuration: Configuration, namespace: str, name: str
+) -> SituationFacts:
     """The facts of an app; a ClickException where there is none. What may not be read is left out."""
     app = await read_app(cluster, namespace, name)
     unread: list[str] = []
@@ -91,6 +98,12 @@ async def read_situation(cluster: ApiClusterClient, namespace: str, name: str) -
     except ClusterError as error:
         warnings = ()
         unread.append(f"events: {error}")
+    run = None
+    try:
+        if driver is not None and driver.life is PodLifecycle.LIVING and _has_page(app):
+            run = await read_page(configuration, namespace, driver.name)
+    except PageUnansweredError as error:
+        unread.append(f"the driver's page: {error}")
     is_of_driver = report is not None and driver is not None and report.driver == driver.name
     return SituationFacts(
         app,
@@ -99,7 +112,12 @@ async def read_situation(cluster: ApiClusterClient, namespace: str, name: str) -
         report if is_of_driver else None,
         warnings,
         tuple(unread),
+        run,
     )
+
+
+def _has_page(app: Manifest) -> bool:
+    return bool((app["spec"].get("page") or {}).get("enabled"))
 
 
 async def _report(cluster: ApiClusterClient, namespace: str, name: str) -> Report | None:

@@ -1,9 +1,11 @@
 """The situations that an app may be in: one table, from the causes to what follows from them."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from streamapp.protocol.driver_report import Progress
 from streamapp.spec.reasons import Reason
 from streamapp_operator.cli.diagnosis.situation_facts import SituationFacts
 from streamapp_operator.controller.client.labels import OPERATOR_LABEL
@@ -25,6 +27,7 @@ _GROWTH_REFUSALS: Final = (
     Reason.EXPANSION_ALGORITHM_INVALID,
     Reason.LAYOUT_CONFLICT,
 )
+_AUTOSCALE_BOUNDS: Final = re.compile(r"bounded by (max|tasks) ")
 _DESCRIBE_DRIVER: Final = "kubectl describe pod {driver} -n {namespace}"
 _LIST_EXECUTORS: Final = (
     "kubectl describe pods -n {namespace} -l streamapp.dev/app={app},streamapp.dev/role=executor"
@@ -129,12 +132,31 @@ def _executor_out_of_memory(facts: SituationFacts) -> str | None:
     return ", ".join(killed) or None
 
 
+def _driver_waits(facts: SituationFacts) -> str | None:
+    """What the driver's page names, but for tasks that restore, which is a situation of its own."""
+    restoring = facts.report is not None and facts.report.progress.restoring > 0
+    return "\n".join(facts.run.waits) or None if facts.run is not None and not restoring else None
+
+
+def _autoscale_bounded(facts: SituationFacts) -> str | None:
+    message = str((facts.status.get("autoscale") or {}).get("message", ""))
+    unread = _unread(facts)
+    return f"{unread}; {message}" if unread is not None and _AUTOSCALE_BOUNDS.search(message) else None
+
+
 def _behind(facts: SituationFacts) -> str | None:
+    return _unread(facts) if _autoscale_bounded(facts) is None else None
+
+
+def _unread(facts: SituationFacts) -> str | None:
+    """How far an app is behind; None where that is no more than a batch."""
     rows = ((facts.app["spec"].get("batch") or {}).get("rows")) or 0
-    lag = facts.report.progress.lag if facts.report is not None else 0
-    if lag <= max(rows, BEHIND_RECORDS):
+    progress = facts.report.progress if facts.report is not None else Progress()
+    if progress.lag <= max(rows, BEHIND_RECORDS):
         return None
-    return f"about {lag:,} records are there and not yet read"
+    busy = progress.utilization
+    share = "" if busy is None else f"; batches take {busy} % of the time"
+    return f"about {progress.lag:,} records are there and not yet read{share}"
 
 
 BEHIND_RECORDS: Final = 100_000
@@ -360,6 +382,19 @@ SITUATIONS: Final[Sequence[Situation]] = (
         "spec.restartNonce.",
         _EDIT,
         (ConditionType.CONFIGURATION_OUTDATED,),
+    ),
+    Situation(
+        "driver-waits",
+        _driver_waits,
+        "The driver waits for something, or something holds it back.",
+        "streamapp page {app} -n {namespace}",
+    ),
+    Situation(
+        "autoscale-bounded",
+        _autoscale_bounded,
+        "Autoscaling would set more processors, and is not allowed to. Raise spec.autoscale.max, or add "
+        "partitions where the tasks are the bound.",
+        _EDIT,
     ),
     Situation(
         "behind",

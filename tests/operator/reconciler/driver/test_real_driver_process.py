@@ -302,6 +302,18 @@ def test_a_driver_answers_queries_of_state_while_its_resource_says_so(
         assert [one for one in acted.said() if one.get("event") == "stateQueries"] == []
 
 
+@pytest.mark.long
+def test_a_driver_reports_how_busy_it_is_and_autoscaling_reads_it(sim: OperatorSim, tmp_path: Path) -> None:
+    app = copying()
+    app["spec"]["autoscale"] = {"max": 4, "targetUtilization": 60}
+    with acting(sim, tmp_path, app) as acted:
+        acted.comes_to(DriverState.RUNNING, 1)
+        assert sim.reported().progress.utilization is None
+        until(lambda: sim.reported().progress.utilization == 0, PATIENCE_SECONDS)
+        sim.settle()
+        assert sim.status()["autoscale"]["message"].startswith("utilization 0 %, target 60 %")
+
+
 def test_a_driver_has_a_page_on_loopback_while_its_resource_says_so(sim: OperatorSim, tmp_path: Path) -> None:
     app = copying()
     app["spec"]["page"] = {"enabled": True}
