@@ -41,6 +41,7 @@ MEASURED = (
     "engine.overhead",
     "engine.lanes",
     "engine.slow_lane",
+    "engine.viewers",
     "engine.lost_lane",
     "engine.changelog",
     "engine.restart",
