@@ -16,6 +16,7 @@ class BusyTime:
     """The batches of the last minute."""
 
     _batches: deque[tuple[float, float]] = field(default_factory=deque)  # when each ended, and its seconds
+    _seconds: float = 0.0  # of all of these
     _began: float | None = None
     _reported: int | None = None
 
@@ -24,16 +25,18 @@ class BusyTime:
         if self._began is None:
             self._began = ended_at - seconds
         self._batches.append((ended_at, seconds))
+        self._seconds += seconds
 
     def percent(self, now: float) -> int | None:
         """The share, in steps; None until a minute has passed since the first batch began."""
         since = now - BUSY_SECONDS
         while self._batches and self._batches[0][0] <= since:
-            self._batches.popleft()
+            self._seconds -= self._batches.popleft()[1]
         if self._began is None or self._began > since:
             return None
-        busy = sum(ended_at - max(ended_at - seconds, since) for ended_at, seconds in self._batches)
-        share = min(100 * busy / BUSY_SECONDS, 100.0)
+        ended_at, seconds = self._batches[0] if self._batches else (now, 0.0)
+        busy = self._seconds - max(since - (ended_at - seconds), 0.0)  # the oldest may have begun before
+        share = min(max(100 * busy / BUSY_SECONDS, 0.0), 100.0)
         if self._reported is None or abs(share - self._reported) > STEP / 2 + HYSTERESIS:
             self._reported = round(share / STEP) * STEP
         return self._reported
