@@ -128,8 +128,10 @@ def test_a_broker_that_is_away_is_told_and_ends_with_a_code_of_its_own(
     monkeypatch.setattr("streamapp_runtime.systems.kafka.rdkafka.topics.ANSWER_SECONDS", 1.0)
     app = page_views(f"127.0.0.1:{free_port()}", "away")
     answer = ask(tmp_path, app, "place", "--live", code=3)
-    assert answer.stderr.startswith('Error: the system "main" cannot be asked: ')
-    assert len(answer.stderr.splitlines()) == 1
+    # Workers of a Spark that earlier tests of this process have used may write here as they end.
+    (error,) = [line for line in answer.stderr.splitlines() if line.startswith("Error: ")]
+    assert error.startswith('Error: the system "main" cannot be asked: ')
+    assert answer.stderr.endswith(f"{error}\n")
 
 
 def test_a_guarded_cluster_is_asked_with_what_the_secret_says(kafka_jars: Path, tmp_path: Path) -> None:

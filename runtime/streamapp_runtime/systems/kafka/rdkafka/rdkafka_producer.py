@@ -138,9 +138,14 @@ class RdkafkaProducer:
                     raise UnavailableError(f"writing to {partition}: nothing goes out") from None
                 self.producer.poll(0.05)
             except CLIENT_EXCEPTIONS as error:
-                if kafka_error(error).code() != KafkaError._UNKNOWN_PARTITION or time.monotonic() > ends:
-                    raise self._failed(kafka_error(error), f"writing to {partition}") from None
-                self._look_again(partition)
+                failure = kafka_error(error)
+                is_unknown = failure.code() == KafkaError._UNKNOWN_PARTITION
+                if not (is_unknown or failure.retriable()) or time.monotonic() > ends:
+                    raise self._failed(failure, f"writing to {partition}") from None
+                if is_unknown:
+                    self._look_again(partition)
+                else:  # a begin that has not ended goes on with the next call
+                    self.producer.poll(0.05)
             else:
                 return
 
