@@ -11,6 +11,7 @@ let tag = "";
 let clockAhead = 0; // of this machine's clock before the server's, in seconds
 let fault = "";
 let signedOut = false;
+let underWay = 0; // requests for rows: a slow server is not asked again by the clock
 let chosen = null;
 let details = null;
 let shownAttention = null;
@@ -158,6 +159,7 @@ async function loadDetails() {
 
 async function load() {
   if (signedOut) return;
+  underWay += 1;
   try {
     const answer = await fetch("data", { headers: { ...headers(), ...(tag ? { "If-None-Match": tag } : {}) } });
     const dated = Date.parse(answer.headers.get("Date") ?? "");
@@ -175,6 +177,8 @@ async function load() {
     fault = "";
   } catch (error) {
     fault = error instanceof TypeError ? "The server does not answer: what is shown is old. The page asks again." : error.message;
+  } finally {
+    underWay -= 1;
   }
   write();
 }
@@ -220,6 +224,6 @@ document.addEventListener("keydown", (event) => {
   }
 });
 document.addEventListener("visibilitychange", () => { if (!document.hidden) load(); });
-setInterval(() => { if (!document.hidden) load(); }, REFRESH_MILLISECONDS);
+setInterval(() => { if (!document.hidden && !underWay) load(); }, REFRESH_MILLISECONDS);
 write();
 load();
