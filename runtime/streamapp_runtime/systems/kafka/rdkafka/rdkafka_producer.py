@@ -138,14 +138,9 @@ class RdkafkaProducer:
                     raise UnavailableError(f"writing to {partition}: nothing goes out") from None
                 self.producer.poll(0.05)
             except CLIENT_EXCEPTIONS as error:
-                failure = kafka_error(error)
-                is_unknown = failure.code() == KafkaError._UNKNOWN_PARTITION
-                if not (is_unknown or failure.retriable()) or time.monotonic() > ends:
-                    raise self._failed(failure, f"writing to {partition}") from None
-                if is_unknown:
-                    self._look_again(partition)
-                else:  # a begin that has not ended goes on with the next call
-                    self.producer.poll(0.05)
+                if kafka_error(error).code() != KafkaError._UNKNOWN_PARTITION or time.monotonic() > ends:
+                    raise self._failed(kafka_error(error), f"writing to {partition}") from None
+                self._look_again(partition)
             else:
                 return
 
@@ -180,9 +175,9 @@ class RdkafkaProducer:
         if error.code() == KafkaError._STATE:  # only that it is void
             error = self._void() or error
         if error.code() == KafkaError._FATAL and self.transactional_id is not None:
-            # Only that it is fatal: what it is says the end of a transaction.
+            # Only that it is fatal: what it is says the end of a transaction, which sends nothing any more.
             try:
-                self.producer.commit_transaction(0)
+                self.producer.commit_transaction(ANSWER_SECONDS)
             except CLIENT_EXCEPTIONS as exception:
                 error = kafka_error(exception)
         if error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED and self._topics:
