@@ -19,7 +19,8 @@ from streamapp_operator.app_overview.viewer_rights import (
 from streamapp_operator.controller.client.api_errors import RejectedError
 from streamapp_operator.controller.client.api_requests import ApiTransport
 from streamapp_operator.controller.client.client_configuration import load_configuration
-from tests.harness.api_server.api_server import RBAC, ApiServer
+from tests.harness.api_server.api_server import ApiServer
+from tests.harness.api_server.granted_rights import grant_apps, user, withdraw_apps
 from tests.harness.machine.processes import until
 from tests.harness.operator.operator_processes import Operator
 from tests.harness.operator.small_apps import join
@@ -60,23 +61,6 @@ def apps(operator: Operator, headers: dict[str, str]) -> list[dict[str, Any]]:
     return list(json.loads(text)["apps"]) if code == 200 else []
 
 
-def let_list_apps(server: ApiServer, namespace: str, subject: dict[str, str]) -> None:
-    """Give somebody the right to list the StreamApps of a namespace, and no other."""
-    rules = [{"apiGroups": ["streamapp.dev"], "resources": ["streamapps"], "verbs": ["list"]}]
-    path = f"{RBAC}/namespaces/{namespace}"
-    server.ask("POST", f"{path}/roles", {"metadata": {"name": "lister"}, "rules": rules})
-    binding = {
-        "metadata": {"name": "lister"},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "lister"},
-        "subjects": [subject],
-    }
-    server.ask("POST", f"{path}/rolebindings", binding)
-
-
-def user(name: str) -> dict[str, str]:
-    return {"kind": "User", "name": name, "apiGroup": "rbac.authorization.k8s.io"}
-
-
 @pytest.mark.parametrize(
     "headers",
     [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Bearer "}, {"Authorization": "Basic YTpi"}],
@@ -100,7 +84,7 @@ def test_a_viewer_sees_the_apps_of_the_namespaces_that_the_token_may_list(
     serving: Operator, api_server: ApiServer, namespace: str, other: str
 ) -> None:
     assert {app["namespace"] for app in apps(serving, ADMIN)} == {namespace, other}
-    let_list_apps(api_server, other, user("nobody"))
+    grant_apps(api_server, other, user("nobody"), "list")
     assert {app["namespace"] for app in apps(serving, NOBODY)} == {other}
     assert asked(serving, f"/apps/app?namespace={other}&name=app", NOBODY)[0] == 200
     for hidden in (f"namespace={namespace}&name=app", "namespace=nowhere&name=app", "", "namespace=../x"):
@@ -115,7 +99,7 @@ def test_the_token_of_a_service_account_is_known_by_its_groups(
     request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
     token = api_server.ask("POST", f"{accounts}/viewer/token", request)["status"]["token"]
     group = {**user(f"system:serviceaccounts:{namespace}"), "kind": "Group"}
-    let_list_apps(api_server, namespace, group)
+    grant_apps(api_server, namespace, group, "list")
     (app,) = apps(serving, {"Authorization": f"Bearer {token}"})
     assert (app["namespace"], app["name"]) == (namespace, "app")
 
@@ -146,14 +130,14 @@ async def reviewed(
 def test_an_answer_counts_for_a_minute_and_a_right_that_is_taken_away_ends_with_it(
     api_server: ApiServer, namespace: str
 ) -> None:
-    let_list_apps(api_server, namespace, user("nobody"))
+    grant_apps(api_server, namespace, user("nobody"), "list")
     seconds, requests = [0.0], list[str]()
 
     async def seen() -> tuple[frozenset[str], ...]:
         access, transport = await reviewed(api_server, "operator", seconds, requests)
         first = await access.visible("Bearer nobody", {namespace})
         asked_once = len(requests)
-        api_server.ask("DELETE", f"{RBAC}/namespaces/{namespace}/rolebindings/lister")
+        withdraw_apps(api_server, namespace, "list")
         second = await access.visible("bearer nobody", {namespace})
         assert len(requests) == asked_once
         seconds[0] += ANSWER_SECONDS

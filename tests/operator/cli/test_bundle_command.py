@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from streamapp_operator.cli.bundle import bundle
 from streamapp_operator.cli.support_bundle.bundle_archive import archive_bytes
 from tests.harness.api_server.api_server import ApiServer
-from tests.harness.api_server.granted_rights import let_read_apps
+from tests.harness.api_server.granted_rights import grant_apps, user
 from tests.harness.api_server.played_node import node_with_kubelet
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
@@ -154,7 +154,7 @@ def test_it_has_all_that_is_known_and_no_secret(app: OperatorSim, tmp_path: Path
 
 
 def test_what_may_not_be_read_is_listed_and_not_fatal(app: OperatorSim, tmp_path: Path) -> None:
-    let_read_apps(app.server, app.namespace, "nobody")
+    grant_apps(app.server, app.namespace, user("nobody"), "get")
     file = tmp_path / "app.tar.gz"
     result = run(app, file, user="nobody")
     assert result.exit_code == 0, result.output

@@ -15,7 +15,7 @@ from streamapp.protocol.driver_report import DriverState, Progress
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.api_server.fault_proxy import proxied
 from tests.harness.api_server.forwarding_kubelet import ForwardingKubelet
-from tests.harness.api_server.granted_rights import let_read_apps
+from tests.harness.api_server.granted_rights import grant_apps, user
 from tests.harness.api_server.played_node import played_node
 from tests.harness.engine.batch_results import batch
 from tests.harness.engine.watched_pages import BEGAN, WatchedRun, page_served, reports, running
@@ -188,7 +188,7 @@ def test_an_app_that_is_not_there_is_refused(sim: OperatorSim) -> None:
 
 def test_what_may_not_be_read_is_said_and_the_rest_is_shown(sim: OperatorSim, api_server: ApiServer) -> None:
     sim.bring_up(join())
-    let_read_apps(api_server, sim.namespace, "nobody")
+    grant_apps(api_server, sim.namespace, user("nobody"), "get")
     done = once(sim, "app", user="nobody")
     assert (done.returncode, cells(done.stdout)[1][:3]) == (0, ["app", "Running", "True"])
     assert done.stderr.startswith("not read: the drivers' reports: ")

@@ -21,7 +21,7 @@ from streamapp_operator.reconciler.partition_counts.lookup_results import (
 from streamapp_operator.reconciler.pause import PAUSE_ANNOTATION
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.api_server.forwarding_kubelet import ForwardingKubelet
-from tests.harness.api_server.granted_rights import let_read_apps
+from tests.harness.api_server.granted_rights import grant_apps, user
 from tests.harness.api_server.played_node import played_node
 from tests.harness.engine.batch_results import batch
 from tests.harness.engine.watched_pages import WatchedRun, page_served, running
@@ -418,7 +418,7 @@ def test_a_condition_that_no_situation_explains_is_there_with_the_meaning_of_its
 
 def test_what_may_not_be_read_is_left_out_and_named(sim: OperatorSim) -> None:
     sim.bring_up(join())
-    let_read_apps(sim.server, sim.namespace, "nobody")
+    grant_apps(sim.server, sim.namespace, user("nobody"), "get")
     result = told(sim, user="nobody")
     assert result.exit_code == 0
     assert 'not read: pods: pods is forbidden: User "nobody"' in result.output
