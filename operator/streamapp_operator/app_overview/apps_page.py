@@ -5,14 +5,13 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from hashlib import sha256
-from importlib.resources import files
 from typing import Any, Final
 
 from aiohttp import hdrs, web
 
 from streamapp.plan.render.drawing.theme import variables
 from streamapp.served_pages.page_safety import FOREIGN_HOST, PAGE_HEADERS, is_own_host
-from streamapp.served_pages.shared_assets import SCRIPT_TYPE, SHARED_ASSETS, STYLE_TYPE, shared_asset
+from streamapp.served_pages.shared_assets import SCRIPT_TYPE, STYLE_TYPE, Assets, page_asset
 from streamapp_operator.app_overview.app_row import app_details
 from streamapp_operator.app_overview.apps_reading import AppsSource
 from streamapp_operator.app_overview.viewer_rights import UnknownViewerError, ViewerAccess
@@ -21,7 +20,7 @@ from streamapp_operator.controller.client.api_errors import ClusterError, Reject
 PREFIX: Final = "/apps"
 _JSON: Final = "application/json; charset=utf-8"
 _TEXT: Final = "text/plain; charset=utf-8"
-_FILES: Final = {
+_ASSETS: Final[Assets] = {
     "": ("apps_page.html", "text/html; charset=utf-8"),
     "apps_page.css": ("apps_page.css", STYLE_TYPE),
     "apps_page.js": ("apps_page.js", SCRIPT_TYPE),
@@ -100,17 +99,10 @@ async def _redirect(_: web.Request) -> web.StreamResponse:
 
 async def _file(request: web.Request) -> web.StreamResponse:
     name = request.match_info["file"]
-    if name in SHARED_ASSETS:
-        return _content(shared_asset(name), SHARED_ASSETS[name])
-    if name == "theme.css":
-        return _content(_THEME, STYLE_TYPE)
-    if name in _FILES:
-        file, kind = _FILES[name]
-        return _content(files(__package__).joinpath("assets", file).read_bytes(), kind)
-    return _text(404, f"look at {PREFIX}/")
-
-
-def _content(content: bytes, kind: str) -> web.Response:
+    asset = (STYLE_TYPE, _THEME) if name == "theme.css" else page_asset(name, __package__, _ASSETS)
+    if asset is None:
+        return _text(404, f"look at {PREFIX}/")
+    kind, content = asset
     return web.Response(body=content, headers={hdrs.CONTENT_TYPE: kind})
 
 

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from importlib.resources import files
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Final, Self
 
@@ -14,7 +13,7 @@ from streamapp.plan.render.drawing.svg_document import drawing
 from streamapp.plan.render.drawing.theme import variables
 from streamapp.plan.render.web_page.zoom_script import ZOOM_SCRIPT
 from streamapp.served_pages.page_safety import PAGE_HEADERS
-from streamapp.served_pages.shared_assets import SCRIPT_TYPE, SHARED_ASSETS, STYLE_TYPE, shared_asset
+from streamapp.served_pages.shared_assets import SCRIPT_TYPE, STYLE_TYPE, Assets, page_asset
 from streamapp_runtime.driver.loopback_requests import refusal_of
 from streamapp_runtime.driver.page.app_snapshot import app_snapshot, live_fields
 from streamapp_runtime.driver.page.page_recorder import PageRecorder
@@ -30,7 +29,7 @@ MOST_VIEWERS: Final = 16
 PREFIX: Final = "/page/"
 _TEXT: Final = "text/plain; charset=utf-8"
 _JSON: Final = "application/json; charset=utf-8"
-_FILES: Final = {
+_ASSETS: Final[Assets] = {
     "": ("app_page.html", "text/html; charset=utf-8"),
     "app_page.css": ("app_page.css", STYLE_TYPE),
     "app_page.js": ("app_page.js", SCRIPT_TYPE),
@@ -94,7 +93,7 @@ class PageRoutes:
             case "drawing_zoom.js":
                 return SCRIPT_TYPE, ZOOM_SCRIPT.encode()
             case _:
-                return _file(name)
+                return page_asset(name, __package__, _ASSETS)
 
     def _stream(self, start_response: "StartResponse", answer: Callable[..., list[bytes]]) -> Iterable[bytes]:
         with self._lock:
@@ -147,15 +146,6 @@ class _Events:
         if not self._released:
             self._released = True
             self._routes.release()
-
-
-def _file(name: str) -> tuple[str, bytes] | None:
-    if name in SHARED_ASSETS:
-        return SHARED_ASSETS[name], shared_asset(name)
-    if name not in _FILES:
-        return None
-    file, kind = _FILES[name]
-    return kind, files(__package__).joinpath("assets", file).read_bytes()
 
 
 def _drawn(app: RunningApp) -> bytes:
