@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import Final
 
 from streamapp_operator.app_overview.app_reports import AppReports
 from streamapp_operator.app_overview.app_row import Document, app_row
-from streamapp_operator.app_overview.apps_reading import AppsReading
+from streamapp_operator.app_overview.apps_reading import AppsReading, SharedReading
 from streamapp_operator.controller.client.api_errors import ClusterError
 from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.cluster_client import ClusterClient
@@ -29,17 +29,16 @@ class CachedApps:
 
     cache: ObjectCache
     cluster: ClusterClient
-    clock: Callable[[], float]
+    clock: InitVar[Callable[[], float]]
     _rows: dict[AppKey, tuple[Versions, Document]] = field(default_factory=dict)
-    _reading: tuple[float, AppsReading] | None = None
-    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _reading: SharedReading = field(init=False)
+
+    def __post_init__(self, clock: Callable[[], float]) -> None:
+        self._reading = SharedReading(FRESH_SECONDS, clock)
 
     async def read(self) -> AppsReading:
         """All apps of the operator."""
-        async with self._turn:
-            if self._reading is None or self.clock() - self._reading[0] >= FRESH_SECONDS:
-                self._reading = self.clock(), await self._read()
-            return self._reading[1]
+        return await self._reading.get(self._read)
 
     async def app(self, namespace: str, name: str) -> Manifest | None:
         """The resource of one app."""

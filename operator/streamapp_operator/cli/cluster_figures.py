@@ -27,13 +27,11 @@ from streamapp_operator.cli.cluster_access.cluster_command import (
     open_cluster,
 )
 from streamapp_operator.cli.cluster_access.page_request import PageUnansweredError, read_page
+from streamapp_operator.cli.cluster_access.report_lookup import read_report_maps
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.api_errors import ClusterError, UnansweredError
-from streamapp_operator.controller.client.labels import ROLE_LABEL
 from streamapp_operator.controller.client.manifest import Manifest
-from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, STREAM_APP
-from streamapp_operator.reconciler.objects import object_names
-from streamapp_operator.reconciler.objects.object_metadata import ObjectRole
+from streamapp_operator.controller.client.resource_kinds import STREAM_APP
 
 PAGES_AT_A_TIME: Final = 16
 
@@ -78,12 +76,8 @@ class ClusterFigures:
             manifests = [await read_app(cluster, self.namespace, self.app)]
         else:
             manifests = await cluster.select(STREAM_APP, self.namespace, {})
-        notices = []
-        try:
-            reports = self._reports.of(manifests, await self._config_maps(cluster))
-        except ClusterError as error:
-            reports = {}
-            notices.append(f"the drivers' reports: {error}")
+        config_maps, notices = await read_report_maps(cluster, self.namespace, self.app)
+        reports = self._reports.of(manifests, config_maps)
         now = cluster.seconds()
         apps = [_app_figures(app, reports.get(app["metadata"]["uid"]), now) for app in manifests]
         turns = asyncio.Semaphore(PAGES_AT_A_TIME)
@@ -97,15 +91,8 @@ class ClusterFigures:
         for figures, why in paged_apps:
             if why:
                 unanswered[why].append(figures.name)
-        notices += [f"{_pages(names)}: {why}" for why, names in unanswered.items()]
-        return FiguresReading(tuple(figures for figures, _ in paged_apps), tuple(notices))
-
-    async def _config_maps(self, cluster: ApiClusterClient) -> list[Manifest]:
-        """Those of the reports. One app's is read by its name, which takes no right to list."""
-        if self.app is None or self.namespace is None:
-            return await cluster.select(CONFIG_MAP, self.namespace, {ROLE_LABEL: ObjectRole.REPORT.value})
-        config_map = await cluster.read(CONFIG_MAP, self.namespace, object_names.report(self.app))
-        return [] if config_map is None else [config_map]
+        notices += tuple(f"{_pages(names)}: {why}" for why, names in unanswered.items())
+        return FiguresReading(tuple(figures for figures, _ in paged_apps), notices)
 
 
 def open_figures(access: ClusterAccess, app: str | None, all_namespaces: bool) -> ClusterFigures:
