@@ -6,9 +6,8 @@
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from streamapp.graph.graph_builder import build_graph
 from streamapp.spec.parser import parse
@@ -16,10 +15,9 @@ from streamapp.tasks.layouts.split import Split
 from streamapp_runtime.driver.page.run_history import MOST_POINTS
 from tests.harness.engine.batch_results import batch
 from tests.harness.engine.watched_pages import WatchedRun, page_served, reports, running
-from tests.harness.machine.chromium import chromium
+from tests.harness.repository.page_pictures import take_pictures
 
 REPOSITORY = Path(__file__).parents[3]
-PICTURES = REPOSITORY / "docs" / "pictures"
 EXAMPLE = REPOSITORY / "examples" / "country-views" / "app.yaml"
 STATE = {"users": (48_210, 6_400_000), "counted": (241, 90_112)}
 
@@ -64,17 +62,12 @@ def _run() -> WatchedRun:
 
 def take() -> None:
     """One picture in light and one in dark."""
-    with page_served(_run().recorder) as url, chromium() as browser:
-        schemes: tuple[Literal["light"], Literal["dark"]] = ("light", "dark")
-        for scheme in schemes:
-            page = browser.new_page(
-                viewport={"width": 1280, "height": 900},
-                color_scheme=scheme,
-            )
-            page.goto(url)
-            expect(page.locator(".plan .flow", has_text="/s").first).to_be_visible()
-            page.screenshot(path=PICTURES / f"app-page-{scheme}.png", full_page=True)
-            page.close()
+
+    def prepare(page: Page) -> None:
+        expect(page.locator(".plan .flow", has_text="/s").first).to_be_visible()
+
+    with page_served(_run().recorder) as url:
+        take_pictures(url, "app-page", height=900, prepare=prepare)
 
 
 if __name__ == "__main__":

@@ -4,12 +4,11 @@
 """
 
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Any
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from streamapp_operator.controller.watch.object_cache import ObjectCache
-from tests.harness.machine.chromium import chromium
 from tests.harness.operator.overview_apps import (
     apps_page_served,
     condition,
@@ -17,7 +16,7 @@ from tests.harness.operator.overview_apps import (
     overview_cache,
     overview_report,
 )
-from tests.harness.repository.app_page_picture import PICTURES
+from tests.harness.repository.page_pictures import take_pictures
 
 
 def _ago(**time: float) -> str:
@@ -81,16 +80,14 @@ def _cache() -> ObjectCache:
 
 def take() -> None:
     """One picture in light and one in dark."""
-    with apps_page_served(_cache()) as url, chromium() as browser:
-        schemes: tuple[Literal["light"], Literal["dark"]] = ("light", "dark")
-        for scheme in schemes:
-            page = browser.new_page(viewport={"width": 1280, "height": 420}, color_scheme=scheme)
-            page.goto(url)
-            page.locator("#apps tbody tr", has_text="enrichment").click()
-            expect(page.locator("#conditions tbody tr")).to_have_count(10)
-            page.mouse.move(0, 0)
-            page.screenshot(path=PICTURES / f"apps-page-{scheme}.png", full_page=True)
-            page.close()
+
+    def prepare(page: Page) -> None:
+        page.locator("#apps tbody tr", has_text="enrichment").click()
+        expect(page.locator("#conditions tbody tr")).to_have_count(10)
+        page.mouse.move(0, 0)
+
+    with apps_page_served(_cache()) as url:
+        take_pictures(url, "apps-page", height=420, prepare=prepare)
 
 
 if __name__ == "__main__":
