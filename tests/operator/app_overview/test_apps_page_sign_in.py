@@ -46,7 +46,8 @@ def test_a_token_of_the_cluster_shows_the_apps_and_is_forgotten_on_demand(
         expect(page.locator("#apps tbody td").first).to_have_text("app")
         page.get_by_role("button", name="Forget the token").click()
         expect(page.locator("#sign-in")).to_be_visible()
-        expect(page.locator("#apps")).to_be_hidden()
+        for part in ("#apps", "#counts", "#order", "#filter"):
+            expect(page.locator(part)).to_be_hidden()
         assert page.evaluate("sessionStorage.length") == 0
         other = browser.new_page()
         other.goto(page.url)
