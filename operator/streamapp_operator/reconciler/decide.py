@@ -88,7 +88,7 @@ def _decision(findings: Findings) -> ReconcileDecision:
     facts = findings.facts
     history = _announced_history(findings)
     writes_before = tuple(before_status(findings, history))
-    status = app_status(findings, history, _model_in_force(findings))
+    status = app_status(findings, history)
     events = (
         *status_events(facts.status, status),
         *locality_events(findings, writes_before),
@@ -129,6 +129,7 @@ def collect_findings(
     driver = decide_driver(facts, acceptance.target, model if isinstance(model, ModelUpdate) else None)
     action = hold_start(driver.action, acceptance.target, plan, model)
     findings = Findings(facts, acceptance, plan, model, driver, action, installation.network_rules)
+    findings = replace(findings, model_in_force=_model_in_force(findings))
     return replace(findings, autoscaling=_autoscaling(findings))
 
 
@@ -141,7 +142,7 @@ def _autoscaling(findings: Findings) -> AutoscaleDecision | None:
     report = findings.report
     calm = findings.running and not findings.runs_earlier_generation and not findings.no_progress
     progress = report.progress if report is not None and calm and not report.progress.restoring else None
-    model = _model_in_force(findings)
+    model = findings.model_in_force
     processors = target.accepted.app.spec.processors
     state = AutoscaleState.of_status(facts.status.get("autoscale") or {}, processors, facts.now)
     return autoscale(policy, state, progress, len(model.tasks) if model else None, facts.now)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from streamapp.author.app_streams import is_embedded
+from streamapp.jobmodel.job_model import JobModel
 from streamapp.protocol.driver_report import DriverState, Report
 from streamapp.tasks.refusal import Refusal
 from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration
@@ -30,6 +31,7 @@ class Findings:
     driver: DriverDecision
     action: DriverAction
     network_rules: AppNetworkRules | None = None  # of the installation as it is now
+    model_in_force: JobModel | None = None  # after all writes
     autoscaling: AutoscaleDecision | None = None  # where the app has it
 
     @property

@@ -113,6 +113,8 @@ class AutoscaleStatus(Part):
     """The most that were asked for since then."""
     message: ShortText | None = None
     """Why so many are wanted, and what bounds the number."""
+    bounded_by: ShortText | None = None
+    """Which bound keeps the number from what the load asks for: min, max or tasks."""
 
 
 class Status(Part):

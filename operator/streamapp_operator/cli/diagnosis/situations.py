@@ -1,6 +1,5 @@
 """The situations that an app may be in: one table, from the causes to what follows from them."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -27,7 +26,8 @@ _GROWTH_REFUSALS: Final = (
     Reason.EXPANSION_ALGORITHM_INVALID,
     Reason.LAYOUT_CONFLICT,
 )
-_AUTOSCALE_BOUNDS: Final = re.compile(r"bounded by (max|tasks) ")
+_UPPER_BOUNDS: Final = frozenset({"max", "tasks"})
+"""What may keep autoscaling from more processors: its policy, and the tasks that could use them."""
 _DESCRIBE_DRIVER: Final = "kubectl describe pod {driver} -n {namespace}"
 _LIST_EXECUTORS: Final = (
     "kubectl describe pods -n {namespace} -l streamapp.dev/app={app},streamapp.dev/role=executor"
@@ -139,9 +139,11 @@ def _driver_waits(facts: SituationFacts) -> str | None:
 
 
 def _autoscale_bounded(facts: SituationFacts) -> str | None:
-    message = str((facts.status.get("autoscale") or {}).get("message", ""))
+    state = facts.status.get("autoscale") or {}
     unread = _unread(facts)
-    return f"{unread}; {message}" if unread is not None and _AUTOSCALE_BOUNDS.search(message) else None
+    if unread is None or state.get("boundedBy") not in _UPPER_BOUNDS:
+        return None
+    return f"{unread}; {state.get('message', '')}"
 
 
 def _behind(facts: SituationFacts) -> str | None:

@@ -34,6 +34,7 @@ class AutoscaleState:
     low_since: float | None = None
     low_most: int | None = None
     message: str = ""
+    bounded_by: str = ""  # what keeps `wanted` from what the load asks for
 
     def as_status(self) -> dict[str, Any]:
         """The entry in the status."""
@@ -43,6 +44,7 @@ class AutoscaleState:
             "wanted": self.wanted,
             "lowMost": self.low_most,
             "message": self.message or None,
+            "boundedBy": self.bounded_by or None,
             **{name: None if time is None else format_timestamp(time) for name, time in times.items()},
         }
         return {name: value for name, value in status.items() if value is not None}
@@ -83,15 +85,19 @@ def autoscale(
     if progress is None:
         quiet = replace(state, low_since=None, low_most=None, message="waits until the app runs as asked")
         return AutoscaleDecision(quiet)
-    wanted, message = _wanted(policy, current, progress, tasks)
+    wanted, message = _wanted(policy, current, progress)
+    wanted, bounded_by = _bounded(policy, wanted, tasks)
+    if bounded_by:
+        message = f"{message}; bounded by {bounded_by} {wanted}"
+    state = replace(state, wanted=wanted, message=message, bounded_by=bounded_by)
     if wanted >= current:
-        settled = replace(state, wanted=wanted, low_since=None, low_most=None, message=message)
+        settled = replace(state, low_since=None, low_most=None)
         if wanted == current:
             return AutoscaleDecision(settled)
         return _set_after(settled, wanted, min(GROWTH_SECONDS, _cooldown(policy)), now)
     most = max(wanted, state.low_most or 0)
     since = now if state.low_since is None else min(state.low_since, now)
-    low = replace(state, wanted=wanted, low_since=since, low_most=most, message=message)
+    low = replace(state, low_since=since, low_most=most)
     left = since + _cooldown(policy) - now
     if left > 0:
         return AutoscaleDecision(low, look_after=left)
@@ -106,8 +112,8 @@ def _set_after(state: AutoscaleState, processors: int, pause: float, now: float)
     return AutoscaleDecision(state, None, left) if left > 0 else AutoscaleDecision(state, processors)
 
 
-def _wanted(policy: Autoscale, current: int, progress: Progress, tasks: int | None) -> tuple[int, str]:
-    """How many processors the load asks for within all bounds, and why."""
+def _wanted(policy: Autoscale, current: int, progress: Progress) -> tuple[int, str]:
+    """How many processors the load asks for in one change, and why."""
     busy = progress.utilization
     demands: list[tuple[int, str]] = []
     if policy.target_lag is not None:
@@ -125,14 +131,17 @@ def _wanted(policy: Autoscale, current: int, progress: Progress, tasks: int | No
         if enough > wanted:
             why = "utilization is not known yet" if busy is None else f"utilization {busy} %"
             wanted, message = enough, why
-    wanted = min(max(wanted, ceil(current / MOST_GROWTH)), current * MOST_GROWTH)
-    bounds = [(policy.max, "max")] + ([] if tasks is None else [(max(tasks, policy.min), "tasks")])
-    for bound, name in bounds:
-        if bound < wanted:
-            wanted, message = bound, f"{message}; bounded by {name} {bound}"
+    return min(max(wanted, ceil(current / MOST_GROWTH)), current * MOST_GROWTH), message
+
+
+def _bounded(policy: Autoscale, wanted: int, tasks: int | None) -> tuple[int, str]:
+    """How many of these there may be, and the bound that says so; empty where none does."""
     if wanted < policy.min:
-        wanted, message = policy.min, f"{message}; bounded by min {policy.min}"
-    return wanted, message
+        return policy.min, "min"
+    most, bound = policy.max, "max"
+    if tasks is not None and max(tasks, policy.min) < most:
+        most, bound = max(tasks, policy.min), "tasks"
+    return (most, bound) if most < wanted else (wanted, "")
 
 
 def _cooldown(policy: Autoscale) -> float:

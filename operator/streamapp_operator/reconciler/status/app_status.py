@@ -26,9 +26,9 @@ _REASON_ORDER = (
 """The conditions that determine the status's reason, the most important first."""
 
 
-def app_status(findings: Findings, history: DriverHistory, model: JobModel | None) -> dict[str, Any]:
+def app_status(findings: Findings, history: DriverHistory) -> dict[str, Any]:
     """The fields of the status; unknown ones are left out."""
-    facts = findings.facts
+    facts, model = findings.facts, findings.model_in_force
     before = {condition["type"]: condition for condition in facts.status.get("conditions") or ()}
     conditions = [condition(findings) for condition in CONDITIONS]
     pod = findings.driver.pod

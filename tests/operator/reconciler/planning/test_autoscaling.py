@@ -45,6 +45,8 @@ def test_there_are_never_more_processors_than_tasks() -> None:
     decision = look(3, 1 << 20, tasks=4)
     assert decision.processors == 4
     assert decision.state.message.endswith("bounded by tasks 4")
+    assert decision.state.as_status()["boundedBy"] == "tasks"
+    assert "boundedBy" not in look(3, tasks=4).state.as_status()
     assert look(4, 1 << 20, tasks=4).processors is None
 
 
