@@ -9,7 +9,10 @@ from streamapp.cli.text_columns import aligned_columns
 
 
 def detail_lines(run: RunFigures, width: int | None) -> list[str]:
-    """Tables of the streams by lag, of tables and state by size, and of tasks: those that wait come first."""
+    """Tables of the streams by lag, of tables and state by size, and of the tasks.
+
+    Tasks that wait come first, then those with most lag.
+    """
     lines = [line for part in (_waits(run), _streams(run), _tables(run), _tasks(run)) for line in part]
     return [fitted(line, width) for line in lines]
 
@@ -48,20 +51,24 @@ def _tables(run: RunFigures) -> Iterator[str]:
 
 
 def _tasks(run: RunFigures) -> Iterator[str]:
-    def healthy_last(task: TaskFigures) -> bool:
-        return task.state == "working"
+    def by_trouble(task: TaskFigures) -> tuple[bool, int]:
+        return task.state == "working", -(task.lag or 0)
 
     rows = [
         (
             task.name,
             task.processor,
             task.state,
+            rate_text(task.rows_in),
+            count_text(task.lag),
             task.why or ", ".join(task.partitions),
             task.location or UNKNOWN,
         )
-        for task in sorted(run.tasks, key=healthy_last)
+        for task in sorted(run.tasks, key=by_trouble)
     ]
-    yield from _section(("TASK", "PROCESSOR", "STATE", "READS, OR WHY NOT", "LOCATION"), rows, ())
+    yield from _section(
+        ("TASK", "PROCESSOR", "STATE", "IN/S", "LAG", "READS, OR WHY NOT", "LOCATION"), rows, (3, 4)
+    )
 
 
 def _section(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> Iterator[str]:

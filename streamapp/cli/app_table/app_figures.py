@@ -37,6 +37,8 @@ class TaskFigures:
     state: str
     why: str
     partitions: tuple[str, ...]
+    rows_in: float | None  # a second; None before it has read for some seconds
+    lag: int | None  # None before the first batch
 
 
 @dataclass(frozen=True, slots=True)

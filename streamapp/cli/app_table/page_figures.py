@@ -45,7 +45,9 @@ def _run_figures(snapshot: Mapping[str, Any]) -> RunFigures:
     has_run = snapshot["state"] != _STARTING  # before its first batch a driver knows no lag
     streams = tuple(_stream(fields, has_run) for fields in snapshot["streams"])
     outer_streams = [stream for stream in streams if stream.role != _INTERMEDIATE]
-    tasks = tuple(_task(task, fields) for fields in snapshot["processors"] for task in fields["tasks"])
+    tasks = tuple(
+        _task(task, fields, has_run) for fields in snapshot["processors"] for task in fields["tasks"]
+    )
     return RunFigures(
         app=str(snapshot["app"]),
         state=str(snapshot["state"]),
@@ -82,7 +84,7 @@ def _stream(fields: Mapping[str, Any], has_run: bool) -> StreamFigures:
     )
 
 
-def _task(task: Mapping[str, Any], processor: Mapping[str, Any]) -> TaskFigures:
+def _task(task: Mapping[str, Any], processor: Mapping[str, Any], has_run: bool) -> TaskFigures:
     return TaskFigures(
         task["name"],
         processor["name"],
@@ -90,4 +92,6 @@ def _task(task: Mapping[str, Any], processor: Mapping[str, Any]) -> TaskFigures:
         task["state"],
         task["why"],
         tuple(task["partitions"]),
+        task["inPerSecond"],
+        int(task["lag"]) if has_run else None,
     )

@@ -36,7 +36,8 @@ def _run() -> WatchedRun:
         rows = int(9_000 + 2_500 * math.sin(number / 30) + 700 * math.sin(number * 2.3))
         lag = 60_000 - 1_500 * (number - 200) if 200 <= number < 240 else 40 + number % 7
         counted = [("rowsOut", stream, rows * 9 // 10) for stream in (*inner, "totals")]
-        first, *others = reports(shown)
+        shares = [replace(one, rows_in=2 * rows // 8 + 9 * place) for place, one in enumerate(reports(shown))]
+        first, *others = shares
         steps = (("settle", 0.004), ("read", 0.041), ("joined", 0.12), ("counted", 0.16), ("commit", 0.082))
         at = int((run.clock.seconds - 1.5) * 1000)
         one = replace(
@@ -50,6 +51,7 @@ def _run() -> WatchedRun:
                 watermarks=dict.fromkeys(["views", *inner], at),
                 bad=int(number % 90 == 0),
             ),
+            task_lags={f"Partition {task}": lag // 8 for task in range(8)},
             rejected={("views", "no JSON"): 1} if number % 90 == 0 else {},
             reports=(replace(first, counted=tuple(counted), steps=steps), *others),
         )

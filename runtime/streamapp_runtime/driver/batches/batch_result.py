@@ -33,6 +33,7 @@ class BatchResult:
     restored_bytes: int = 0  # of the entries that were replayed
     rejected: Mapping[tuple[str, str], int] = field(default_factory=dict)  # left out, by stream and reason
     filling: int = 0  # records of side inputs that main inputs still wait for
+    task_lags: Mapping[str, int] = field(default_factory=dict)  # as `lags`, of the tasks that have any
 
     @property
     def lag(self) -> int:
@@ -63,7 +64,8 @@ def batch_result(
     """
     done = [report for report in reports if is_fine(report.status)]
     done_tasks = {report.task for report in done}
-    read = by_stream(one for one in ranges if one.task in done_tasks)
+    done_ranges = [one for one in ranges if one.task in done_tasks]
+    read = by_stream(done_ranges)
     return BatchResult(
         number=number,
         incarnation=incarnation,
@@ -79,6 +81,7 @@ def batch_result(
         late=_counted(done, LATE_ROWS_COUNTER),
         restored_bytes=_counted(reports, RESTORED_BYTES),
         rejected=_rejected(reports),
+        task_lags=_by_task(pending) - _by_task(done_ranges),
     )
 
 
@@ -93,6 +96,14 @@ def _rejected(reports: Iterable[TaskReport]) -> Counter[tuple[str, str]]:
         if report.checkpoint:
             reasons = merged_reasons(reasons, report.rejections.reasons)
     return reasons
+
+
+def _by_task(ranges: Iterable[PendingRange]) -> Counter[str]:
+    """How many records of each task."""
+    records: Counter[str] = Counter()
+    for one in ranges:
+        records[one.task] += one.lag
+    return records
 
 
 def by_stream(ranges: Iterable[PendingRange]) -> Counter[str]:

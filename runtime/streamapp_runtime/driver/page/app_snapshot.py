@@ -8,28 +8,19 @@ One pure function of what is known. Names are as plans are drawn with them: the 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Final
 
-from streamapp.graph.nodes import Graph, OperatorNode
-from streamapp.graph.wiring import direct_producers, streams_read
 from streamapp.plan.render.display_names import legible
-from streamapp.plan.render.wording import ROLES, counted
+from streamapp.plan.render.wording import ROLES
 from streamapp_runtime.driver.page.run_facts import RunFacts
 from streamapp_runtime.driver.page.run_history import history_columns
+from streamapp_runtime.driver.page.run_waits import shown_activity, streams_before, task_failure, waits
 from streamapp_runtime.driver.page.running_app import RunningApp
-from streamapp_runtime.driver.status_rules import SHOWN_STATUSES, is_fine
+from streamapp_runtime.driver.status_rules import is_fine
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 
 HIDDEN_REASON: Final = "hidden, since it may repeat values"
-HIDDEN_MESSAGE: Final = "the driver's log says why"
-_MOST_REASONS: Final = 5
-"""So many different failures of tasks are named beside each other; each task has its own in any case."""
-HELD_BACK_MILLISECONDS: Final = 60_000
-"""So far one stream may be ahead of another before the same operator, without a word."""
-_REMOTE: Final = "waits for a remote table"
-_AWAY: Final = frozenset({TaskStatus.WAITING, TaskStatus.AWAY})
 Fields = dict[str, object]
 
 
@@ -50,7 +41,7 @@ def live_fields(facts: RunFacts) -> Fields:
         "started": round(facts.started, 3),
         "model": app.model if app else 0,
         "incarnation": facts.incarnation,
-        "activity": _activity(facts),
+        "activity": shown_activity(facts),
         "activeSince": round(facts.active_since, 3),
         "lag": last.lag if last else 0,
         "showValues": facts.show_values,
@@ -75,18 +66,13 @@ def live_fields(facts: RunFacts) -> Fields:
         "leftOut": _left_out(facts),
         "growths": list(_growths(app)) if app else [],
         "filling": last.filling if last else 0,
-        "waits": list(_waits(facts)),
+        "waits": list(waits(facts)),
         "refused": [one.message for one in facts.refused],
         "notes": [
             {"at": round(note.at, 3), "kind": note.kind, "text": note.text, "moved": note.moved}
             for note in reversed(facts.notes)
         ],
     }
-
-
-def _activity(facts: RunFacts) -> str:
-    """What the driver does. What a client of a remote table says is its own, and may name keys."""
-    return facts.activity if facts.show_values or not facts.activity.startswith(_REMOTE) else _REMOTE
 
 
 def _state(facts: RunFacts, reports: Mapping[str, TaskReport]) -> str:
@@ -121,7 +107,7 @@ def _rate(rates: Mapping[str, float], stream: str) -> float | None:
 
 
 def _operators(app: RunningApp, facts: RunFacts, watermarks: Mapping[str, int]) -> Iterator[Fields]:
-    streams = _streams_before(app.graph)
+    streams = streams_before(app.graph)
     for name, operator in sorted(app.graph.operators.items()):
         if operator.is_input:
             continue
@@ -132,22 +118,6 @@ def _operators(app: RunningApp, facts: RunFacts, watermarks: Mapping[str, int]) 
             "late": facts.late.get(name, 0),
             **_watermark(min(times, default=None), facts.now),
         }
-
-
-def _streams_before(graph: Graph) -> dict[str, frozenset[str]]:
-    """The streams whose rows reach an operator within its task."""
-    streams: dict[str, frozenset[str]] = {}
-
-    def before(operator: OperatorNode, path: frozenset[str]) -> frozenset[str]:
-        if operator.name in streams or operator.name in path:
-            return streams.get(operator.name, frozenset())
-        path |= {operator.name}
-        producers = [before(producer, path) for producer in direct_producers(graph, operator)]
-        return streams.setdefault(operator.name, frozenset(streams_read(graph, operator)).union(*producers))
-
-    for operator in graph.operators.values():
-        before(operator, frozenset())
-    return streams
 
 
 def _watermark(watermark: int | None, now: float) -> Fields:
@@ -191,7 +161,12 @@ def _processors(app: RunningApp, facts: RunFacts, reports: Mapping[str, TaskRepo
 
 
 def _task(task: str, app: RunningApp, facts: RunFacts, report: TaskReport | None) -> Fields:
-    fields: Fields = {"name": legible(task), "partitions": list(map(legible, app.partitions.get(task, ())))}
+    fields: Fields = {
+        "name": legible(task),
+        "partitions": list(map(legible, app.partitions.get(task, ()))),
+        "inPerSecond": _rate(facts.task_rates, task),
+        "lag": facts.last.task_lags.get(task, 0) if facts.last else 0,
+    }
     if report is None:
         why = "not run by this model yet" if facts.last is None else "its processor is missing"
         return fields | {"state": "waiting", "why": why}
@@ -200,17 +175,7 @@ def _task(task: str, app: RunningApp, facts: RunFacts, report: TaskReport | None
     if is_fine(report.status):
         paused = ", ".join(report.paused_inputs)
         return fields | {"state": "working", "why": f"waits with {legible(paused)}" if paused else ""}
-    return fields | {"state": "waiting", "why": _failure(facts, report)}
-
-
-def _failure(facts: RunFacts, report: TaskReport) -> str:
-    """What a task says of its failure, as far as that may be shown."""
-    message = HIDDEN_MESSAGE
-    if facts.show_values or report.status in SHOWN_STATUSES:
-        message = report.message
-    elif report.status in _AWAY:
-        message = report.message.partition(": ")[0]  # which table it is
-    return f"{report.status}: {legible(message)}"
+    return fields | {"state": "waiting", "why": task_failure(facts, report)}
 
 
 def _by_number(name: str) -> tuple[str | int, ...]:
@@ -239,49 +204,3 @@ def _growths(app: RunningApp) -> Iterator[Fields]:
             "seen": round(split.seen_at, 3),
             "settled": split.offsets is not None,
         }
-
-
-def _waits(facts: RunFacts) -> Iterator[str]:
-    """What the app waits for, in sentences."""
-    if facts.activity.startswith("waits "):
-        yield _activity(facts)
-    elif facts.awaited:
-        yield f"rows wait for the first version of {', '.join(facts.awaited)}"
-    if facts.last and facts.last.filling:
-        yield f"main inputs wait for {facts.last.filling:,} records of side inputs"
-    if facts.slow:
-        yield facts.slow
-    reports = facts.last.reports if facts.last else ()
-    restoring = sum(report.status is TaskStatus.RESTORING for report in reports)
-    if restoring:
-        yield f"{counted(restoring, 'task')} restoring: no rows for these until their stores are back"
-    failed = Counter(_failure(facts, report) for report in reports if not is_fine(report.status))
-    for why, number in failed.most_common(_MOST_REASONS):
-        yield f"{counted(number, 'task')}: {why}"
-    yield from _held_back(facts)
-    if facts.last and len(reports) < sum(map(len, facts.app.lanes.values() if facts.app else ())):
-        yield "some tasks wait for a processor that is missing"
-
-
-def _held_back(facts: RunFacts) -> Iterator[str]:
-    """The streams whose watermarks hold operators back, while others before them are far ahead."""
-    if facts.app is None or facts.last is None:
-        return
-    watermarks, operators = facts.last.watermarks, facts.app.graph.operators
-    held: dict[tuple[str, str], list[str]] = {}
-    for name, streams in sorted(_streams_before(facts.app.graph).items()):
-        timed = sorted((watermarks[stream], stream) for stream in streams if stream in watermarks)
-        if not timed or operators[name].is_input or timed[-1][0] - timed[0][0] < HELD_BACK_MILLISECONDS:
-            continue
-        held.setdefault((timed[0][1], timed[-1][1]), []).append(legible(name))
-    for (stream, other), names in held.items():
-        stands = datetime.fromtimestamp(watermarks[stream] / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
-        minutes = (watermarks[other] - watermarks[stream]) // 60_000
-        shown = ", ".join(names[:_MOST_REASONS]) + f" and {len(names) - _MOST_REASONS} more" * (
-            len(names) > _MOST_REASONS
-        )
-        yield (
-            f"{legible(stream)} holds back the watermark of {shown}: it stands at {stands} UTC,"
-            f" {counted(minutes, 'minute')} behind {legible(other)};"
-            " look for a partition of it without new records"
-        )

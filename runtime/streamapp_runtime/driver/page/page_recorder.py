@@ -2,7 +2,7 @@
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Final
 
@@ -37,12 +37,13 @@ _REMOTE: Final = ("remoteAsked", "remoteCached", "remoteUnanswered")
 
 
 @dataclass(frozen=True, slots=True)
-class _StreamTotals:
-    """Records read and written so far, by stream."""
+class _Totals:
+    """Records read and written so far, by stream, and rows read by task."""
 
     at: float
     read: Mapping[str, int]
     written: Mapping[str, int]
+    by_task: Mapping[str, int]
 
 
 @dataclass(slots=True)
@@ -63,7 +64,9 @@ class PageRecorder:
     _batches: deque[BatchFacts] = field(default_factory=lambda: deque(maxlen=MOST_BATCHES))
     _read: Counter[str] = field(default_factory=Counter)
     _written: Counter[str] = field(default_factory=Counter)
-    _totals: deque[_StreamTotals] = field(default_factory=lambda: deque(maxlen=RATE_POINTS + 1))
+    _read_by_task: Counter[str] = field(default_factory=Counter)
+    _task_watermarks: dict[str, Mapping[str, int]] = field(default_factory=dict)  # as a task told them last
+    _totals: deque[_Totals] = field(default_factory=lambda: deque(maxlen=RATE_POINTS + 1))
     _rows_in: int = 0  # since the last point, as are the next three
     _rows_out: int = 0
     _batch_count: int = 0
@@ -82,7 +85,7 @@ class PageRecorder:
     def __post_init__(self) -> None:
         self._started, self._point_at = self.now(), self.clock()
         self._activity = ("starts", self._started)
-        self._totals.append(_StreamTotals(self._point_at, {}, {}))
+        self._totals.append(_Totals(self._point_at, {}, {}, {}))
 
     def launched(self, launch: Launch) -> None:
         """Note what runs."""
@@ -92,7 +95,8 @@ class PageRecorder:
     def runs(self, app: RunningApp) -> None:
         """Note what runs from now on: no task of it has done anything yet."""
         with self._lock:
-            self._app, self._last = app, None
+            self._app = app
+            self._begin_model()
 
     def changed(self, change: RunChange) -> None:
         """Note who runs what from now on, and what cannot be."""
@@ -101,7 +105,7 @@ class PageRecorder:
             self._app = app
             self._state.run_by(change.lanes)
             if change.kind is ChangeKind.MODEL:
-                self._last = None
+                self._begin_model()
             if change.kind is ChangeKind.REFUSED:
                 self._refused = tuple(warning.redacted(redacted) for warning in change.warnings)
             self._note(change.kind, change.text, change.moved)
@@ -171,6 +175,8 @@ class PageRecorder:
                 incarnation=self._incarnation,
                 rates_in=_rates(oldest.read, newest.read, seconds),
                 rates_out=_rates(oldest.written, newest.written, seconds),
+                task_rates=_rates(oldest.by_task, newest.by_task, seconds),
+                task_watermarks=dict(self._task_watermarks),
                 history=self._history.points,
                 batches=tuple(self._batches),
                 bad=self._bad,
@@ -186,9 +192,17 @@ class PageRecorder:
                 refused=self._refused,
             )
 
+    def _begin_model(self) -> None:
+        """Forget what is known of tasks: others may have their names."""
+        self._last, self._task_watermarks = None, {}
+        self._read_by_task.clear()
+        self._totals = deque((replace(one, by_task={}) for one in self._totals), self._totals.maxlen)
+
     def _count(self, reports: Iterable[TaskReport]) -> None:
         topics = self._app.topics if self._app else {}
         for report in reports:
+            self._read_by_task[report.task] += report.rows_in
+            self._task_watermarks[report.task] = report.watermarks
             for counter, name, number in report.counted:
                 if counter == ROWS_OUT:
                     self._written[topics.get(name, name)] += number
@@ -208,7 +222,7 @@ class PageRecorder:
             lag = self._last.lag if self._last else 0
             rates = self._rows_in / seconds, self._rows_out / seconds
             self._history.add(HistoryPoint(self.now(), *rates, lag, mean))
-            self._totals.append(_StreamTotals(at, dict(self._read), dict(self._written)))
+            self._totals.append(_Totals(at, dict(self._read), dict(self._written), dict(self._read_by_task)))
             self._rows_in = self._rows_out = self._batch_count = 0
             self._batch_seconds = 0.0
             self._point_at = at

@@ -54,6 +54,8 @@ class RunFacts:
     incarnation: int = 0
     rates_in: Mapping[str, float] = field(default_factory=dict)  # records a second, by stream
     rates_out: Mapping[str, float] = field(default_factory=dict)
+    task_rates: Mapping[str, float] = field(default_factory=dict)  # rows read a second, by task
+    task_watermarks: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # by task and stream
     history: tuple[HistoryPoint, ...] = ()
     batches: tuple[BatchFacts, ...] = ()
     bad: int = 0

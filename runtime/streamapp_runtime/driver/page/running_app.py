@@ -7,6 +7,7 @@ from streamapp.graph.nodes import Graph
 from streamapp.plan.partition_plan import Plan
 from streamapp.tasks.layouts.split import Split
 from streamapp_runtime.driver.start.launch import Launch
+from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup
 from streamapp_runtime.operators.stateless.stream_operations import declared_stream
 
 TableSizes = Mapping[str, tuple[int, int]]
@@ -32,6 +33,7 @@ class RunningApp:
     locations: Mapping[str, str | None] = field(default_factory=dict)  # processor -> where it is
     counts: Mapping[str, int | None] = field(default_factory=dict)  # stream -> partitions of today
     splits: tuple[Split, ...] = ()  # growths that are remembered
+    timed_inputs: Mapping[str, frozenset[str]] = field(default_factory=dict)  # task -> those with event times
     sizes: Callable[[], TableSizes] = no_sizes
 
 
@@ -54,5 +56,12 @@ def running_app(
         locations=launch.locations,
         counts=launch.counts,
         splits=layout.splits,
+        timed_inputs=_timed_inputs(launch.setup.time),
         sizes=sizes,
     )
+
+
+def _timed_inputs(event_time: EventTimeSetup | None) -> dict[str, frozenset[str]]:
+    if event_time is None:
+        return {}
+    return {task: event_time.streams(task) & event_time.delays.keys() for task in event_time.partitions}

@@ -88,6 +88,54 @@ def test_a_stream_that_holds_back_a_watermark_is_named_with_since_when() -> None
     ]
 
 
+def test_a_task_that_is_behind_alone_is_named_and_a_backlog_of_all_is_not() -> None:
+    app = running(shop(3))
+    names = [f"Partition {number}" for number in range(4)]
+    for lags, is_named in [
+        ((4_000, 1_000, 1_000, 1_000), True),
+        ((3_990, 1_000, 1_000, 1_000), False),
+        ((999, 0, 0, 0), False),
+        ((1_000, 0, 0, 0), True),
+    ]:
+        run = WatchedRun()
+        run.recorder.runs(app)
+        behind = replace(batch(), reports=reports(app), task_lags=dict(zip(names, lags, strict=True)))
+        run.batches(behind, count=1)
+        snapshot = shown(run)
+        assert [task["lag"] for task in snapshot["processors"][0]["tasks"]] == list(lags)
+        assert bool(snapshot["waits"]) == is_named
+    assert snapshot["waits"] == [
+        "task Partition 0, one of 4, has 100 % of the records that are not yet read: more processors do not"
+        f" help; look for a key that most records of {', '.join(app.partitions['Partition 0'])} have"
+    ]
+
+
+def test_a_backlog_that_is_read_in_seconds_is_no_matter() -> None:
+    app = running(shop(3))
+    run = WatchedRun()
+    run.recorder.runs(app)
+    first, *others = reports(app)
+    read = replace(batch(), reports=(replace(first, rows_in=20_000), *others))
+    run.batches(replace(read, task_lags={"Partition 0": 90_000}), count=5)
+    snapshot = shown(run)
+    tasks = snapshot["processors"][0]["tasks"]
+    assert [task["inPerSecond"] for task in tasks] == [10_000, 0, 0, 0]
+    assert snapshot["waits"] == []
+    run.batches(replace(read, task_lags={"Partition 0": 110_000}), count=1)
+    assert len(shown(run)["waits"]) == 1
+
+
+def test_rates_of_tasks_begin_again_with_a_model() -> None:
+    app = running(shop(3))
+    run = WatchedRun()
+    run.recorder.runs(app)
+    first, *others = reports(app)
+    run.batches(replace(batch(), reports=(replace(first, rows_in=20_000), *others)), count=5)
+    run.recorder.runs(app)
+    (processor,) = shown(run)["processors"]
+    assert {task["inPerSecond"] for task in processor["tasks"]} == {None}
+
+
 def test_a_stream_without_event_times_has_no_watermark() -> None:
     run = WatchedRun()
     run.recorder.runs(running(shop(3)))

@@ -110,6 +110,8 @@ class ProcessorList {
     entry.table ??= new LiveTable(entry.box, [
       column("task", "name", (row) => row.name),
       column("partitions", "text", (row) => row.partitions.join(", ")),
+      column("read", "number", (row) => rate(row.inPerSecond)),
+      column("lag", "number", (row) => (row.inPerSecond === null && !row.lag ? "" : count(row.lag)), lags),
       column("state", "word", (row) => row.state, (row) => row.state !== "working"),
       column("why", "text", (row) => row.why),
     ], "It has no tasks.", "Tasks");

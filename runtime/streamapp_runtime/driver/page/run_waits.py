@@ -1,0 +1,146 @@
+"""What an app waits for and what holds it back, in sentences that the page, `top` and `why` share."""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Final
+
+from streamapp.graph.nodes import Graph, OperatorNode
+from streamapp.graph.wiring import direct_producers, streams_read
+from streamapp.plan.render.display_names import legible
+from streamapp.plan.render.wording import counted
+from streamapp_runtime.driver.page.run_facts import RunFacts
+from streamapp_runtime.driver.status_rules import SHOWN_STATUSES, is_fine
+from streamapp_runtime.lanes.protocol.task_report import TaskReport
+from streamapp_runtime.lanes.protocol.task_status import TaskStatus
+
+_HIDDEN_MESSAGE: Final = "the driver's log says why"
+_MOST_REASONS: Final = 5
+"""So many different failures of tasks are named beside each other; each task has its own in any case."""
+HELD_BACK_MILLISECONDS: Final = 60_000
+"""So far one stream may be ahead of another before the same operator, without a word."""
+SKEW: Final = 4
+"""A task that has so many times the unread records of the others on average is behind alone."""
+FEW_RECORDS: Final = 1_000
+"""A lag of fewer records is no matter."""
+SECONDS_OF_LAG: Final = 10
+"""Nor is one that is read in less than that."""
+_REMOTE: Final = "waits for a remote table"
+_AWAY: Final = frozenset({TaskStatus.WAITING, TaskStatus.AWAY})
+
+
+def waits(facts: RunFacts) -> Iterator[str]:
+    """What the app waits for, in sentences."""
+    if facts.activity.startswith("waits "):
+        yield shown_activity(facts)
+    elif facts.awaited:
+        yield f"rows wait for the first version of {', '.join(facts.awaited)}"
+    if facts.last and facts.last.filling:
+        yield f"main inputs wait for {facts.last.filling:,} records of side inputs"
+    if facts.slow:
+        yield facts.slow
+    reports = facts.last.reports if facts.last else ()
+    restoring = sum(report.status is TaskStatus.RESTORING for report in reports)
+    if restoring:
+        yield f"{counted(restoring, 'task')} restoring: no rows for these until their stores are back"
+    failed = Counter(task_failure(facts, report) for report in reports if not is_fine(report.status))
+    for why, number in failed.most_common(_MOST_REASONS):
+        yield f"{counted(number, 'task')}: {why}"
+    yield from _held_back(facts)
+    yield from _never_read(facts)
+    yield from _behind_alone(facts)
+    if facts.last and len(reports) < sum(map(len, facts.app.lanes.values() if facts.app else ())):
+        yield "some tasks wait for a processor that is missing"
+
+
+def _held_back(facts: RunFacts) -> Iterator[str]:
+    """The streams whose watermarks hold operators back, while others before them are far ahead."""
+    if facts.app is None or facts.last is None:
+        return
+    watermarks, operators = facts.last.watermarks, facts.app.graph.operators
+    held: dict[tuple[str, str], list[str]] = {}
+    for name, streams in sorted(streams_before(facts.app.graph).items()):
+        timed = sorted((watermarks[stream], stream) for stream in streams if stream in watermarks)
+        if not timed or operators[name].is_input or timed[-1][0] - timed[0][0] < HELD_BACK_MILLISECONDS:
+            continue
+        held.setdefault((timed[0][1], timed[-1][1]), []).append(legible(name))
+    for (stream, other), names in held.items():
+        stands = datetime.fromtimestamp(watermarks[stream] / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+        minutes = (watermarks[other] - watermarks[stream]) // 60_000
+        shown = ", ".join(names[:_MOST_REASONS]) + f" and {len(names) - _MOST_REASONS} more" * (
+            len(names) > _MOST_REASONS
+        )
+        yield (
+            f"{legible(stream)} holds back the watermark of {shown}: it stands at {stands} UTC,"
+            f" {counted(minutes, 'minute')} behind {legible(other)};"
+            " look for a partition of it without new records"
+        )
+
+
+def _never_read(facts: RunFacts) -> Iterator[str]:
+    """Inputs of which tasks have no watermark, for want of a first record, while there are watermarks."""
+    if facts.app is None or facts.last is None or not facts.last.watermarks:
+        return
+    if (facts.now - facts.started) * 1000 < HELD_BACK_MILLISECONDS:
+        return
+    readers, unmarked = Counter[str](), Counter[str]()
+    for task, watermarks in facts.task_watermarks.items():
+        inputs = facts.app.timed_inputs.get(task, frozenset())
+        readers.update(inputs)
+        unmarked.update(inputs - watermarks.keys())
+    for stream, number in sorted(unmarked.items()):
+        yield (
+            f"{legible(stream)} has given {number} of {counted(readers[stream], 'task')} no record yet, and"
+            " so no watermark: windows and joins that its rows reach wait for it; where partitions may stay"
+            " empty, set its eventTime.idleTimeout"
+        )
+
+
+def _behind_alone(facts: RunFacts) -> Iterator[str]:
+    """The task that has most of the records that are not yet read, while it works and the others have few."""
+    if facts.app is None or facts.last is None:
+        return
+    lags, tasks = facts.last.task_lags, sum(map(len, facts.app.lanes.values()))
+    total = sum(lags.values())
+    if tasks < 2 or total < max(FEW_RECORDS, SECONDS_OF_LAG * sum(facts.task_rates.values())):
+        return
+    task = max(lags, key=lambda name: lags[name])
+    working = {report.task for report in facts.last.reports if is_fine(report.status)}
+    if task not in working or lags[task] < SKEW * (total - lags[task]) / (tasks - 1):
+        return
+    read = ", ".join(map(legible, facts.app.partitions.get(task, ())[:_MOST_REASONS]))
+    yield (
+        f"task {legible(task)}, one of {tasks}, has {lags[task] * 100 // total} % of the records that are not"
+        f" yet read: more processors do not help; look for a key that most records of {read} have"
+    )
+
+
+def shown_activity(facts: RunFacts) -> str:
+    """What the driver does. What a client of a remote table says is its own, and may name keys."""
+    return facts.activity if facts.show_values or not facts.activity.startswith(_REMOTE) else _REMOTE
+
+
+def task_failure(facts: RunFacts, report: TaskReport) -> str:
+    """What a task says of its failure, as far as that may be shown."""
+    message = _HIDDEN_MESSAGE
+    if facts.show_values or report.status in SHOWN_STATUSES:
+        message = report.message
+    elif report.status in _AWAY:
+        message = report.message.partition(": ")[0]  # which table it is
+    return f"{report.status}: {legible(message)}"
+
+
+def streams_before(graph: Graph) -> dict[str, frozenset[str]]:
+    """The streams whose rows reach an operator within its task."""
+    streams: dict[str, frozenset[str]] = {}
+
+    def before(operator: OperatorNode, path: frozenset[str]) -> frozenset[str]:
+        if operator.name in streams or operator.name in path:
+            return streams.get(operator.name, frozenset())
+        path |= {operator.name}
+        producers = [before(producer, path) for producer in direct_producers(graph, operator)]
+        return streams.setdefault(operator.name, frozenset(streams_read(graph, operator)).union(*producers))
+
+    for operator in graph.operators.values():
+        before(operator, frozenset())
+    return streams
