@@ -21,7 +21,6 @@ import pyarrow as pa
 from bench.app_runs.runs import REPOSITORY
 from bench.row import Aim, Compared, Row
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.driver.executors.session_lanes import INDEPENDENT_VARIABLE
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS
@@ -41,6 +40,7 @@ metadata: {name: measured, namespace: bench}
 spec:
   applicationId: bench.measured
   processors: 2
+  batch: {independentLanes: INDEPENDENT}
   systems: [{name: main, embedded: {path: data}}]
   streams:
     - {name: views, system: main, key: user, columns: "user STRING, n BIGINT"}
@@ -68,11 +68,11 @@ def _gaps(*, independent: bool) -> tuple[float, float]:
     """The longest time without rows after the kill, by lane: of the one that was lost, and of the other."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        (home / "app.yaml").write_text(_APP)
+        (home / "app.yaml").write_text(_APP.replace("INDEPENDENT", str(independent).lower()))
         log = EmbeddedSystem(home / "data")
         for stream in ("views", "out"):
             log.create(stream, LANES)
-        with _running(home, independent), _feeding(log):
+        with _running(home), _feeding(log):
             _await_rows(log)
             time.sleep(SETTLED_SECONDS)
             killed_at = time.time()
@@ -84,7 +84,7 @@ def _gaps(*, independent: bool) -> tuple[float, float]:
 
 
 @contextmanager
-def _running(home: Path, independent: bool) -> Iterator[None]:
+def _running(home: Path) -> Iterator[None]:
     """The app, as its users run it."""
     command = [
         sys.executable,
@@ -98,7 +98,6 @@ def _running(home: Path, independent: bool) -> Iterator[None]:
         str(LANES),
     ]
     environment = {
-        INDEPENDENT_VARIABLE: str(independent).lower(),
         "PYTHONPATH": str(REPOSITORY),
         _MARK: str(home),
     }

@@ -9,6 +9,7 @@ import json
 import tempfile
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,6 @@ import pyarrow as pa
 from bench.app_runs.runs import REPOSITORY, run_app
 from bench.row import Aim, Compared, Row
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.driver.executors.session_lanes import INDEPENDENT_VARIABLE
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS
@@ -37,6 +37,7 @@ metadata: {{name: measured, namespace: bench}}
 spec:
   applicationId: bench.measured
   processors: 1
+  batch: {{independentLanes: {independent}}}
   systems: [{{name: main, embedded: {{path: data}}}}]
   streams:
     - {{name: views, system: main, key: user, columns: "user STRING, page STRING, slow BOOLEAN"}}
@@ -60,18 +61,18 @@ def work(batch: pa.RecordBatch) -> pa.RecordBatch:
 def rows() -> Iterator[Row]:
     """Without and with a `partitionBy` behind the work, in lock-step and not."""
     for name, app in (
-        ("one stage", _APP.format(key="user", work=WORK, behind="", last="worked")),
-        ("a partitionBy behind", _APP.format(key="page", work=WORK, behind=_BEHIND, last="by-page")),
+        ("one stage", partial(_APP.format, key="user", work=WORK, behind="", last="worked")),
+        ("a partitionBy behind", partial(_APP.format, key="page", work=WORK, behind=_BEHIND, last="by-page")),
     ):
-        together = _seconds(app, independent=False)
+        together = _seconds(app(independent="false"))
         yield Row(f"{name}, in lock-step: rows of the others", together, "s")
         compared = Compared("lock-step", together)
-        alone = _seconds(app, independent=True)
+        alone = _seconds(app(independent="true"))
         yield Row(f"{name}, independent: rows of the others", alone, "s", compared=compared)
         yield Row("  of lock-step", alone / together, "x", Aim(most=0.6))
 
 
-def _seconds(app: str, *, independent: bool) -> float:
+def _seconds(app: str) -> float:
     """From the first row that is written to the last one of the lanes that are not slow."""
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
@@ -81,8 +82,7 @@ def _seconds(app: str, *, independent: bool) -> float:
         for partition in range(LANES):
             _write(log, partition)
         log.close()
-        environment = {INDEPENDENT_VARIABLE: str(independent).lower(), "PYTHONPATH": str(REPOSITORY)}
-        run_app(app, data, rows=BATCH, processors=LANES, environment=environment)
+        run_app(app, data, rows=BATCH, processors=LANES, environment={"PYTHONPATH": str(REPOSITORY)})
         log = EmbeddedSystem(data)
         written = [_written(log, Partition("out", index)) for index in range(LANES)]
         log.close()

@@ -92,8 +92,8 @@ def scan(
 ) -> None:
     """Print the rows of TABLE in order of the key, as of the app's last batch.
 
-    Up to 1,000 rows are of one moment for all tasks, unless STREAMAPP_INDEPENDENT_LANES lets each lane work
-    at its own pace. More are asked for 1,000 at a time, each as of the batch before. `streamapp state read`
+    Up to 1,000 rows are of one moment for all tasks, unless batch.independentLanes lets each lane work at its
+    own pace. More are asked for 1,000 at a time, each as of the batch before. `streamapp state read`
     reads the whole state of an app on this machine as of one moment.
 
     \b

@@ -17,7 +17,6 @@ from typing import Any
 import yaml
 
 from streamapp_runtime.crash_points import VARIABLE
-from streamapp_runtime.driver.executors.session_lanes import INDEPENDENT_VARIABLE
 from tests.harness.crash import view_model
 from tests.harness.crash.attacks import OF_BROKER, Attack
 from tests.harness.crash.record_model import LETTER_STREAMS, RecordModel
@@ -176,8 +175,7 @@ class Siege:
     def _start(self, processors: int) -> None:
         command = [str(Path(sys.executable).with_name("streamapp")), "run", str(self._app())]
         options = ["--data", str(self.data), "--processors", str(processors), "--batch-rows", "2000"]
-        independent = str(self.lanes is LaneWay.INDEPENDENT).lower()
-        environment = os.environ | {VARIABLE: str(self.points), INDEPENDENT_VARIABLE: independent}
+        environment = os.environ | {VARIABLE: str(self.points)}
         self.app = subprocess.Popen(
             [*command, *options],
             cwd=self.folder,
@@ -196,6 +194,7 @@ class Siege:
         if self.lanes is not LaneWay.JOB_PER_BATCH:
             app["spec"]["operators"] = list(_without_spark(app["spec"]["operators"]))
         if self.lanes is LaneWay.INDEPENDENT:
+            app["spec"]["batch"] = {"independentLanes": True}
             app["spec"]["tables"] = [one for one in app["spec"]["tables"] if not one.get("broadcast")]
             app["spec"]["operators"] = list(_without_homes(app["spec"]["operators"]))
         there = self.folder / APP.name

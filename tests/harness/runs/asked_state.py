@@ -8,6 +8,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry
 
+from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.checkpoints.committed_rows import committed_rows
 from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
@@ -55,6 +56,27 @@ def committed(loop: Loop, table: str) -> Rows:
 def in_order(rows: Rows) -> Rows:
     """Rows by key, task and what they say."""
     return sorted(rows, key=lambda row: (row["key"], row["task"], str(row["row"])))
+
+
+def counts_while_at_work(loop: Loop, table: str) -> tuple[list[int], list[BatchResult]]:
+    """The sums of `count(*)` that scans say one after the other, and the batches up to the end meanwhile."""
+    over = Event()
+
+    def scan() -> list[int]:
+        counts = []
+        while not over.is_set():
+            lookup = StateLookup(table)
+            rows = query_result(lookup, loop.queries.tables[table], loop.queries.ask(lookup)).rows
+            counts.append(sum(row["row"]["count(*)"] for row in rows))
+        return counts
+
+    with ThreadPoolExecutor(1) as threads:
+        counts = threads.submit(scan)
+        batches = [batch for _ in iter(lambda: loop.behind, False) if (batch := loop.step())]
+        over.set()
+        while not counts.done():
+            loop.step()
+    return counts.result(), batches
 
 
 @contextmanager

@@ -13,7 +13,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from streamapp_runtime.driver.executors.session_lanes import INDEPENDENT_VARIABLE
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.stores.directories.state_directory import state_directory
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
@@ -67,7 +66,8 @@ def two_lanes(folder: Path, *operators: dict[str, Any], **fields: Any) -> Iterat
     system = EmbeddedSystem(folder / "data")
     for stream in ("events", "out"):
         system.create(stream, PARTITIONS)
-    made = app(*operators, streams=STREAMS, processors=2, rebalanceDelay="300s", **fields)
+    batch = {"independentLanes": True}
+    made = app(*operators, streams=STREAMS, processors=2, rebalanceDelay="300s", batch=batch, **fields)
     run = Outside.start(folder, made, processors=2)
     try:
         yield TwoLanes(system, run)
@@ -75,11 +75,6 @@ def two_lanes(folder: Path, *operators: dict[str, Any], **fields: Any) -> Iterat
     finally:
         run.close()
         system.close()
-
-
-@pytest.fixture(autouse=True)
-def independent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(INDEPENDENT_VARIABLE, "true")
 
 
 @pytest.fixture

@@ -1,20 +1,15 @@
 """Queries of the state of a running app give what its changelogs say as of the last batch."""
 
-from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate
-from threading import Event
 
 import pytest
 
 from streamapp.spec.resource.app import StreamApp
-from streamapp_runtime.driver.batches.batch_result import BatchResult
-from streamapp_runtime.driver.executors.session_lanes import INDEPENDENT_VARIABLE
 from streamapp_runtime.driver.state_queries.key_owners import tasks_with_keys
-from streamapp_runtime.driver.state_queries.query_result import query_result
 from streamapp_runtime.driver.state_queries.state_lookup_request import QueryRefusedError, StateLookup
 from streamapp_runtime.driver.state_queries.state_queries import StateUnavailableError, UnknownTableError
 from tests.harness.runs.app_runs import AppEnv, Input, app, inputs
-from tests.harness.runs.asked_state import asked, committed, in_order, scanned
+from tests.harness.runs.asked_state import asked, committed, counts_while_at_work, in_order, scanned
 from tests.harness.runs.drained_loop import drain
 from tests.harness.runs.growing_loop import Run
 from tests.harness.runs.timed_streams import NOW
@@ -215,41 +210,12 @@ def test_state_behind_a_layer_of_spark_is_asked_for_as_well(env: AppEnv) -> None
 
 
 def test_scans_of_an_app_at_work_are_of_one_batch(env: AppEnv) -> None:
-    counts, batches = counts_while_at_work(env)
-    assert len(set(counts)) > 1, "it was not at work"
-    assert set(counts) <= set(accumulate(batch.rows_in for batch in batches)) | {0}
-
-
-def test_scans_of_lanes_that_do_not_wait_never_go_back(env: AppEnv, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(INDEPENDENT_VARIABLE, "true")
-    counts, batches = counts_while_at_work(env)
-    assert counts == sorted(counts)
-    assert counts[-1] <= sum(batch.rows_in for batch in batches)
-
-
-def counts_while_at_work(env: AppEnv) -> tuple[list[int], list[BatchResult]]:
-    """How many records were counted by what scans say, one after the other, and the batches meanwhile."""
     made = app(
         {"name": "counted", "aggregate": {"from": "events", "aggregates": "count(*) AS rows"}},
         {"name": "sent", "sendTo": {"from": "counted", "stream": "out"}},
         streams=[EVENTS, {"name": "out", "key": "user"}],
     )
     write_rows(env, 0, 1_500)
-    loop = Run.start(env, made, rows=23).loop
-    over = Event()
-
-    def scan() -> list[int]:
-        counts = []
-        while not over.is_set():
-            lookup = StateLookup("counted")
-            rows = query_result(lookup, loop.queries.tables["counted"], loop.queries.ask(lookup)).rows
-            counts.append(sum(row["row"]["count(*)"] for row in rows))
-        return counts
-
-    with ThreadPoolExecutor(1) as threads:
-        counts = threads.submit(scan)
-        batches = [batch for _ in iter(lambda: loop.behind, False) if (batch := loop.step())]
-        over.set()
-        while not counts.done():
-            loop.step()
-    return counts.result(), batches
+    counts, batches = counts_while_at_work(Run.start(env, made, rows=23).loop, "counted")
+    assert len(set(counts)) > 1, "it was not at work"
+    assert set(counts) <= set(accumulate(batch.rows_in for batch in batches)) | {0}

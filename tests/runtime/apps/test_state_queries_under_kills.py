@@ -13,7 +13,6 @@ from urllib.request import urlopen
 
 import pytest
 
-from streamapp_runtime.driver.executors.session_lanes import INDEPENDENT_VARIABLE
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.harness.machine.app_processes import kill, victims
 from tests.harness.runs.app_runs import app, inputs, read_all, write_all
@@ -82,16 +81,13 @@ class AskedApp:
 
 
 @pytest.fixture(params=["together", "independent"])
-def asked_app(
-    tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[AskedApp]:
+def asked_app(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[AskedApp]:
     """The app at work on two executors, and a thread that asks."""
-    if request.param == "independent":
-        monkeypatch.setenv(INDEPENDENT_VARIABLE, "true")
     system = EmbeddedSystem(tmp_path / "data")
     for stream in ("events", "out"):
         system.create(stream, PARTITIONS)
-    made = app(*OPERATORS, streams=STREAMS, processors=2, rebalanceDelay="1s")
+    batch = {"independentLanes": request.param == "independent"}
+    made = app(*OPERATORS, streams=STREAMS, processors=2, rebalanceDelay="1s", batch=batch)
     run = Outside.start(tmp_path, made, 2, "--state-queries")
     feeder = Feeder(lambda rows: write_all(system, "events", inputs(rows, "user"), PARTITIONS), USERS)
     try:

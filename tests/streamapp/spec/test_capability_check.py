@@ -42,6 +42,7 @@ SET: dict[str, tuple[str, Any]] = {
     "Batch.timeout": ("spec.batch.timeout", "1m"),
     "Batch.interval": ("spec.batch.interval", "1s"),
     "Batch.latency": ("spec.batch.latency", "1s"),
+    "Batch.independentLanes": ("spec.batch.independentLanes", True),
     "Spec.page": ("spec.page", {"enabled": True}),
     "Spec.autoscale": ("spec.autoscale", {"max": 4, "targetLag": 10_000}),
     "Spec.stateQueries": ("spec.stateQueries", {"enabled": True}),

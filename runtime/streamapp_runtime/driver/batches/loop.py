@@ -39,7 +39,6 @@ from streamapp_runtime.driver.checkpoints.remembered_stores import RememberedSto
 from streamapp_runtime.driver.executors.batch_exchange import BatchExchange
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations, no_locations
 from streamapp_runtime.driver.executors.lane_hosts import BatchWatcher, HostedModel, LaneHosting
-from streamapp_runtime.driver.executors.session_lanes import independent_lanes_wanted
 from streamapp_runtime.driver.failures import BatchTimeoutError, failure_reason, is_process_loss
 from streamapp_runtime.driver.inputs.batch_budget import BatchBudget
 from streamapp_runtime.driver.inputs.batch_pacing import LONGEST_LOOK_SECONDS, LOOK_SECONDS, BatchPacing
@@ -104,7 +103,6 @@ class Loop:
     timers: Timers = field(default_factory=Timers)
     backoff: RemoteTableBackoff = field(default_factory=lambda: RemoteTableBackoff(time.monotonic))
     end_by: float | None = None  # when a batch that is still running is ended, as time.monotonic says
-    independent: bool = field(default_factory=independent_lanes_wanted)  # lanes do not wait for each other
     _rounds: LaneRounds | None = None  # of lanes that do not wait; None where all run a batch together
     _awaited_versions: AwaitedVersions = field(default_factory=AwaitedVersions)
     _watch: BatchWatcher = field(init=False)
@@ -141,8 +139,9 @@ class Loop:
 
     def edit(self, settings: RunSettings, launch: Launch) -> None:
         """Go on by another generation of the app, from the next batch on."""
-        self.run.settings = settings
-        if launch.setup != self.launch.setup:  # lanes themselves go by it
+        before, self.run.settings = self.run.settings, settings
+        is_paced_alike = settings.independent_lanes == before.independent_lanes
+        if launch.setup != self.launch.setup or not is_paced_alike:  # lanes themselves go by these
             self.switch(launch)
         else:
             self.run.launch = launch
@@ -291,7 +290,8 @@ class Loop:
         """Begin with all processors of the model; `bound` are the executors of the one before."""
         launch = self.launch
         # Versions of broadcast tables are common to lanes, and change between two batches of all of them.
-        independent = self.independent and len(launch.lanes) > 1 and not launch.broadcasts
+        is_wanted = self.run.settings.independent_lanes
+        independent = is_wanted and len(launch.lanes) > 1 and not launch.broadcasts
         executors = self._hosting.hosts(
             HostedModel(
                 *(launch.program, launch.setup, self.pause, bound, launch.locations, self.locations),

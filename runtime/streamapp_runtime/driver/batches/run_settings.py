@@ -17,6 +17,7 @@ class RunSettings:
     batch_timeout: float | None  # so long a batch may take; None for as long as it wants
     batch_interval: float  # from the start of one batch with records to that of the next, at least
     batch_latency: float  # so long a record may take from its arrival to its commit, as far as batches allow
+    independent_lanes: bool  # whether lanes that stay do not wait for each other, where the app allows that
     copies_paced: bool  # whether broadcast tables are copied seldom, since each copy costs
     executor_start: float  # how long executors are waited for at the start
     rebalance_delay: float  # how long tasks wait for a processor whose executor is lost
@@ -31,6 +32,7 @@ def run_settings(app: StreamApp) -> RunSettings:
         batch_timeout=milliseconds(spec.batch.timeout) / 1000 or None,
         batch_interval=milliseconds(spec.batch.interval) / 1000,
         batch_latency=milliseconds(spec.batch.latency) / 1000,
+        independent_lanes=spec.batch.independent_lanes,
         copies_paced=True,
         executor_start=milliseconds(spec.executor.start_timeout) / 1000,
         rebalance_delay=milliseconds(spec.rebalance_delay) / 1000,

@@ -18,8 +18,6 @@ from streamapp_runtime.driver.executors.lane_server import LaneServer
 
 RESIDENT_VARIABLE: Final = "STREAMAPP_RESIDENT_LANES"
 """`false` has each batch be a Spark job, whatever the program is."""
-INDEPENDENT_VARIABLE: Final = "STREAMAPP_INDEPENDENT_LANES"
-"""`true` has lanes that stay not wait for each other."""
 ANY_PORT: Final = "0"
 
 
@@ -67,11 +65,6 @@ def close_lanes() -> None:
 def resident_lanes_wanted() -> bool:
     """Whether lanes stay where they can."""
     return os.environ.get(RESIDENT_VARIABLE, "true").lower() != "false"
-
-
-def independent_lanes_wanted() -> bool:
-    """Whether lanes that stay do not wait for each other, where the app allows that."""
-    return os.environ.get(INDEPENDENT_VARIABLE, "false").lower() == "true"
 
 
 def _server(session: SparkSession) -> LaneServer:
