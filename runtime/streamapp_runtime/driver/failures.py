@@ -8,8 +8,9 @@ from typing import Final, assert_never
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
+from streamapp_runtime.driver.executors.batch_exchange import LANE_LOSS
 from streamapp_runtime.driver.spark.spark_session import ExecutorsMissingError
-from streamapp_runtime.driver.status_rules import STATUS_RULES, Reaction, TrialVerdict
+from streamapp_runtime.driver.status_rules import SHOWN_STATUSES, STATUS_RULES, Reaction, TrialVerdict
 from streamapp_runtime.expressions.spark_messages import spark_message
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.systems.stream_system import UnavailableError
@@ -75,6 +76,16 @@ def refuse_fatal(reports: Iterable[TaskReport]) -> None:
 WORKER_LOSS: Final = "Python worker exited unexpectedly"
 PROCESS_LOSS_SIGNS: Final = ("ExecutorLostFailure", WORKER_LOSS, "SparkContext was shut down")
 """What messages of Spark contain when a process was lost."""
+_LOST: Final = "a process was lost ({})"
+_OUT_OF_MEMORY: Final = (
+    "the kernel killed a Python worker for want of memory; lower batch.rows, or give the executor more memory"
+)
+_SILENT_END: Final = (
+    "a Python worker ended without a word: it was killed, as the kernel does for want of memory, "
+    "or it ended itself"
+)
+_LOSSES: Final = frozenset({_OUT_OF_MEMORY, _SILENT_END, *map(_LOST.format, PROCESS_LOSS_SIGNS)})
+"""Reasons that are of processes, and repeat nothing."""
 NOISE: Final = ("Caused by:", "Driver stacktrace", "Traceback", "JVM stacktrace")
 """How lines begin that say nothing of the reason."""
 _CONDITION: Final = re.compile(r"\s*\[[A-Z0-9_.]+\] ")
@@ -101,15 +112,12 @@ def failure_reason(error: Exception, *, out_of_memory: bool = False) -> str:
     """
     message = str(error)
     if out_of_memory and is_process_loss(error):
-        return (
-            "the kernel killed a Python worker for want of memory; "
-            "lower batch.rows, or give the executor more memory"
-        )
+        return _OUT_OF_MEMORY
     if WORKER_LOSS in message:
         return _end_of_worker(message)
     for sign in PROCESS_LOSS_SIGNS:
         if sign in message:
-            return f"a process was lost ({sign})"
+            return _LOST.format(sign)
     if isinstance(error, PySparkException) and _CONDITION.match(message) and _TRACEBACK not in message:
         return spark_message(error)
     lines = [line.strip() for line in message.splitlines() if line[:1].isalpha()]
@@ -117,14 +125,22 @@ def failure_reason(error: Exception, *, out_of_memory: bool = False) -> str:
     return reasons[-1] if reasons else type(error).__name__
 
 
+def may_hold_values(reason: str) -> bool:
+    """Whether the reason of a failed batch may repeat what records hold.
+
+    It does not where a process was lost, and where statuses vouch for all of it.
+    """
+    if reason in _LOSSES or LANE_LOSS.fullmatch(reason):
+        return False
+    heads = [part.partition(": ")[0] for part in reason.split("; ")]
+    return not all(head in SHOWN_STATUSES for head in heads)
+
+
 def _end_of_worker(message: str) -> str:
     """How a Python worker ended: where it was, if it had the time to say so."""
     fault = _FAULT.search(message)
     if fault is None:
-        return (
-            "a Python worker ended without a word: it was killed, as the kernel does for want of memory, "
-            "or it ended itself"
-        )
+        return _SILENT_END
     frames = list(_FRAME.finditer(message, max(message.find(_THREAD), fault.end())))
     frame = next((one for one in frames if _LIBRARY not in one["file"]), frames[0] if frames else None)
     place = f" in {frame['name']}, line {frame['line']} of {Path(frame['file']).name}" if frame else ""

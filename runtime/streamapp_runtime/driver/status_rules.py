@@ -114,9 +114,3 @@ def is_of_lane_alone(status: TaskStatus) -> bool:
 def is_fine(status: TaskStatus) -> bool:
     """Whether a task did in its batch what it was to do."""
     return reaction_to(status) is Reaction.CONTINUE
-
-
-def may_hold_values(message: str) -> bool:
-    """Whether the reason of a failed batch may repeat what records hold: all that no status vouches for."""
-    heads = [part.partition(": ")[0] for part in message.split("; ")]
-    return not all(head in SHOWN_STATUSES for head in heads)

@@ -64,7 +64,7 @@ class LaneBinding:
         ready()
         self.points.wait_long(lambda: self.cancelled.is_set() or lane.ended or lane.lost)
         if not lane.ended or lane.error is not None:
-            raise LaneLostError(f"a lane was lost: {lane.error or 'its executor is gone'}")
+            raise LaneLostError(processor) from lane.error
 
     def cancel(self) -> None:
         """End the jobs, whatever their lanes do."""

@@ -3,7 +3,8 @@
 import pytest
 from pyspark.errors import PySparkException
 
-from streamapp_runtime.driver.failures import failure_reason, is_process_loss
+from streamapp_runtime.driver.executors.batch_exchange import LaneLostError
+from streamapp_runtime.driver.failures import failure_reason, is_process_loss, may_hold_values
 
 CRASHED = """Job aborted due to stage failure: Task 0 in stage 4.0 failed 1 times, most recent failure: \
 Lost task 0.0 in stage 4.0 (TID 6) (host executor 1): org.apache.spark.SparkException: \
@@ -65,3 +66,37 @@ def test_an_error_without_words_is_told_by_its_kind() -> None:
 @pytest.mark.parametrize(("said", "expected"), [(CRASHED, True), (RAISED, False)])
 def test_only_the_loss_of_a_process_clears_the_records(said: str, expected: bool) -> None:
     assert is_process_loss(PySparkException(said)) is expected
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "bad: views#0 at offset 12: no JSON",
+        "unavailable: no answer; code: KeyError: 'ann'",
+        "unavailable: no answer; ann",
+        "Spark says: the value 'ann' cannot be cast",
+        "a process was lost (ann)",
+        "the lane of ann was lost: KeyError",
+        "",
+    ],
+)
+def test_a_reason_that_nothing_vouches_for_may_hold_values(reason: str) -> None:
+    assert may_hold_values(reason)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        PySparkException(CRASHED),
+        PySparkException("ExecutorLostFailure (executor 1 exited)"),
+        LaneLostError("processor-1"),
+    ],
+    ids=["worker", "executor", "lane"],
+)
+def test_the_loss_of_a_process_repeats_no_value(error: Exception) -> None:
+    for out_of_memory in (False, True):
+        assert not may_hold_values(failure_reason(error, out_of_memory=out_of_memory))
+
+
+def test_a_reason_of_systems_alone_repeats_no_value() -> None:
+    assert not may_hold_values("unavailable: broker-1 does not answer; full: no space on the volume")

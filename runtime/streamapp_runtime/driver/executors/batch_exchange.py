@@ -5,9 +5,10 @@ what befell it, and nothing of the exchange is at work any more once `close` has
 can also be given their orders, and heard, one by one.
 """
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from pyspark.sql import DataFrame
 
@@ -67,8 +68,15 @@ class LaneByLaneExchange(BatchExchange, Protocol):
         """The processors whose lanes were started and are ready by now; from here on they get orders."""
 
 
+LANE_LOSS: Final = re.compile(r"the lane of \S+ was lost: its connection ended")
+
+
 class LaneLostError(OSError):
     """The connection to a lane ended, and Spark does not say why."""
+
+    def __init__(self, processor: str) -> None:
+        """Name the processor of the lane; the message is one of `LANE_LOSS`."""
+        super().__init__(f"the lane of {processor} was lost: its connection ended")
 
 
 class JobPerBatch:

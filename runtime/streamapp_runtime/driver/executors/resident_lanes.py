@@ -117,7 +117,7 @@ class ResidentLanes:
                 case LaneLeft(number):
                     if lane := self._by_number.get(number):
                         lane.ended.wait(self._loss_seconds)
-                        lost = LaneLostError(f"the connection to the lane of {lane.processor} ended")
+                        lost = LaneLostError(lane.processor)
                         lane.error = lane.error or lost
                         lane.ended.set()
                         raise lane.error
@@ -187,9 +187,7 @@ class ResidentLanes:
         """Raise what became of a lane that is lost."""
         for lane in self._lanes.values():
             if lane.ended.is_set():
-                raise lane.error or LaneLostError(
-                    f"the lane of {lane.processor} ended before it had reported"
-                )
+                raise lane.error or LaneLostError(lane.processor)
 
     def _wait(self, seconds: float) -> bool:
         """Whether all lanes have ended within so many seconds; those that are lost may never."""

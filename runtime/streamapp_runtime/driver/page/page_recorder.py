@@ -9,6 +9,7 @@ from typing import Final
 from streamapp.protocol.driver_report import ReportedWarning
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.run_change import ChangeKind, RunChange
+from streamapp_runtime.driver.failures import may_hold_values
 from streamapp_runtime.driver.page.run_facts import (
     BatchFacts,
     RemoteCounts,
@@ -19,7 +20,7 @@ from streamapp_runtime.driver.page.run_history import POINT_SECONDS, HistoryPoin
 from streamapp_runtime.driver.page.running_app import RunningApp, running_app
 from streamapp_runtime.driver.reporting.state_sizes import StateSizes
 from streamapp_runtime.driver.start.launch import Launch
-from streamapp_runtime.driver.status_rules import is_fine, may_hold_values
+from streamapp_runtime.driver.status_rules import is_fine
 from streamapp_runtime.lanes.protocol.rejections import merged_reasons
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.traffic import ROWS_OUT

@@ -18,8 +18,9 @@ from opentelemetry.util.types import AttributeValue
 from streamapp.author.app_streams import InputRoles, declared_topics, is_embedded
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.batches.batch_result import BatchResult
+from streamapp_runtime.driver.failures import may_hold_values
 from streamapp_runtime.driver.start.launch import Launch
-from streamapp_runtime.driver.status_rules import Reaction, is_fine, may_hold_values, reaction_to
+from streamapp_runtime.driver.status_rules import Reaction, is_fine, reaction_to
 from streamapp_runtime.driver.telemetry.export_outage import ExportOutage
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.traffic import BYTES_IN, BYTES_OUT

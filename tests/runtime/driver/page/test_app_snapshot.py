@@ -5,13 +5,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-
 from streamapp.graph.nodes import TableNode
 from streamapp.tasks.layouts.split import Split
 from streamapp_runtime.driver.page.app_snapshot import app_snapshot
 from streamapp_runtime.driver.page.run_facts import RunFacts
-from streamapp_runtime.driver.status_rules import may_hold_values
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from tests.harness.engine.batch_results import batch
@@ -184,20 +181,6 @@ def test_reasons_are_shown_only_where_values_may_be() -> None:
         assert len(snapshot["leftOut"]) == (2 if show_values else 1)
         assert ("ann" in json.dumps(snapshot)) == show_values
         assert snapshot["notes"][0]["text"] == "unavailable: broker-1 does not answer"
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        "bad: views#0 at offset 12: no JSON",
-        "unavailable: no answer; code: KeyError: 'ann'",
-        "unavailable: no answer; ann",
-        "Spark says: the value 'ann' cannot be cast",
-        "",
-    ],
-)
-def test_a_failure_that_no_status_vouches_for_may_hold_values(message: str) -> None:
-    assert may_hold_values(message)
 
 
 def test_tables_have_their_sizes_and_remote_ones_what_was_asked() -> None:
