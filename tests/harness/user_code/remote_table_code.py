@@ -82,6 +82,14 @@ class Folder:
         ]
 
 
+class SlowFolder(Folder):
+    """Takes half a second for an answer."""
+
+    def get_many(self, keys: pa.BinaryArray) -> list[dict[str, Any] | None]:
+        Event().wait(0.5)
+        return Folder.get_many(self, keys)
+
+
 class Tiers:
     """Looks each row up in a remote table."""
 

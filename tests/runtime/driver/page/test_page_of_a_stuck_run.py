@@ -1,34 +1,9 @@
-"""The page of an app one of whose streams brings nothing on, told by a real loop."""
-
-import time
-from dataclasses import dataclass, field
+"""What is planted in a real loop is found on its page."""
 
 from streamapp.spec.resource.app import StreamApp
-from streamapp_runtime.driver.page.app_snapshot import app_snapshot
-from streamapp_runtime.driver.page.page_recorder import PageRecorder
-from tests.harness.engine.watched_pages import PageClock
 from tests.harness.runs.app_runs import AppEnv, app
-from tests.harness.runs.growing_loop import Run
 from tests.harness.runs.timed_streams import NOW, at, counting, events, inputs, sent
-
-
-@dataclass
-class WatchedLoop:
-    """A loop whose batches its page is told."""
-
-    run: Run
-    clock: PageClock = field(default_factory=PageClock)
-    page: PageRecorder = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.page = PageRecorder(time.monotonic, self.clock)
-        self.page.launched(self.run.loop.launch)
-
-    def waits(self) -> object:
-        """What the page says once all that is there was read."""
-        while (batch := self.run.loop.step()) is not None:
-            self.page.batch(batch)
-        return app_snapshot(self.page.facts())["waits"]
+from tests.harness.runs.watched_loop import WatchedLoop
 
 
 def two_streams() -> StreamApp:
@@ -38,19 +13,25 @@ def two_streams() -> StreamApp:
     return app(*operators, streams=streams, config=NOW)
 
 
+def waits(watched: WatchedLoop) -> object:
+    """What the page says once all that is there was read."""
+    watched.to_the_end()
+    return watched.snapshot()["waits"]
+
+
 def test_the_stream_that_has_stopped_is_named_while_windows_wait_for_it(env: AppEnv) -> None:
     env.write("events", inputs([at(0), at(5)]), 1)
     env.write("stopped", inputs([at(1), at(6)]), 1)
-    watched = WatchedLoop(Run.start(env, two_streams()))
-    assert watched.waits() == []
+    watched = WatchedLoop.start(env, two_streams())
+    assert waits(watched) == []
     env.write("events", inputs([at(900)]), 1)
-    (sentence,) = watched.waits()
+    (sentence,) = waits(watched)
     assert sentence.startswith(
         "stopped holds back the watermark of both, counted, counted-sent: it stands at 2026-01-01 00:00:0"
     )
     assert "14 minutes behind events" in sentence
     env.write("stopped", inputs([at(890)]), 1)
-    assert watched.waits() == []
+    assert waits(watched) == []
     watched.run.loop.release()
 
 
@@ -58,13 +39,13 @@ def test_the_stream_that_never_had_a_record_is_named_with_the_tasks_that_wait_fo
     everybody = [at(second, user=f"user {second}") for second in range(20)]
     env.write("events", inputs(everybody))
     env.write("stopped", inputs([at(0, user="user 0")]))  # in one of two partitions
-    watched = WatchedLoop(Run.start(env, two_streams()))
-    assert watched.waits() == []  # a minute may pass before a first record
+    watched = WatchedLoop.start(env, two_streams())
+    assert waits(watched) == []  # a minute may pass before a first record
     watched.clock.seconds += 61
-    (sentence,) = watched.waits()
+    (sentence,) = waits(watched)
     assert sentence.startswith("stopped has given 1 of 2 tasks no record yet, and so no watermark")
     env.write("stopped", inputs(everybody))
-    assert watched.waits() == []
+    assert waits(watched) == []
     watched.run.loop.release()
 
 
@@ -72,12 +53,9 @@ def test_the_task_with_the_key_of_most_records_is_named_while_it_is_behind(env: 
     keys = ["ann"] * 4_000 + [f"user {number}" for number in range(400)]
     env.write("events", inputs([at(0, user=key) for key in keys]), 4)
     env.write("stopped", [], 4)
-    watched = WatchedLoop(Run.start(env, two_streams(), rows=200))
-    for _ in range(4):
-        batch = watched.run.loop.step()
-        assert batch is not None
-        watched.page.batch(batch)
-    snapshot = app_snapshot(watched.page.facts())
+    watched = WatchedLoop.start(env, two_streams(), rows=200)
+    watched.steps(4)
+    snapshot = watched.snapshot()
     (sentence,) = snapshot["waits"]
     assert "more processors do not help" in sentence
     tasks = [task for processor in snapshot["processors"] for task in processor["tasks"]]
@@ -85,5 +63,5 @@ def test_the_task_with_the_key_of_most_records_is_named_while_it_is_behind(env: 
     assert behind["lag"] > 2_000
     assert sum(task["lag"] for task in tasks) == snapshot["lag"]
     assert sentence.endswith(f"most records of {', '.join(behind['partitions'])} have")
-    assert watched.waits() == []
+    assert waits(watched) == []
     watched.run.loop.release()

@@ -1,0 +1,123 @@
+"""Faults that are planted in real runs, found by who looks at the page and at nothing else."""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from tests.harness.engine.watched_pages import page_served
+from tests.harness.machine.app_processes import kill
+from tests.harness.machine.chromium import chromium
+from tests.harness.runs.app_runs import AppEnv, Input, app, inputs, write_all
+from tests.harness.runs.changing_run import Outside, idle
+from tests.harness.runs.watched_loop import WatchedLoop
+
+pytestmark = pytest.mark.browser
+EVENTS = {"name": "events", "key": "user", "columns": "user STRING, n INT"}
+STREAMS = [EVENTS, {"name": "out"}]
+SENT = {"name": "sent", "sendTo": {"from": "events", "stream": "out"}}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as browser:
+        yield browser
+
+
+@contextmanager
+def seen(browser: Browser, watched: WatchedLoop) -> Iterator[Page]:
+    with page_served(watched.page) as url:
+        page = browser.new_page()
+        page.goto(url)
+        expect(page.locator("#state")).not_to_have_text("connecting")
+        yield page
+        page.close()
+    watched.run.loop.release()
+
+
+def row(page: Page, section: str, text: str) -> Locator:
+    return page.locator(f"#{section} tbody tr", has_text=text)
+
+
+def test_a_key_with_most_of_the_records(env: AppEnv, browser: Browser) -> None:
+    users = ["ann"] * 4_000 + [f"user {number}" for number in range(400)]
+    env.write("events", inputs([{"user": user, "n": 1} for user in users], "user"), 4)
+    watched = WatchedLoop.start(env, app(SENT, streams=STREAMS), rows=200)
+    watched.steps(4)
+    with seen(browser, watched) as page:
+        alert = page.locator("#alerts li")
+        expect(alert).to_contain_text(
+            "more processors do not help; look for a key that most records of events#"
+        )
+        behind = page.locator("#processors tbody tr", has=page.locator("td.warn"))
+        expect(behind).to_have_count(1)
+        task = behind.locator("td").first.inner_text()
+        expect(alert).to_contain_text(f"task {task}, one of 4, has ")
+
+
+def test_a_producer_of_another_schema(env: AppEnv, browser: Browser) -> None:
+    wrong = Input("u1", b'{"user": "u1", "n": "many"}')
+    env.write("events", [*inputs([{"user": "u1", "n": 1}] * 5, "user"), wrong, wrong])
+    watched = WatchedLoop.start(env, app(SENT, streams=STREAMS, onBadRecord={"action": "skip"}))
+    watched.to_the_end()
+    with seen(browser, watched) as page:
+        cells = row(page, "left-out", "events").locator("td")
+        expect(cells).to_have_text(["events", "2", "hidden, since it may repeat values"])
+        expect(page.locator("#facts div", has_text="bad")).to_have_text("bad2")
+
+
+def remote(env: AppEnv, python: str) -> Any:
+    (env.data / "service").mkdir(exist_ok=True)
+    (env.data / "service" / "u1").write_text("7")
+    code = f"tests.harness.user_code.remote_table_code:{python}"
+    options = {"path": str(env.data / "service")}
+    joined = {"from": "events", "table": "far", "select": "user, n, tier"}
+    return app(
+        {"name": "joined", "joinTable": joined},
+        {"name": "sent", "sendTo": {"from": "joined", "stream": "out"}},
+        streams=STREAMS,
+        tables=[{"name": "far", "columns": "tier INT", "remote": {"python": code, "options": options}}],
+    )
+
+
+def test_a_remote_table_that_is_slow(env: AppEnv, browser: Browser) -> None:
+    env.write("events", inputs([{"user": "u1", "n": 1}], "user"))
+    watched = WatchedLoop.start(env, remote(env, "SlowFolder"))
+    watched.to_the_end()
+    (batch, *_) = [one for one in watched.snapshot()["batches"] if one["rowsIn"]]
+    step, seconds = max(batch["steps"], key=lambda one: one[1])
+    assert (step, seconds > batch["seconds"] / 2) == ("joined", True)
+    with seen(browser, watched) as page:
+        steps = page.locator("#batches tbody td:last-child").filter(has_text=re.compile(r"joined \d{3} ms"))
+        expect(steps).to_have_count(1)
+        expect(row(page, "stores", "far").locator("td").nth(4)).to_have_text("1")
+
+
+def test_an_executor_that_is_lost(tmp_path: Path, browser: Browser) -> None:
+    system = EmbeddedSystem(tmp_path / "data")
+    for stream in ("events", "out"):
+        system.create(stream, 2)
+    made = app(SENT, streams=STREAMS, processors=2, rebalanceDelay="1s")
+    run = Outside.start(tmp_path, made, 2, "--page")
+    try:
+        run.until(idle)
+        (url,) = [said["url"] for said in run.said if said.get("event") == "page"]
+        page = browser.new_page()
+        page.goto(url)
+        expect(page.locator("#state")).to_have_text("running")
+        kill(run.executors()[0])
+        write_all(system, "events", inputs([{"user": f"u{n}", "n": n} for n in range(8)], "user"), 2)
+        loss = re.compile(r"a process was lost|the lane of processor-\d was lost")
+        expect(page.locator("#notes tbody tr").filter(has_text=loss).first).to_be_visible(timeout=60_000)
+        expect(page.locator("#state")).to_have_text("running", timeout=120_000)
+        page.close()
+        assert run.end() == os.EX_OK
+    finally:
+        run.close()
+        system.close()
