@@ -133,14 +133,17 @@ class PlayedDriver:
         spark = SparkOnDemand(_no_spark)
         ready = launch(context, spark, PROCESSORS)
         settings = replace(
-            run_settings(self.app), batch_rows=BATCH_ROWS, batch_latency=0.0, rebalance_delay=0.0
+            run_settings(self.app),
+            batch_rows=BATCH_ROWS,
+            batch_latency=0.0,
+            independent_lanes=self.independent,
+            rebalance_delay=0.0,
         )
         run = CurrentRun(ready, settings)
         loop = Loop(
             *(spark, run, self.hosting),
             pause=lambda _: None,
             trouble=self.troubles.append,
-            independent=self.independent,
         )
         loop.start()
         self.loop = loop
