@@ -65,6 +65,11 @@ def _dated_report(config_map: Manifest) -> DatedReport | None:
     return DatedReport(report, config_map["metadata"]["resourceVersion"], written_at)
 
 
+def has_page(app: Manifest) -> bool:
+    """Whether the app's driver serves a page."""
+    return bool((app["spec"].get("page") or {}).get("enabled"))
+
+
 def living_driver(app: Manifest) -> Mapping[str, Any]:
     """What the status says of the driver; nothing where there is none, or where it has ended."""
     driver: dict[str, Any] = (app.get("status") or {}).get("driver") or {}

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Any, Final
 
-from streamapp_operator.app_overview.app_reports import DatedReport, living_driver, report_of_driver
+from streamapp_operator.app_overview.app_reports import DatedReport, has_page, living_driver, report_of_driver
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
 from streamapp_operator.reconciler.status.app_condition import EXPECTED_STATUS, ConditionType
@@ -78,7 +78,7 @@ def app_details(app: Manifest) -> Document:
         "name": metadata["name"],
         "facts": [[name, str(value)] for name, value in _facts(spec, status) if value not in (None, "")],
         "conditions": _conditions(status),
-        "commands": list(_commands(metadata, spec)),
+        "commands": list(_commands(app)),
     }
 
 
@@ -100,11 +100,12 @@ def _facts(spec: Mapping[str, Any], status: Mapping[str, Any]) -> Iterator[tuple
         yield "last ending", f"{ending['outcome']}, {ending['reason']} at {ending['endedAt']}{message}"
 
 
-def _commands(metadata: Mapping[str, Any], spec: Mapping[str, Any]) -> Iterator[str]:
+def _commands(app: Manifest) -> Iterator[str]:
+    metadata = app["metadata"]
     where = f"{metadata['name']} --namespace {metadata['namespace']}"
     yield f"streamapp why {where}"
     yield f"streamapp status {where}"
-    if (spec.get("page") or {}).get("enabled"):
+    if has_page(app):
         yield f"streamapp page {where}"
     yield f"streamapp history {where}"
 

@@ -16,6 +16,7 @@ from streamapp.cli.unreachable import UnreachableError
 from streamapp_operator.app_overview.app_reports import (
     AppReports,
     DatedReport,
+    has_page,
     living_driver,
     report_of_driver,
 )
@@ -128,7 +129,7 @@ async def _with_page(
 ) -> tuple[AppFigures, str]:
     """The figures with what the driver's page says, and why it says nothing where it has to."""
     driver = living_driver(app)
-    if not app["spec"].get("page", {}).get("enabled") or not (driver.get("pod") and driver.get("startedAt")):
+    if not has_page(app) or not (driver.get("pod") and driver.get("startedAt")):
         return figures, ""
     try:
         async with turns:

@@ -8,7 +8,7 @@ from kubernetes.aio.client.configuration import Configuration
 
 from streamapp.cli.app_table.app_figures import RunFigures
 from streamapp.protocol.driver_report import Report
-from streamapp_operator.app_overview.app_reports import report_in
+from streamapp_operator.app_overview.app_reports import has_page, report_in
 from streamapp_operator.cli.cluster_access.app_events import read_events
 from streamapp_operator.cli.cluster_access.app_lookup import read_app
 from streamapp_operator.cli.cluster_access.app_pods import app_drivers, app_executors, read_app_pods
@@ -100,7 +100,7 @@ async def read_situation(
         unread.append(f"events: {error}")
     run = None
     try:
-        if driver is not None and driver.life is PodLifecycle.LIVING and _has_page(app):
+        if driver is not None and driver.life is PodLifecycle.LIVING and has_page(app):
             run = await read_page(configuration, namespace, driver.name)
     except PageUnansweredError as error:
         unread.append(f"the driver's page: {error}")
@@ -114,10 +114,6 @@ async def read_situation(
         tuple(unread),
         run,
     )
-
-
-def _has_page(app: Manifest) -> bool:
-    return bool((app["spec"].get("page") or {}).get("enabled"))
 
 
 async def _report(cluster: ApiClusterClient, namespace: str, name: str) -> Report | None:
