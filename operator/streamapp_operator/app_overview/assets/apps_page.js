@@ -119,7 +119,7 @@ function write() {
   setText(state, signedOut ? "signed out" : fault ? "no answer" : tag ? several(apps.length, "app") : "connecting");
   state.className = `chip ${fault ? "lost" : tag && !signedOut ? "well" : ""}`;
   byId("sign-in").hidden = !signedOut;
-  for (const part of ["apps", "counts", "order", "filter"]) (byId(part).closest("label") ?? byId(part)).hidden = signedOut || !tag;
+  for (const part of document.querySelectorAll(".of-apps")) part.hidden = signedOut || !tag;
   byId("sign-out").hidden = !sessionStorage.getItem(TOKEN_ITEM);
   writeCounts();
   writeAlerts();
