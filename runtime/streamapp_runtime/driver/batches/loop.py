@@ -139,9 +139,10 @@ class Loop:
 
     def edit(self, settings: RunSettings, launch: Launch) -> None:
         """Go on by another generation of the app, from the next batch on."""
-        before, self.run.settings = self.run.settings, settings
-        is_paced_alike = settings.independent_lanes == before.independent_lanes
-        if launch.setup != self.launch.setup or not is_paced_alike:  # lanes themselves go by these
+        run = self.run
+        lanes_before = run.launch.setup, run.settings.independent_lanes  # what lanes themselves go by
+        run.settings = settings
+        if (launch.setup, settings.independent_lanes) != lanes_before:
             self.switch(launch)
         else:
             self.run.launch = launch
