@@ -14,7 +14,7 @@ from streamapp.plan.render.display_names import legible
 from streamapp.plan.render.wording import ROLES
 from streamapp_runtime.driver.page.run_facts import RunFacts
 from streamapp_runtime.driver.page.run_history import history_columns
-from streamapp_runtime.driver.page.run_waits import shown_activity, streams_before, task_failure, waits
+from streamapp_runtime.driver.page.run_waits import shown_activity, task_failure, waits
 from streamapp_runtime.driver.page.running_app import RunningApp
 from streamapp_runtime.driver.status_rules import is_fine
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
@@ -107,11 +107,10 @@ def _rate(rates: Mapping[str, float], stream: str) -> float | None:
 
 
 def _operators(app: RunningApp, facts: RunFacts, watermarks: Mapping[str, int]) -> Iterator[Fields]:
-    streams = streams_before(app.graph)
     for name, operator in sorted(app.graph.operators.items()):
         if operator.is_input:
             continue
-        times = [watermarks[stream] for stream in streams[name] if stream in watermarks]
+        times = [watermarks[stream] for stream in app.streams_before[name] if stream in watermarks]
         yield {
             "name": legible(name),
             "kind": str(operator.kind),

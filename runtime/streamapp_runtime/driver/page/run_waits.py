@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
 
-from streamapp.graph.nodes import Graph, OperatorNode
-from streamapp.graph.wiring import direct_producers, streams_read
 from streamapp.plan.render.display_names import legible
 from streamapp.plan.render.wording import counted
 from streamapp_runtime.driver.page.run_facts import RunFacts
@@ -59,7 +57,7 @@ def _held_back(facts: RunFacts) -> Iterator[str]:
         return
     watermarks, operators = facts.last.watermarks, facts.app.graph.operators
     held: dict[tuple[str, str], list[str]] = {}
-    for name, streams in sorted(streams_before(facts.app.graph).items()):
+    for name, streams in sorted(facts.app.streams_before.items()):
         timed = sorted((watermarks[stream], stream) for stream in streams if stream in watermarks)
         if not timed or operators[name].is_input or timed[-1][0] - timed[0][0] < HELD_BACK_MILLISECONDS:
             continue
@@ -128,19 +126,3 @@ def task_failure(facts: RunFacts, report: TaskReport) -> str:
     elif report.status in _AWAY:
         message = report.message.partition(": ")[0]  # which table it is
     return f"{report.status}: {legible(message)}"
-
-
-def streams_before(graph: Graph) -> dict[str, frozenset[str]]:
-    """The streams whose rows reach an operator within its task."""
-    streams: dict[str, frozenset[str]] = {}
-
-    def before(operator: OperatorNode, path: frozenset[str]) -> frozenset[str]:
-        if operator.name in streams or operator.name in path:
-            return streams.get(operator.name, frozenset())
-        path |= {operator.name}
-        producers = [before(producer, path) for producer in direct_producers(graph, operator)]
-        return streams.setdefault(operator.name, frozenset(streams_read(graph, operator)).union(*producers))
-
-    for operator in graph.operators.values():
-        before(operator, frozenset())
-    return streams

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from streamapp.graph.nodes import Graph
+from streamapp.graph.nodes import Graph, OperatorNode
+from streamapp.graph.wiring import direct_producers, streams_read
 from streamapp.plan.partition_plan import Plan
 from streamapp.tasks.layouts.split import Split
 from streamapp_runtime.driver.start.launch import Launch
@@ -35,6 +36,10 @@ class RunningApp:
     splits: tuple[Split, ...] = ()  # growths that are remembered
     timed_inputs: Mapping[str, frozenset[str]] = field(default_factory=dict)  # task -> those with event times
     sizes: Callable[[], TableSizes] = no_sizes
+    streams_before: Mapping[str, frozenset[str]] = field(init=False)  # operator -> those whose rows reach it
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "streams_before", _streams_before(self.graph))
 
 
 def running_app(
@@ -65,3 +70,19 @@ def _timed_inputs(event_time: EventTimeSetup | None) -> dict[str, frozenset[str]
     if event_time is None:
         return {}
     return {task: event_time.streams(task) & event_time.delays.keys() for task in event_time.partitions}
+
+
+def _streams_before(graph: Graph) -> dict[str, frozenset[str]]:
+    """The streams whose rows reach an operator within its task."""
+    streams: dict[str, frozenset[str]] = {}
+
+    def before(operator: OperatorNode, path: frozenset[str]) -> frozenset[str]:
+        if operator.name in streams or operator.name in path:
+            return streams.get(operator.name, frozenset())
+        path |= {operator.name}
+        producers = [before(producer, path) for producer in direct_producers(graph, operator)]
+        return streams.setdefault(operator.name, frozenset(streams_read(graph, operator)).union(*producers))
+
+    for operator in graph.operators.values():
+        before(operator, frozenset())
+    return streams

@@ -6,13 +6,16 @@ const HISTORY_SECONDS = 900;
 // More than ten seconds of reading are left, by the rate of now.
 const lags = (row) => row.lag > 10 * (row.inPerSecond ?? 0);
 
+// Empty for what is never read.
+const lagText = (row) => (row.inPerSecond === null && !row.lag ? "" : count(row.lag));
+
 const streams = new LiveTable(byId("streams"), [
   column("stream", "name", (row) => row.name),
   column("role", "word", (row) => row.role),
   column("partitions", "number", (row) => count(row.partitions)),
   column("read", "number", (row) => rate(row.inPerSecond)),
   column("written", "number", (row) => rate(row.outPerSecond)),
-  column("lag", "number", (row) => (row.inPerSecond === null && !row.lag ? "" : count(row.lag)), lags),
+  column("lag", "number", lagText, lags),
   column("behind", "number", (row) => duration(row.behind)),
 ], "There is no plan yet.", "Streams");
 
@@ -111,7 +114,7 @@ class ProcessorList {
       column("task", "name", (row) => row.name),
       column("partitions", "text", (row) => row.partitions.join(", ")),
       column("read", "number", (row) => rate(row.inPerSecond)),
-      column("lag", "number", (row) => (row.inPerSecond === null && !row.lag ? "" : count(row.lag)), lags),
+      column("lag", "number", lagText, lags),
       column("state", "word", (row) => row.state, (row) => row.state !== "working"),
       column("why", "text", (row) => row.why),
     ], "It has no tasks.", "Tasks");
