@@ -10,10 +10,12 @@ from hypothesis import settings
 
 from tests.harness.api_server.api_server_fixtures import api_server, namespace, pytest_runtest_makereport
 from tests.harness.kafka.broker_fixtures import broker, kafka, kafka_jars, two_brokers
+from tests.harness.machine.browser_fixtures import browser
 
 __all__ = [
     "api_server",
     "broker",
+    "browser",
     "kafka",
     "kafka_jars",
     "namespace",

@@ -9,6 +9,7 @@ from streamapp_runtime.driver.page.app_snapshot import app_snapshot
 from streamapp_runtime.driver.page.page_recorder import PageRecorder
 from tests.harness.engine.watched_pages import PageClock
 from tests.harness.runs.app_runs import AppEnv
+from tests.harness.runs.drained_loop import drain
 from tests.harness.runs.growing_loop import Run
 
 
@@ -18,11 +19,11 @@ class WatchedLoop:
 
     run: Run
     clock: PageClock = field(default_factory=PageClock)
-    page: PageRecorder = field(init=False)
+    recorder: PageRecorder = field(init=False)
 
     def __post_init__(self) -> None:
-        self.page = PageRecorder(time.monotonic, self.clock)
-        self.page.launched(self.run.loop.launch)
+        self.recorder = PageRecorder(time.monotonic, self.clock)
+        self.recorder.launched(self.run.loop.launch)
 
     @classmethod
     def start(cls, env: AppEnv, app: StreamApp, rows: int = 1_000) -> "WatchedLoop":
@@ -34,13 +35,17 @@ class WatchedLoop:
         for _ in range(count):
             batch = self.run.loop.step()
             assert batch is not None
-            self.page.batch(batch)
+            self.recorder.batch(batch)
 
     def to_the_end(self) -> None:
         """Run batches until all that is there was read."""
-        while (batch := self.run.loop.step()) is not None:
-            self.page.batch(batch)
+        for batch in drain(self.run.loop):
+            self.recorder.batch(batch)
 
     def snapshot(self) -> dict[str, Any]:
         """What the page shows."""
-        return app_snapshot(self.page.facts())
+        return app_snapshot(self.recorder.facts())
+
+    def release(self) -> None:
+        """End its lanes."""
+        self.run.loop.release()

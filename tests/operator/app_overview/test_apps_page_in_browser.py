@@ -1,13 +1,10 @@
 """The page of all apps in a real browser."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from streamapp_operator.controller.client.resource_kinds import STREAM_APP
 from streamapp_operator.controller.watch.object_cache import ObjectCache
-from tests.harness.machine.chromium import chromium
 from tests.harness.machine.text_contrast import poor_contrasts
 from tests.harness.operator.overview_apps import (
     apps_page_served,
@@ -18,12 +15,6 @@ from tests.harness.operator.overview_apps import (
 
 pytestmark = pytest.mark.browser
 HOSTILE = "<img src=x onerror=\"document.title='owned'\">"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 def some_apps() -> ObjectCache:

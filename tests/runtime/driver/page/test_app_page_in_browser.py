@@ -1,8 +1,6 @@
 """The page of a running app in a real browser: what a reader sees of it, and what it asks for."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -10,47 +8,14 @@ from playwright.sync_api import Browser, Page, expect
 from streamapp_runtime.driver.page.running_app import RunningApp
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from tests.harness.engine.batch_results import batch
+from tests.harness.engine.opened_pages import watched
 from tests.harness.engine.watched_pages import WatchedRun, page_served, reports, running
 from tests.harness.graphs.graph_drawing import drawn, maps, reads, sends
 from tests.harness.graphs.shop_apps import shop
-from tests.harness.machine.chromium import chromium
 from tests.harness.machine.text_contrast import poor_contrasts
 
 pytestmark = pytest.mark.browser
 HOSTILE = "<img src=x onerror=\"document.title='owned'\">"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
-
-
-@dataclass(slots=True)
-class Watched:
-    """A page, and what it did that nobody sees."""
-
-    page: Page
-    url: str
-    requests: list[str] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
-
-
-@contextmanager
-def watched(browser: Browser, run: WatchedRun, *, dark: bool = False, width: int = 1400) -> Iterator[Watched]:
-    with page_served(run.recorder) as url:
-        context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light"
-        )
-        page = context.new_page()
-        one = Watched(page, url)
-        page.on("request", lambda request: one.requests.append(request.url))
-        page.on("console", lambda message: one.faults.append(message.text))
-        page.on("pageerror", lambda error: one.faults.append(str(error)))
-        page.goto(url)
-        expect(page.locator("#state")).not_to_have_text("connecting")
-        yield one
-        context.close()
 
 
 def busy(app: RunningApp, show_values: bool = False) -> WatchedRun:

@@ -32,7 +32,7 @@ def test_the_stream_that_has_stopped_is_named_while_windows_wait_for_it(env: App
     assert "14 minutes behind events" in sentence
     env.write("stopped", inputs([at(890)]), 1)
     assert waits(watched) == []
-    watched.run.loop.release()
+    watched.release()
 
 
 def test_the_stream_that_never_had_a_record_is_named_with_the_tasks_that_wait_for_one(env: AppEnv) -> None:
@@ -46,7 +46,7 @@ def test_the_stream_that_never_had_a_record_is_named_with_the_tasks_that_wait_fo
     assert sentence.startswith("stopped has given 1 of 2 tasks no record yet, and so no watermark")
     env.write("stopped", inputs(everybody))
     assert waits(watched) == []
-    watched.run.loop.release()
+    watched.release()
 
 
 def test_the_task_with_the_key_of_most_records_is_named_while_it_is_behind(env: AppEnv) -> None:
@@ -64,4 +64,4 @@ def test_the_task_with_the_key_of_most_records_is_named_while_it_is_behind(env: 
     assert sum(task["lag"] for task in tasks) == snapshot["lag"]
     assert sentence.endswith(f"most records of {', '.join(behind['partitions'])} have")
     assert waits(watched) == []
-    watched.run.loop.release()
+    watched.release()

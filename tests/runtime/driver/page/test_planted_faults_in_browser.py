@@ -2,8 +2,6 @@
 
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +9,8 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
-from tests.harness.engine.watched_pages import page_served
+from tests.harness.engine.opened_pages import watched
 from tests.harness.machine.app_processes import kill
-from tests.harness.machine.chromium import chromium
 from tests.harness.runs.app_runs import AppEnv, Input, app, inputs, write_all
 from tests.harness.runs.changing_run import Outside, idle
 from tests.harness.runs.watched_loop import WatchedLoop
@@ -24,23 +21,6 @@ STREAMS = [EVENTS, {"name": "out"}]
 SENT = {"name": "sent", "sendTo": {"from": "events", "stream": "out"}}
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
-
-
-@contextmanager
-def seen(browser: Browser, watched: WatchedLoop) -> Iterator[Page]:
-    with page_served(watched.page) as url:
-        page = browser.new_page()
-        page.goto(url)
-        expect(page.locator("#state")).not_to_have_text("connecting")
-        yield page
-        page.close()
-    watched.run.loop.release()
-
-
 def row(page: Page, section: str, text: str) -> Locator:
     return page.locator(f"#{section} tbody tr", has_text=text)
 
@@ -48,9 +28,10 @@ def row(page: Page, section: str, text: str) -> Locator:
 def test_a_key_with_most_of_the_records(env: AppEnv, browser: Browser) -> None:
     users = ["ann"] * 4_000 + [f"user {number}" for number in range(400)]
     env.write("events", inputs([{"user": user, "n": 1} for user in users], "user"), 4)
-    watched = WatchedLoop.start(env, app(SENT, streams=STREAMS), rows=200)
-    watched.steps(4)
-    with seen(browser, watched) as page:
+    run = WatchedLoop.start(env, app(SENT, streams=STREAMS), rows=200)
+    run.steps(4)
+    with watched(browser, run) as one:
+        page = one.page
         alert = page.locator("#alerts li")
         expect(alert).to_contain_text(
             "more processors do not help; look for a key that most records of events#"
@@ -59,17 +40,20 @@ def test_a_key_with_most_of_the_records(env: AppEnv, browser: Browser) -> None:
         expect(behind).to_have_count(1)
         task = behind.locator("td").first.inner_text()
         expect(alert).to_contain_text(f"task {task}, one of 4, has ")
+    run.release()
 
 
 def test_a_producer_of_another_schema(env: AppEnv, browser: Browser) -> None:
     wrong = Input("u1", b'{"user": "u1", "n": "many"}')
     env.write("events", [*inputs([{"user": "u1", "n": 1}] * 5, "user"), wrong, wrong])
-    watched = WatchedLoop.start(env, app(SENT, streams=STREAMS, onBadRecord={"action": "skip"}))
-    watched.to_the_end()
-    with seen(browser, watched) as page:
+    run = WatchedLoop.start(env, app(SENT, streams=STREAMS, onBadRecord={"action": "skip"}))
+    run.to_the_end()
+    with watched(browser, run) as one:
+        page = one.page
         cells = row(page, "left-out", "events").locator("td")
         expect(cells).to_have_text(["events", "2", "hidden, since it may repeat values"])
         expect(page.locator("#facts div", has_text="bad")).to_have_text("bad2")
+    run.release()
 
 
 def remote(env: AppEnv, python: str) -> Any:
@@ -88,15 +72,17 @@ def remote(env: AppEnv, python: str) -> Any:
 
 def test_a_remote_table_that_is_slow(env: AppEnv, browser: Browser) -> None:
     env.write("events", inputs([{"user": "u1", "n": 1}], "user"))
-    watched = WatchedLoop.start(env, remote(env, "SlowFolder"))
-    watched.to_the_end()
-    (batch, *_) = [one for one in watched.snapshot()["batches"] if one["rowsIn"]]
+    run = WatchedLoop.start(env, remote(env, "SlowFolder"))
+    run.to_the_end()
+    (batch, *_) = [one for one in run.snapshot()["batches"] if one["rowsIn"]]
     step, seconds = max(batch["steps"], key=lambda one: one[1])
     assert (step, seconds > batch["seconds"] / 2) == ("joined", True)
-    with seen(browser, watched) as page:
+    with watched(browser, run) as one:
+        page = one.page
         steps = page.locator("#batches tbody td:last-child").filter(has_text=re.compile(r"joined \d{3} ms"))
         expect(steps).to_have_count(1)
         expect(row(page, "stores", "far").locator("td").nth(4)).to_have_text("1")
+    run.release()
 
 
 def test_an_executor_that_is_lost(tmp_path: Path, browser: Browser) -> None:

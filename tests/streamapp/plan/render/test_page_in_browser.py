@@ -1,6 +1,5 @@
 """The page of a plan in a real browser: what a reader would see, measured."""
 
-from collections.abc import Iterator
 from itertools import combinations
 
 import pytest
@@ -13,18 +12,12 @@ from streamapp.plan.render.web_page import html_document
 from tests.harness.graphs.conflicting_joins import eight_and_six
 from tests.harness.graphs.graph_drawing import drawn, join, maps, reads
 from tests.harness.graphs.shop_apps import shop
-from tests.harness.machine.chromium import chromium, opened
+from tests.harness.machine.chromium import opened
 
 pytestmark = pytest.mark.browser
 
 RED = "rgb(207, 34, 46)"
 DARK_RED = "rgb(255, 106, 99)"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 def page_of(graph: Graph) -> str:
