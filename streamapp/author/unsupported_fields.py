@@ -32,23 +32,24 @@ def _standbys(app: StreamApp) -> Iterator[Finding]:
 
 def _tables(app: StreamApp) -> Iterator[Finding]:
     for index, table in enumerate(app.spec.tables):
-        if table.in_versions and table.apply_before == "join":
+        if table.in_versions and table.visibility == "sameBatch":
             message = "versions take each other's place between batches, whatever the joins are; leave it out"
-            yield f"spec.tables[{index}].applyBefore", message
+            yield f"spec.tables[{index}].visibility", message
 
 
 def _versions(app: StreamApp) -> Iterator[Finding]:
     """Bounded data sets whose versions cannot be told apart."""
-    control = {stream.name for stream in app.spec.streams if stream.control}
+    carrying = {stream.name for stream in app.spec.streams if stream.carries_watermarks}
     for index, table in enumerate(app.spec.tables):
         kinds = {side.versions for side in table.side_inputs}
         for number, side in enumerate(table.side_inputs):
             where = f"spec.tables[{index}].sideInputs[{number}].versions"
             if side.versions == "none" and len(kinds) > 1:
                 yield where, "the table's other side inputs seal versions: say what seals those of this one"
-            if side.versions == "endOfStream" and side.stream not in control:
+            if side.versions == "endOfStream" and side.stream not in carrying:
                 message = (
-                    f'no end of stream comes in "{side.stream}"; say control: true if another app makes it'
+                    f'no end of stream comes in "{side.stream}"; '
+                    "say carriesWatermarks: true if another app makes it"
                 )
                 yield where, message
 
@@ -123,17 +124,19 @@ def _timestamps(app: StreamApp) -> Iterator[Finding]:
         path = f"spec.streams[{index}].timestamps"
         if stream.timestamps != "text" and stream.format != "json":
             yield path, f"goes with json only; the format is {stream.format}"
-        elif stream.timestamps != "text" and stream.control:
+        elif stream.timestamps != "text" and stream.carries_watermarks:
             yield path, "an app writes its intermediate streams with times as text"
 
 
 def _control(app: StreamApp) -> Iterator[Finding]:
     """Streams of other apps tell themselves how far they have come."""
     for index, stream in enumerate(app.spec.streams):
-        if stream.control and stream.event_time is not None:
-            message = "the stream carries the other app's watermarks; leave eventTime or control out"
+        if stream.carries_watermarks and stream.event_time is not None:
+            message = (
+                "the stream carries the other app's watermarks; leave eventTime or carriesWatermarks out"
+            )
             yield f"spec.streams[{index}].eventTime", message
-        if stream.control and stream.format != "json":
+        if stream.carries_watermarks and stream.format != "json":
             yield f"spec.streams[{index}].format", "an app writes its intermediate streams as json"
 
 

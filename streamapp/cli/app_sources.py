@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 
@@ -89,6 +90,12 @@ def report_problems(source: str, problems: tuple[Problem, ...]) -> None:
     if asks_json(click.get_current_context()):
         click.echo(json.dumps(problems_document(problems), indent=2))
     print_problems(source, problems)
+
+
+def print_warnings(source: str, warnings: Iterable[Problem]) -> None:
+    """Print the warnings on standard error."""
+    for warning in warnings:
+        click.echo(f"{source}: warning: {warning}", err=True)
 
 
 def print_problems(source: str, problems: tuple[Problem, ...]) -> None:

@@ -24,20 +24,24 @@ def check(app: str, output: str) -> None:
 
     APP is a YAML or JSON file, a Python program, or - for standard input. Exits with 0 when nothing is
     wrong, with 1 when something is. What is named and not used is no more than a warning: a table, a stream,
-    an operator whose rows go nowhere. So is code of the app's own that is not on this machine.
+    an operator whose rows go nowhere. So are code of the app's own that is not on this machine,
+    and former names of fields.
 
     \b
     Example:
       streamapp check app.yaml
     """
     from streamapp.author.app_warnings import app_warnings
-    from streamapp.cli.app_sources import startable_source
+    from streamapp.cli.app_sources import print_warnings, startable_source
     from streamapp.cli.facts.code_lookup import code_warnings
 
     parsed = startable_source(app)
     answers = [_answer(parsed_app) for parsed_app in parsed.apps]
     warnings = [
-        parsed.located(parsed_app, (*app_warnings(parsed_app), *code_warnings(parsed_app, app)))
+        (
+            *parsed.renamed_in(parsed_app),
+            *parsed.located(parsed_app, (*app_warnings(parsed_app), *code_warnings(parsed_app, app))),
+        )
         for parsed_app in parsed.apps
     ]
     if output == JSON:
@@ -45,8 +49,7 @@ def check(app: str, output: str) -> None:
         click.echo(json.dumps({"apps": answers, "warnings": every_warning}, indent=2))
         return
     for answer, app_warnings_found in zip(answers, warnings, strict=True):
-        for warning in app_warnings_found:
-            click.echo(f"{app}: warning: {warning}", err=True)
+        print_warnings(app, app_warnings_found)
         click.echo(_text(answer, len(app_warnings_found)))
 
 

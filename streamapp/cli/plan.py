@@ -60,6 +60,7 @@ def plan(
     from streamapp.cli.app_sources import (
         located_start_problems,
         print_problems,
+        print_warnings,
         read_source,
         select_app,
     )
@@ -91,8 +92,13 @@ def plan(
     if layers and not problems and proposal.plan.outcome is PlanOutcome.ACCEPTED:
         compiled = compiled_layers(parsed_app, proposal)
         problems += parsed.located(parsed_app, compiled.problems)
-    for warning in parsed.located(parsed_app, code_warnings(parsed_app, app)):
-        click.echo(f"{app}: warning: {warning}", err=True)
+    print_warnings(
+        app,
+        (
+            *parsed.renamed_in(parsed_app),
+            *parsed.located(parsed_app, code_warnings(parsed_app, app)),
+        ),
+    )
     if output == JSON:
         refusals = problems_document(problems) if problems else {}
         rendered = json.dumps(json.loads(rendered) | refusals | compiled.document(), indent=2) + "\n"

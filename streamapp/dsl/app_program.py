@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from streamapp.dsl.app_parts import AppParts, PythonCode, resource_fields
+from streamapp.dsl.former_arguments import former_arguments
 from streamapp.dsl.installed_runtime import run_with_runtime
 from streamapp.dsl.named_arguments import named_arguments
 from streamapp.dsl.program_end import note_app
@@ -23,8 +24,8 @@ from streamapp.spec.resource.runtime_policies import (
     StateQueryAccess,
 )
 from streamapp.spec.resource.state import Placement, State
-from streamapp.spec.resource.streams import EventTime
-from streamapp.spec.resource.tables import Remote, SideInput
+from streamapp.spec.resource.streams import EventTime, Stream
+from streamapp.spec.resource.tables import Remote, SideInput, Table
 
 if TYPE_CHECKING:
     from streamapp.dsl.plan_view import PlanView
@@ -39,6 +40,7 @@ class SystemHandle:
     parts: AppParts
     name: str
 
+    @former_arguments(Stream)
     @named_arguments
     def stream(
         self,
@@ -53,7 +55,7 @@ class SystemHandle:
         timestamps: Literal["text", "seconds", "milliseconds", "microseconds"] | None = None,
         event_time: EventTime | None = None,
         start: Literal["earliest", "latest"] | None = None,
-        control: bool | None = None,
+        carries_watermarks: bool | None = None,
         feedback: bool | None = None,
     ) -> StreamHandle:
         """Declare a stream of this system."""
@@ -154,6 +156,7 @@ class App:
         self.parts.systems.append({"name": name, kind: fields})
         return SystemHandle(self.parts, name)
 
+    @former_arguments(Table)
     @named_arguments
     def table(
         self,
@@ -165,8 +168,8 @@ class App:
         broadcast: bool | None = None,
         remote: Remote | None = None,
         changelog: bool | None = None,
-        retention: str | None = None,
-        apply_before: Literal["batch", "join"] | None = None,
+        max_store_age: str | None = None,
+        visibility: Literal["nextBatch", "sameBatch"] | None = None,
     ) -> TableHandle:
         """Declare a table."""
         self.parts.tables.append(resource_fields(locals()))

@@ -94,8 +94,8 @@ def _declared(app: "StreamApp", name: str) -> "Stream":
     stream = streams[name]
     if stream.columns is None:
         raise click.ClickException(f'"{name}" declares no columns to make rows from: write columns for it')
-    if stream.format not in _LINES or stream.control:
-        what = "carries control messages" if stream.control else f"has the format {stream.format}"
+    if stream.format not in _LINES or stream.carries_watermarks:
+        what = "carries watermarks" if stream.carries_watermarks else f"has the format {stream.format}"
         hint = "send rows to it in a test, with streamapp.testing"
         raise click.ClickException(f'"{name}" {what}: its records are no lines of text; {hint}')
     return stream

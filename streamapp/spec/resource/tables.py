@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from streamapp.spec.resource.base import Part
-from streamapp.spec.resource.field_marks import Crd, Effect
+from streamapp.spec.resource.field_marks import Crd, Effect, Former
 from streamapp.spec.value_types.scalars import (
     Columns,
     KeyExpression,
@@ -67,7 +67,9 @@ class Remote(Part):
     """How a failed call is tried again."""
     rate_limit: Annotated[int, Field(ge=0, le=1_000_000_000)] = 0
     """Keys asked for per second and processor at most; 0 is no limit."""
-    on_unavailable: Literal["fail", "wait", "null"] = "wait"
+    on_unavailable: Annotated[Literal["fail", "wait", "asMissing"], Former(values={"null": "asMissing"})] = (
+        "wait"
+    )
     """What to do when it stays away: end the app, let its rows wait, or go on as if it had no rows."""
 
 
@@ -88,10 +90,13 @@ class Table(Part):
     """An external lookup table."""
     changelog: Annotated[bool | None, Effect.REFUSED] = None
     """Writes are also in a compacted stream, so that a lost store is restored; true, but for side inputs."""
-    retention: LongDuration = "1d"
-    """A store of side inputs left alone for longer is rebuilt, not trusted."""
-    apply_before: Literal["batch", "join"] = "batch"
-    """When a side input's update is seen: from the next batch on, or by the joins of its own."""
+    max_store_age: Annotated[LongDuration, Former("retention")] = "1d"
+    """A store of side inputs that was last used longer ago is rebuilt, not trusted."""
+    visibility: Annotated[
+        Literal["nextBatch", "sameBatch"],
+        Former("applyBefore", {"batch": "nextBatch", "join": "sameBatch"}),
+    ] = "nextBatch"
+    """When an update of a side input is seen: from the next batch on, or by the joins of the same batch."""
 
     @property
     def in_versions(self) -> bool:

@@ -52,6 +52,13 @@ _POD = [
         "serviceAccountAnnotations have names of annotations",
     ),
 ]
+_CARRIES_WATERMARKS = (
+    "(has(self.carriesWatermarks) ? self.carriesWatermarks : has(self.control) && self.control)"
+)
+_SAME_BATCH = (
+    "(has(self.visibility) ? self.visibility == 'sameBatch' : "
+    "has(self.applyBefore) && self.applyBefore == 'join')"
+)
 _COSTLY_SOURCES = "merge"
 """512 of these read up to 16,384 names, which costs more than the API server lets a rule cost."""
 
@@ -98,12 +105,12 @@ RULES: Mapping[str, list[Rule]] = {
         _rule(_immutable("topic"), "topic is immutable; give the stream a new name"),
         _rule("!has(self.avroSchema) || self.format == 'avro'", "avroSchema goes with format avro"),
         _rule(
-            "self.timestamps == 'text' || (self.format == 'json' && !self.control)",
-            "timestamps as numbers go with format json, and not with control",
+            f"self.timestamps == 'text' || (self.format == 'json' && !{_CARRIES_WATERMARKS})",
+            "timestamps as numbers go with format json, and not with carriesWatermarks",
         ),
         _rule(
-            "!self.control || (self.format == 'json' && !has(self.eventTime))",
-            "control goes with format json, and without eventTime",
+            f"!{_CARRIES_WATERMARKS} || (self.format == 'json' && !has(self.eventTime))",
+            "carriesWatermarks goes with format json, and without eventTime",
         ),
     ],
     "Table": [
@@ -117,8 +124,8 @@ RULES: Mapping[str, list[Rule]] = {
             "a table of side inputs has no changelog",
         ),
         _rule(
-            "self.applyBefore != 'join' || self.sideInputs.all(s, s.versions == 'none')",
-            "applyBefore: join goes without versions",
+            f"!{_SAME_BATCH} || self.sideInputs.all(s, s.versions == 'none')",
+            "visibility: sameBatch goes without versions",
         ),
     ],
     "SideInput": [

@@ -69,8 +69,8 @@ def test_a_dead_letter_stream_that_the_app_reads_is_refused(env: AppEnv) -> None
 def test_versions_that_joins_are_to_see_within_their_batch_are_refused(env: AppEnv) -> None:
     """Whatever keeps the table: versions take each other's place between batches."""
     side = {"stream": "events", "versions": "nullKey"}
-    table = {"name": "kept", "sideInputs": [side], "applyBefore": "join"}
+    table = {"name": "kept", "sideInputs": [side], "visibility": "sameBatch"}
     for more in ({}, {"broadcast": True}, {"store": "memory"}):
         found = refused(env, whole(tables=[table | more]))
-        assert list(found) == ["spec.tables[0].applyBefore"]
-        assert "between batches" in found["spec.tables[0].applyBefore"]
+        assert list(found) == ["spec.tables[0].visibility"]
+        assert "between batches" in found["spec.tables[0].visibility"]

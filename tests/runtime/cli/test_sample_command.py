@@ -50,7 +50,7 @@ spec:
     - {name: users, system: main, key: user, columns: "user STRING, country STRING, tier INT"}
     - {name: lines, system: main, format: string, columns: "line STRING"}
     - {name: raw, system: main, format: avro, columns: "line STRING"}
-    - {name: other, system: main, control: true, columns: "line STRING"}
+    - {name: other, system: main, carriesWatermarks: true, columns: "line STRING"}
     - {name: enriched, system: main, key: user}
   tables: [{name: users, sideInputs: [{stream: users, bootstrap: true}]}]
   operators:
@@ -138,7 +138,7 @@ def lines_of(folder: Path, *arguments: str) -> list[str]:
             1,
             '"raw" has the format avro: its records are no lines of text; send rows to it',
         ),
-        (["other"], 1, '"other" carries control messages: its records are no lines of text'),
+        (["other"], 1, '"other" carries watermarks: its records are no lines of text'),
         (["views", "--start", "soon"], 2, 'found "soon"; write a time like 2026-11-22T09:30Z'),
         (["views", "--every", "1"], 2, '"1" is no duration; write it like 500ms'),
         (["views", "--every", "999999999d"], 2, "the last rows would be later than the year 9999"),

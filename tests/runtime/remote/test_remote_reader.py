@@ -92,7 +92,7 @@ def test_a_table_that_is_away_is_told_by_its_name(
 
 def test_without_a_table_that_is_away_nothing_is_found_and_that_is_counted_and_not_remembered() -> None:
     Failing.failures.append(ServiceError())
-    reader = RemoteReader(of("Failing", attempts=1, on_unavailable="null", cache_size=10))
+    reader = RemoteReader(of("Failing", attempts=1, on_unavailable="asMissing", cache_size=10))
     counted: Counter[str] = Counter()
     for keys in ([b"a", b"b"], [b"b", b"c"]):
         found = reader.find(pa.array(keys), lambda name, n: counted.update({name: n}))

@@ -174,7 +174,7 @@ STREAM: dict[str, Any] = {
     "avro_schema": '{"type": "record", "name": "v", "fields": []}',
     "event_time": EventTime(column="ts", delay="5s", idle_timeout="1m"),
     "start": "latest",
-    "control": True,
+    "carries_watermarks": True,
 }
 FEEDBACK: dict[str, Any] = {"name": "again", "feedback": True, "timestamps": "milliseconds"}
 TABLE: dict[str, Any] = {
@@ -183,8 +183,8 @@ TABLE: dict[str, Any] = {
     "columns": "user STRING",
     "side_inputs": [SideInput(stream="rates", bootstrap=True)],
     "broadcast": True,
-    "retention": "2d",
-    "apply_before": "join",
+    "max_store_age": "2d",
+    "visibility": "sameBatch",
 }
 LOCAL_TABLE: dict[str, Any] = {"name": "seen", "columns": "user STRING", "changelog": False}
 REMOTE_TABLE: dict[str, Any] = {"name": "stock", "remote": Remote(python="shop.stock:Stock", timeout="1s")}

@@ -20,7 +20,7 @@ SET: dict[str, tuple[str, Any]] = {
     "Embedded.sync": ("spec.systems[1].embedded.sync", True),
     "Stream.avroSchema": ("spec.streams[0].avroSchema", "{}"),
     "Stream.start": ("spec.streams[0].start", "latest"),
-    "Stream.control": ("spec.streams[0].control", True),
+    "Stream.carriesWatermarks": ("spec.streams[0].carriesWatermarks", True),
     "EventTime.idleTimeout": ("spec.streams[0].eventTime.idleTimeout", "1m"),
     "EventTime.idleQuorum": ("spec.streams[0].eventTime.idleQuorum", 0.25),
     "PartitionBy.retention": ("spec.operators[1].partitionBy.retention", "1d"),

@@ -87,7 +87,7 @@ class AppFeed:
         if lines[: len(sent_lines)] != sent_lines:
             raise ChangedDataError(f"{display_path(path)}: lines that were sent have changed")
         self._sent[name], first = lines, len(sent_lines)
-        if stream.control:
+        if stream.carries_watermarks:
             raise UnfitDataError(f'"{name}" carries control messages of another app: it takes no lines')
         if stream.format not in _LINES:
             return self._encoded(name, path, first)
@@ -114,7 +114,7 @@ class AppFeed:
     def _sample_records(self, name: str) -> pa.RecordBatch:
         """Made-up rows; none of a stream that has no columns."""
         stream = self.app.app.spec.stream(name)
-        if stream.columns is None or stream.control:
+        if stream.columns is None or stream.carries_watermarks:
             what = "declares no columns" if stream.columns is None else "carries control messages"
             self.notes.append(f'"{name}" {what} to make rows from, and gets none')
             return pa.RecordBatch.from_pylist([], schema=RECORDS)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from streamapp.plan.partition_plan import Role
+from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.run_change import ChangeKind, RunChange
@@ -82,6 +83,17 @@ class RunMessage:
 def telemetry_message(text: str) -> RunMessage:
     """That traces or lineage events do not reach their receiver, or do so again."""
     return RunMessage(text, {"event": "telemetry", "message": text})
+
+
+def warning_message(source: str, warning: Problem) -> RunMessage:
+    """What the source of an app should say otherwise, though it is understood."""
+    facts: dict[str, object] = {
+        "event": "warning",
+        "reason": warning.reason,
+        "path": warning.path,
+        "message": warning.message,
+    }
+    return RunMessage(f"{source}: warning: {warning}", facts)
 
 
 def plan_message(launch: Launch) -> RunMessage:

@@ -117,7 +117,7 @@ def broadcast_tables_of(
 
 
 def _broadcast_table(table: Table, partitions: Iterable[Partition]) -> BroadcastTable:
-    before = table.apply_before == "join"
+    before = table.visibility == "sameBatch"
     return BroadcastTable(table.name, tuple(partitions), table.store == "memory", table.in_versions, before)
 
 

@@ -54,9 +54,9 @@ def side_input_store_specs(app: StreamApp, program: Program) -> dict[str, SideIn
                 table.name,
                 StoreKind(table.store),
                 _meaning(table, schema_hash(arrow_schema(columns[table.name])), [reads[n] for n in sides]),
-                milliseconds(table.retention),
+                milliseconds(table.max_store_age),
                 table.broadcast,
-                table.apply_before == "join",
+                table.visibility == "sameBatch",
                 table.in_versions,
                 sides,
             )

@@ -43,7 +43,7 @@ def compile_read(
         event_time_unit=time.unit if time else None,
         max_ahead=time.max_ahead if time else None,
         table=table,
-        control=stream.control,
+        control=stream.carries_watermarks,
         versions=versions,
         reliance=reliance,
     )

@@ -22,7 +22,7 @@ def second(**more: object) -> StreamApp:
         "topic": first().intermediate_stream("by-page"),
         "key": "page",
         "columns": "user STRING, page STRING, n INT, ts TIMESTAMP",
-        "control": True,
+        "carriesWatermarks": True,
     }
     return app(
         counting("pages", key="page"), sent("counted"), streams=[read, OUT], name="second", config=NOW, **more

@@ -47,7 +47,7 @@ def test_eight_tasks_become_four_and_eight_again_while_another_app_reads_what_th
         "topic": writing.intermediate_stream("by-page"),
         "key": "page",
         "columns": "user STRING, page STRING, n INT, ts TIMESTAMP",
-        "control": True,
+        "carriesWatermarks": True,
     }
     out = {"name": "out", "key": "page"}
     reading = app(

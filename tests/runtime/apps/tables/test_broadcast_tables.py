@@ -31,14 +31,14 @@ JOINED = in_order(
 )
 
 
-def made(store: str, *, bootstrap: bool = True, before: str = "batch") -> StreamApp:
+def made(store: str, *, bootstrap: bool = True, visibility: str = "nextBatch") -> StreamApp:
     side = {"stream": "rates", "bootstrap": bootstrap}
     prices = {
         "name": "prices",
         "store": store,
         "broadcast": True,
         "sideInputs": [side],
-        "applyBefore": before,
+        "visibility": visibility,
     }
     return app(WITH, SENT, streams=[VIEWS, RATES, OUT], tables=[prices])
 
@@ -119,7 +119,7 @@ def test_a_table_of_a_stream_that_is_also_an_input_is_filled_and_its_records_are
 def test_rows_see_what_was_there_to_be_read_with_them_where_joins_come_after_it(
     env: AppEnv, store: str
 ) -> None:
-    running = made(store, bootstrap=False, before="join")
+    running = made(store, bootstrap=False, visibility="sameBatch")
     env.write("rates", inputs(RATE_ROWS, "page"), partitions=3)
     env.write("views", inputs(VIEW_ROWS, "user"), partitions=2)
     env.run(running)
@@ -131,7 +131,7 @@ def test_rows_go_on_while_a_table_that_joins_come_after_changes_all_the_time(env
     """The budget is too small for all of either, so that both are read in several batches."""
     env.write("rates", inputs(RATE_ROWS * 20, "page"), partitions=1)
     env.write("views", inputs(VIEW_ROWS, "user"), partitions=2)
-    batches = env.run(made(store, bootstrap=False, before="join"), rows=10)
+    batches = env.run(made(store, bootstrap=False, visibility="sameBatch"), rows=10)
     given = [set(batch.read) for batch in batches if batch.read]
     assert all(len(streams) == 1 for streams in given)
     rows = [number for number, streams in enumerate(given) if streams == {"views"}]

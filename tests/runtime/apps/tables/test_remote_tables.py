@@ -141,7 +141,7 @@ def test_without_a_table_that_is_away_columns_are_null_and_inner_joins_drop_and_
     env: AppEnv,
 ) -> None:
     env.write("views", inputs(ROWS, "user"))
-    settings = {"onUnavailable": "null", "retry": {"attempts": 1}}
+    settings = {"onUnavailable": "asMissing", "retry": {"attempts": 1}}
     batches = env.run(joining(env, "left", **settings))
     assert without_nulls(env.rows("out")) == in_order(ROWS)
     assert counted(batches, "remoteUnanswered") == 5

@@ -1,0 +1,125 @@
+"""Renamed fields: an app by the current names, whichever it was written by, and by the former ones.
+
+One version understands both. What outlives a process keeps the former names for as long: a driver of an older
+image reads it, and its hash is what says whether an app was edited.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.field_marks import GOES_WITH, Former
+from streamapp.spec.text.document import Path
+from streamapp.spec.validation.error_messages import describe_value, model_in
+
+_UNTIL: Final = f"the former name goes with {GOES_WITH}"
+
+
+@dataclass(slots=True)
+class CurrentForm:
+    """A document by the current names, and the former ones that it has."""
+
+    data: Any
+    filled_in: bool  # whether an API server has filled in defaults
+    written: dict[Path, Path] = field(default_factory=dict)  # from the current path to the one in the text
+    renamed: list[tuple[Path, str]] = field(default_factory=list)
+    contradictions: list[tuple[Path, str]] = field(default_factory=list)
+
+
+def former_mark(metadata: list[Any]) -> Former | None:
+    """What a field was called before, by its marks."""
+    return next((mark for mark in metadata if isinstance(mark, Former)), None)
+
+
+def renamed_message(former: str, current: str) -> str:
+    """What a warning says of a former name."""
+    return f'"{former}" is now called "{current}"; {_UNTIL}'
+
+
+def current_form(data: Any, filled_in: bool) -> CurrentForm:
+    """A document with former names replaced. A document without any is not copied.
+
+    In an object of the cluster, a former name at its default says nothing: API servers that had the former
+    definition have filled it in.
+    """
+    form = CurrentForm(data, filled_in)
+    form.data = _current(data, StreamApp, (), form)
+    return form
+
+
+def _current(value: Any, model: type[BaseModel], path: Path, form: CurrentForm) -> Any:
+    if isinstance(value, list):
+        entries = [_current(entry, model, (*path, index), form) for index, entry in enumerate(value)]
+        return entries if any(new is not old for new, old in zip(entries, value, strict=True)) else value
+    if not isinstance(value, dict):
+        return value
+    fields = dict(value)
+    for name, info in model.model_fields.items():
+        alias = info.alias or name
+        if mark := former_mark(info.metadata):
+            _rename(fields, alias, mark, info.get_default(), path, form)
+        elif (inner := model_in(info.annotation)) and alias in fields:
+            fields[alias] = _current(fields[alias], inner, (*path, alias), form)
+    unchanged = fields.keys() == value.keys() and all(fields[name] is value[name] for name in value)
+    return value if unchanged else fields
+
+
+def _rename(
+    fields: dict[str, Any], alias: str, mark: Former, default: Any, path: Path, form: CurrentForm
+) -> None:
+    """Replace the former name or value of one field of one mapping."""
+    if not mark.name:
+        current = mark.current_value(fields.get(alias))
+        if current != fields.get(alias):
+            form.renamed.append(((*path, alias), renamed_message(fields[alias], current)))
+            fields[alias] = current
+        return
+    if mark.name not in fields:
+        return
+    former = fields.pop(mark.name)
+    current = mark.current_value(former)
+    place = (*path, mark.name)
+    says_nothing = form.filled_in and current == default
+    if alias not in fields:
+        fields[alias] = current
+        form.written[(*path, alias)] = place
+        if not says_nothing:
+            now = f"{alias}: {current}" if current != former else alias
+            form.renamed.append((place, renamed_message(mark.name, now)))
+    elif not says_nothing and current != fields[alias]:
+        message = f'says {describe_value(former)}, and "{alias}", its current name, says something else; '
+        form.contradictions.append((place, f"{message}leave the former name out"))
+
+
+def former_form(data: Mapping[str, Any]) -> dict[str, Any]:
+    """An app by the former names of its fields, as drivers of earlier images read it."""
+    form: dict[str, Any] = _former(data, StreamApp)
+    return form
+
+
+def _former(value: Any, model: type[BaseModel]) -> Any:
+    if isinstance(value, list):
+        return [_former(entry, model) for entry in value]
+    if not isinstance(value, Mapping):
+        return value
+    infos = {info.alias or name: info for name, info in model.model_fields.items()}
+    return dict(_former_field(name, inner, infos.get(name)) for name, inner in value.items())
+
+
+def _former_field(name: str, value: Any, info: Any) -> tuple[str, Any]:
+    if info is None:
+        return name, value
+    if mark := former_mark(info.metadata):
+        return mark.name or name, mark.former_value(value)
+    inner_model = model_in(info.annotation)
+    return name, _former(value, inner_model) if inner_model else value
+
+
+def former_fields(model: type[BaseModel]) -> Iterator[tuple[str, Former]]:
+    """The renamed fields of a part: the attribute and its mark."""
+    for name, info in model.model_fields.items():
+        if mark := former_mark(info.metadata):
+            yield name, mark
