@@ -35,15 +35,16 @@ def judge_generation(manifest: Manifest) -> GenerationJudgement:
         return GenerationJudgement(NewestGeneration(newest.generation, None, (problem,)), (problem,))
 
 
-def newest_generation(app: Manifest) -> NewestGeneration:
+def newest_generation(manifest: Manifest) -> NewestGeneration:
     """The generation of a resource, whatever the resource holds."""
-    generation = app["metadata"]["generation"]
+    generation = manifest["metadata"]["generation"]
     try:
-        parsed = parse_data(app)
+        parsed = parse_data(manifest)
     except Exception as error:
-        _log.exception("generation %d of %s cannot be parsed", generation, app["metadata"]["name"])
+        _log.exception("generation %d of %s cannot be parsed", generation, manifest["metadata"]["name"])
         return NewestGeneration(generation, None, (internal_error(error),))
-    return NewestGeneration(generation, parsed.apps[0] if parsed.apps else None, parsed.problems)
+    app = parsed.apps[0] if parsed.apps else None
+    return NewestGeneration(generation, app, parsed.problems, parsed.renamed_in(app) if app else ())
 
 
 def too_costly(manifest: Manifest, limit: str) -> GenerationJudgement:

@@ -84,14 +84,16 @@ def planned(findings: Findings) -> AppCondition:
             ConditionType.PLANNED, plan.problems[0].reason, problem_lines(plan.problems), generation
         )
     streams, joins = len(plan.proposal.plan.streams), len(plan.proposal.plan.joins)
-    message = "\n".join([f"{streams} streams, {joins} joins agree", *plan.proposal.plan.notes])
+    renamed = map(str, findings.facts.newest.renamed)
+    message = "\n".join([f"{streams} streams, {joins} joins agree", *plan.proposal.plan.notes, *renamed])
     return true_condition(ConditionType.PLANNED, ConditionReason.PLANNED, message, generation)
 
 
 def _with_warnings(findings: Findings, message: str) -> str:
     """The message with what a plan would warn of, for an app that the operator does not plan."""
-    app = findings.facts.newest.app
-    return "\n".join([message, *(str(warning) for warning in app_warnings(app))]) if app else message
+    newest = findings.facts.newest
+    warnings = (*app_warnings(newest.app), *newest.renamed) if newest.app else ()
+    return "\n".join([message, *map(str, warnings)])
 
 
 def _not_planned(plan: GenerationPlan, generation: int) -> AppCondition:
