@@ -1,4 +1,4 @@
-"""`python -m examples`: lists the examples, makes up their rows, and runs them."""
+"""`python -m examples`: lists the examples, makes up their rows, runs them, and deploys them."""
 
 import json
 import sys
@@ -12,7 +12,9 @@ import click
 
 from examples.example_apps import example, names
 from examples.example_data import BEGIN
+from examples.example_deployment import deploy_example, deployable_names
 from examples.example_run import run_example
+from examples.trial_cluster import existing_cluster, kind_cluster
 
 NAME = click.argument("name", type=click.Choice(names()), metavar="NAME")
 SEED = click.option("--seed", default=7, show_default=True, help="Another seed gives other rows.")
@@ -20,7 +22,7 @@ SEED = click.option("--seed", default=7, show_default=True, help="Another seed g
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def examples() -> None:
-    """List the examples, make up their rows, and run them."""
+    """List the examples, make up their rows, run them, and deploy them."""
 
 
 @examples.command("list")
@@ -45,6 +47,34 @@ def run(name: str, rows: int, seed: int) -> None:
     with TemporaryDirectory() as folder:
         if not run_example(example(name), Path(folder), rows, seed, click.echo):
             sys.exit(1)
+
+
+@examples.command("deploy")
+@NAME
+@click.option("--rows", type=click.IntRange(min=100), default=1_000, show_default=True, help="How many.")
+@SEED
+@click.option("--cluster", default="streamapp", show_default=True, help="The kind cluster, made if need be.")
+@click.option("--build", is_flag=True, help="Build the images again for a cluster that is there.")
+@click.option("--context", help="A kubectl context, of a cluster that has StreamApp and the broker already.")
+def deploy(name: str, rows: int, seed: int, cluster: str, build: bool, context: str | None) -> None:
+    """Deploy an example to a cluster; exits with 1 if its outputs do not become the expected rows.
+
+    Without --context it is a cluster of kind: a new one gets the images of this checkout, StreamApp by its
+    chart and a Kafka broker. That needs Docker, kind, kubectl, Helm and Maven. The app stays: deploy it
+    again, and it begins with other rows.
+    """
+    if name not in deployable_names():
+        raise click.BadParameter(
+            f"{name} has windows or several apps, whose last rows come when the streams end; "
+            f"deployable are {', '.join(deployable_names())}",
+            param_hint="NAME",
+        )
+    if context is not None and build:
+        raise click.UsageError("--build is for a cluster of kind's; leave --context out")
+    say = click.echo
+    target = existing_cluster(context, say) if context else kind_cluster(cluster, build, say)
+    if not deploy_example(example(name), target, rows, seed):
+        sys.exit(1)
 
 
 @examples.command("rows")

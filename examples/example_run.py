@@ -27,13 +27,18 @@ def run_example(example: ExampleApp, folder: Path, rows: int, seed: int, say: Ca
     equal = True
     for stream, expected in example.generator.expected(rounds).items():
         actual = _read(example, folder, stream, say)
-        same = in_order(actual) == in_order(expected)
-        for row in actual[:SHOWN]:
-            say(json.dumps(row))
-        verdict = "equal to" if same else "NOT"
-        say(f"{len(actual):,} rows in {stream}: {verdict} the {len(expected):,} expected")
-        equal = equal and same
+        equal = say_rows(stream, actual, expected, say) and equal
     return equal
+
+
+def say_rows(stream: str, actual: list[Row], expected: list[Row], say: Callable[[str], None]) -> bool:
+    """Show some rows of an output, and say whether all of them are the expected ones."""
+    same = in_order(actual) == in_order(expected)
+    for row in actual[:SHOWN]:
+        say(json.dumps(row))
+    verdict = "equal to" if same else "NOT"
+    say(f"{len(actual):,} rows in {stream}: {verdict} the {len(expected):,} expected")
+    return same
 
 
 def in_order(rows: list[Row]) -> list[str]:
