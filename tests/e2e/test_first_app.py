@@ -50,6 +50,21 @@ def test_the_joined_rows_are_those_of_the_model(app: RunningApp) -> None:
     app.goes_on()
 
 
+def test_an_edit_has_its_lanes_not_wait_for_each_other_in_the_same_driver(app: RunningApp) -> None:
+    space, driver = app.space, app.space.driver(APP)
+    for independent in (True, False):
+        space.edit(APP, batch={"independentLanes": independent})
+        generation = space.app(APP)["metadata"]["generation"]
+
+        def problems(wanted: int = generation) -> list[str]:
+            reported = app.report().generation
+            return [] if reported == wanted else [f"the driver runs generation {reported}"]
+
+        until(problems, LIMIT)
+        app.goes_on()
+    assert space.driver(APP) == driver
+
+
 def test_each_of_two_processors_is_on_a_node_of_its_own(app: RunningApp) -> None:
     assert sorted(app.nodes().values()) == app.space.cluster.workers()
 

@@ -29,6 +29,7 @@ class RunChange:
     lanes: Lanes  # as they are assigned now
     moved: int = 0  # tasks that have another processor than before
     warnings: tuple[ReportedWarning, ...] = ()  # all that stand
+    missing: tuple[str, ...] = ()  # processors whose tasks wait for them
 
     @property
     def version(self) -> int:
@@ -58,7 +59,8 @@ def lanes_changed(launch: Launch, lanes_before: Lanes, assignment: LaneAssignmen
         text = f"{', '.join(assignment.missing)} missing: {_several(waiting, 'task')} waiting for it"
     else:
         text = f"all processors are there, {moved or 'no'} tasks moved"
-    return RunChange(ChangeKind.LANES, text, launch, assignment.assigned, moved)
+    missing = tuple(sorted(assignment.missing))
+    return RunChange(ChangeKind.LANES, text, launch, assignment.assigned, moved, missing=missing)
 
 
 def spec_edited(launch: Launch, lanes: Lanes, generation: int, fields: Sequence[str]) -> RunChange:

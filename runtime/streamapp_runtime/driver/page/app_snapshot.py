@@ -14,7 +14,7 @@ from streamapp.plan.render.display_names import legible
 from streamapp.plan.render.wording import ROLES
 from streamapp_runtime.driver.page.run_facts import RunFacts
 from streamapp_runtime.driver.page.run_history import history_columns
-from streamapp_runtime.driver.page.run_waits import shown_activity, task_failure, waits
+from streamapp_runtime.driver.page.run_waits import missing_tasks, shown_activity, task_failure, waits
 from streamapp_runtime.driver.page.running_app import RunningApp
 from streamapp_runtime.driver.status_rules import is_fine
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
@@ -32,7 +32,8 @@ def app_snapshot(facts: RunFacts) -> Fields:
 def live_fields(facts: RunFacts) -> Fields:
     """What a page that has the history is told of later: its newest point, and everything else."""
     app, last = facts.app, facts.last
-    reports = {report.task: report for report in last.reports} if last else {}
+    lost_tasks = missing_tasks(facts)
+    reports = {task: report for task, report in facts.reports.items() if task not in lost_tasks}
     watermarks = last.watermarks if last else {}
     return {
         "app": app.name if app else "",
@@ -149,7 +150,10 @@ def _tables(app: RunningApp, facts: RunFacts) -> Iterator[Fields]:
 
 def _processors(app: RunningApp, facts: RunFacts, reports: Mapping[str, TaskReport]) -> Iterator[Fields]:
     for name, tasks in sorted(app.lanes.items(), key=lambda lane: _by_number(lane[0])):
-        fields = [_task(task, app, facts, reports.get(task)) for task in sorted(tasks, key=_by_number)]
+        absent = "its processor is missing" if name in facts.missing else "not run by this model yet"
+        fields = [
+            _task(task, app, facts, reports.get(task, absent)) for task in sorted(tasks, key=_by_number)
+        ]
         located = {reports[task].location for task in tasks if task in reports} - {""}
         yield {
             "name": name,
@@ -159,16 +163,16 @@ def _processors(app: RunningApp, facts: RunFacts, reports: Mapping[str, TaskRepo
         }
 
 
-def _task(task: str, app: RunningApp, facts: RunFacts, report: TaskReport | None) -> Fields:
+def _task(task: str, app: RunningApp, facts: RunFacts, report: TaskReport | str) -> Fields:
+    """A task by its last report, or by why there is none."""
     fields: Fields = {
         "name": legible(task),
         "partitions": list(map(legible, app.partitions.get(task, ()))),
         "inPerSecond": _rate(facts.task_rates, task),
         "lag": facts.last.task_lags.get(task, 0) if facts.last else 0,
     }
-    if report is None:
-        why = "not run by this model yet" if facts.last is None else "its processor is missing"
-        return fields | {"state": "waiting", "why": why}
+    if isinstance(report, str):
+        return fields | {"state": "waiting", "why": report}
     if report.status is TaskStatus.RESTORING:
         return fields | {"state": "restoring", "why": "its stores are brought back, and it reads nothing"}
     if is_fine(report.status):

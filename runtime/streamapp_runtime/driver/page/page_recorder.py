@@ -61,6 +61,8 @@ class PageRecorder:
     _step: str = ""  # of the loop, as it was told last
     _last: BatchResult | None = None
     _incarnation: int = 0
+    _reports: dict[str, TaskReport] = field(default_factory=dict)  # a batch may be of some lanes alone
+    _missing: frozenset[str] = frozenset()
     _history: RunHistory = field(default_factory=RunHistory)
     _batches: deque[BatchFacts] = field(default_factory=lambda: deque(maxlen=MOST_BATCHES))
     _read: Counter[str] = field(default_factory=Counter)
@@ -110,12 +112,20 @@ class PageRecorder:
             if change.kind is ChangeKind.REFUSED:
                 self._refused = tuple(warning.redacted(redacted) for warning in change.warnings)
             self._note(change.kind, change.text, change.moved)
+        if change.kind is ChangeKind.LANES:
+            self.lacks(change.missing)
+
+    def lacks(self, processors: Iterable[str]) -> None:
+        """Note which processors are missing: their tasks wait for them."""
+        with self._lock:
+            self._missing = frozenset(processors)
 
     def batch(self, batch: BatchResult) -> None:
         """Take note of a batch."""
         now = self.now()
         with self._lock:
             self._last, self._incarnation, self._slow = batch, batch.incarnation, ""
+            self._reports.update((report.task, report) for report in batch.reports)
             self._awaited = () if batch.rows_in else self._awaited
             self._rows_in += batch.rows_in
             self._rows_out += batch.rows_out
@@ -174,6 +184,8 @@ class PageRecorder:
                 active_since=self._activity[1],
                 last=self._last,
                 incarnation=self._incarnation,
+                reports=dict(self._reports),
+                missing=self._missing,
                 rates_in=_rates(oldest.read, newest.read, seconds),
                 rates_out=_rates(oldest.written, newest.written, seconds),
                 task_rates=_rates(oldest.by_task, newest.by_task, seconds),
@@ -195,7 +207,8 @@ class PageRecorder:
 
     def _begin_model(self) -> None:
         """Forget what is known of tasks: others may have their names."""
-        self._last, self._task_watermarks = None, {}
+        self._last, self._task_watermarks, self._missing = None, {}, frozenset()
+        self._reports.clear()
         self._read_by_task.clear()
         self._totals = deque((replace(one, by_task={}) for one in self._totals), self._totals.maxlen)
 

@@ -7,6 +7,7 @@ from streamapp.protocol.driver_report import ReportedWarning
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.page.run_history import HistoryPoint
 from streamapp_runtime.driver.page.running_app import RunningApp
+from streamapp_runtime.lanes.protocol.task_report import TaskReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,8 @@ class RunFacts:
     active_since: float = 0.0
     last: BatchResult | None = None  # None where none has ended under this model
     incarnation: int = 0
+    reports: Mapping[str, TaskReport] = field(default_factory=dict)  # of each task, the last under this model
+    missing: frozenset[str] = frozenset()  # processors whose tasks wait for them
     rates_in: Mapping[str, float] = field(default_factory=dict)  # records a second, by stream
     rates_out: Mapping[str, float] = field(default_factory=dict)
     task_rates: Mapping[str, float] = field(default_factory=dict)  # rows read a second, by task

@@ -37,7 +37,8 @@ def waits(facts: RunFacts) -> Iterator[str]:
         yield f"main inputs wait for {facts.last.filling:,} records of side inputs"
     if facts.slow:
         yield facts.slow
-    reports = facts.last.reports if facts.last else ()
+    lost_tasks = missing_tasks(facts)
+    reports = [report for task, report in facts.reports.items() if task not in lost_tasks]
     restoring = sum(report.status is TaskStatus.RESTORING for report in reports)
     if restoring:
         yield f"{counted(restoring, 'task')} restoring: no rows for these until their stores are back"
@@ -47,8 +48,11 @@ def waits(facts: RunFacts) -> Iterator[str]:
     yield from _held_back(facts)
     yield from _never_read(facts)
     yield from _behind_alone(facts)
-    if facts.last and len(reports) < sum(map(len, facts.app.lanes.values() if facts.app else ())):
-        yield "some tasks wait for a processor that is missing"
+    if lost_tasks:
+        names = ", ".join(map(legible, sorted(facts.missing)))
+        are, them = ("is", "it") if len(facts.missing) == 1 else ("are", "them")
+        wait = "1 task waits" if len(lost_tasks) == 1 else f"{len(lost_tasks)} tasks wait"
+        yield f"{names} {are} missing: {wait} for {them}"
 
 
 def _held_back(facts: RunFacts) -> Iterator[str]:
@@ -103,7 +107,7 @@ def _behind_alone(facts: RunFacts) -> Iterator[str]:
     if tasks < 2 or total < max(FEW_RECORDS, SECONDS_OF_LAG * sum(facts.task_rates.values())):
         return
     task = max(lags, key=lambda name: lags[name])
-    working = {report.task for report in facts.last.reports if is_fine(report.status)}
+    working = {name for name, report in facts.reports.items() if is_fine(report.status)}
     if task not in working or lags[task] < SKEW * (total - lags[task]) / (tasks - 1):
         return
     read = ", ".join(map(legible, facts.app.partitions.get(task, ())[:_MOST_REASONS]))
@@ -111,6 +115,12 @@ def _behind_alone(facts: RunFacts) -> Iterator[str]:
         f"task {legible(task)}, one of {tasks}, has {lags[task] * 100 // total} % of the records that are not"
         f" yet read: more processors do not help; look for a key that most records of {read} have"
     )
+
+
+def missing_tasks(facts: RunFacts) -> frozenset[str]:
+    """The tasks whose processor is missing."""
+    lanes = facts.app.lanes if facts.app else {}
+    return frozenset(task for name in facts.missing for task in lanes.get(name, ()))
 
 
 def shown_activity(facts: RunFacts) -> str:

@@ -13,6 +13,7 @@ from tests.harness.engine.watched_pages import WatchedRun, page_served, reports,
 from tests.harness.graphs.graph_drawing import drawn, maps, reads, sends
 from tests.harness.graphs.shop_apps import shop
 from tests.harness.machine.text_contrast import poor_contrasts
+from tests.harness.repository.app_page_trouble_pictures import run_in_trouble, unavailable_table
 
 pytestmark = pytest.mark.browser
 HOSTILE = "<img src=x onerror=\"document.title='owned'\">"
@@ -162,6 +163,13 @@ def test_the_page_is_no_wider_than_its_window(browser: Browser, width: int) -> N
     with watched(browser, busy(running(shop(12), tasks=8, processors=2)), width=width) as one:
         expect(one.page.locator(".plan .node").first).to_be_visible()
         assert one.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_table_of_state_shows_all_columns_beside_another(browser: Browser) -> None:
+    with watched(browser, run_in_trouble(unavailable_table), width=1280) as one:
+        table = one.page.locator("#stores .scroll")
+        expect(table.locator("th").last).to_have_text("no answer")
+        assert table.evaluate("element => element.scrollWidth <= element.clientWidth")
 
 
 def test_new_figures_move_nothing(browser: Browser) -> None:

@@ -153,6 +153,7 @@ def test_tasks_stand_on_their_processors_with_what_they_wait_for() -> None:
         replace(bad, status=TaskStatus.EXPRESSION, message="the value 'ann' is no number"),
     )
     run.recorder.batch(replace(batch(), reports=(*changed, *others)))
+    run.recorder.lacks(["processor-10"])
     snapshot = shown(run)
     assert [row["name"] for row in snapshot["processors"]] == [f"processor-{one}" for one in range(11)]
     assert [row["location"] for row in snapshot["processors"]][:3] == ["host-0", "host-0", "host-1"]
@@ -166,6 +167,26 @@ def test_tasks_stand_on_their_processors_with_what_they_wait_for() -> None:
     assert "ann" not in json.dumps(snapshot)
     assert snapshot["state"] == "restoring"
     assert len(snapshot["waits"]) == 4
+    assert snapshot["waits"][-1] == "processor-10 is missing: 1 task waits for it"
+
+
+def test_a_batch_of_some_lanes_alone_says_nothing_of_the_others() -> None:
+    app = running(shop(3), tasks=4, processors=2)
+    run = WatchedRun()
+    run.recorder.runs(app)
+    every = reports(app)
+    run.recorder.batch(replace(batch(), reports=every))
+    run.recorder.batch(replace(batch(2), reports=every[:2]))  # the other lane is at work
+    snapshot = shown(run)
+    assert snapshot["waits"] == []
+    assert {task["state"] for row in snapshot["processors"] for task in row["tasks"]} == {"working"}
+    run.recorder.lacks(app.lanes)
+    snapshot = shown(run)
+    assert snapshot["waits"] == ["processor-0, processor-1 are missing: 4 tasks wait for them"]
+    assert {task["state"] for row in snapshot["processors"] for task in row["tasks"]} == {"waiting"}
+    run.recorder.runs(app)
+    (task, *_) = shown(run)["processors"][0]["tasks"]
+    assert task["why"] == "not run by this model yet"
 
 
 def test_reasons_are_shown_only_where_values_may_be() -> None:
