@@ -58,4 +58,11 @@ def test_the_page_shows_the_model_that_runs_and_the_growth_that_brought_it(env: 
     snapshot = shown(page)
     assert [one["kind"] for one in snapshot["notes"]] == ["lanes", "refused", "model"]
     assert snapshot["state"] == "running"
+
+    assignment = run.loop.supervisor.assignment
+    (name,) = launch.lanes
+    for present, waits in (((), [f"{name} is missing: 2 tasks wait for it"]), ((name,), [])):
+        assignment.lanes(present)
+        page.changed(lanes_changed(launch, launch.lanes, assignment))
+        assert shown(page)["waits"] == waits
     run.loop.release()
