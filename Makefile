@@ -87,7 +87,7 @@ docs: $(READY) ## Build the documentation site into site/; a broken link fails
 	@$(BIN)/zensical build --clean --strict
 
 .PHONY: dist
-dist: $(READY) ## Build a release into dist/: wheel, sdist, chart, definition, schema, bill of materials, checksums
+dist: $(READY) ## Build a release into dist/: wheel, sdist, chart, definition, schema, bill of materials, checksums (IMAGES=1: images too)
 	@.ci/dist
 
 .PHONY: constraints
