@@ -1,9 +1,10 @@
-"""Pictures of the page of an app in trouble, for the documentation: one for each fault, with made-up figures.
+"""Pictures of the page of an app, for the documentation: each state and some faults, with made-up figures.
 
-`python -m tests.harness.repository.app_page_trouble_pictures` takes them.
+`python -m tests.harness.repository.app_page_state_pictures` takes them.
 """
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -14,6 +15,7 @@ from streamapp.spec.parser import parse
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.failures import PROCESS_LOSS_SIGNS
 from streamapp_runtime.driver.page.running_app import RunningApp
+from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from tests.harness.engine.batch_results import batch
 from tests.harness.engine.watched_pages import WatchedRun, page_served, reports, running
@@ -49,6 +51,7 @@ TASKS: Final = 4
 STREAMS: Final = ("orders", "payments")
 HEIGHT: Final = 860
 """A window: what wants attention stands at the bottom of it."""
+STATE_HEIGHT: Final = 190
 RATE: Final = 1_200
 """Records of each stream in a batch."""
 
@@ -178,8 +181,35 @@ def run_in_trouble(plant: Plant) -> WatchedRun:
     return troubled.run
 
 
+def as_usual(run: TroubledRun) -> None:
+    """Nothing is wrong."""
+
+
+def restoring_tasks(run: TroubledRun) -> None:
+    """Two tasks have come to another processor, and their stores are brought back."""
+    run.batches(3, lambda one, place: replace(_lagging(one, place, 2), reports=_with_two_restoring(one)))
+    run.run.recorder.doing("runs batch 153", 0)
+
+
+def _with_two_restoring(one: BatchResult) -> tuple[TaskReport, ...]:
+    return tuple(
+        replace(report, status=TaskStatus.RESTORING)
+        if report.task in ("Partition 1", "Partition 3")
+        else report
+        for report in one.reports
+    )
+
+
+STATES: Final[dict[str, Plant]] = {
+    "running": as_usual,
+    "restoring": restoring_tasks,
+    "waiting": unavailable_table,
+}
+"""The states of a driver that has run batches, and what brings each of them."""
+
+
 def take() -> None:
-    """A picture of each fault."""
+    """A picture of each fault and of each state."""
     for name, (plant, section) in FAULTS.items():
 
         def prepare(page: Page, section: str = section) -> None:
@@ -192,6 +222,27 @@ def take() -> None:
             take_pictures(
                 url, f"app-page-{name}", height=HEIGHT, prepare=prepare, schemes=("light",), whole=False
             )
+    for state, plant in STATES.items():
+        with page_served(run_in_trouble(plant).recorder) as url:
+            _take_state(url, state, lambda: None)
+    with page_served(WatchedRun().recorder) as url:
+        _take_state(url, "starting", lambda: None)
+    served = ExitStack()
+    _take_state(
+        served.enter_context(page_served(run_in_trouble(as_usual).recorder)), "no answer", served.close
+    )
+
+
+def _take_state(url: str, state: str, after_load: Callable[[], None]) -> None:
+    """The head of the page and what wants attention, in a window that is no higher."""
+
+    def prepare(page: Page) -> None:
+        expect(page.locator("#state")).not_to_have_text("connecting")
+        after_load()
+        expect(page.locator("#state")).to_have_text(state)
+
+    name = f"app-page-state-{state.replace(' ', '-')}"
+    take_pictures(url, name, height=STATE_HEIGHT, prepare=prepare, schemes=("light",), whole=False)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from tests.harness.engine.watched_pages import WatchedRun, page_served, reports,
 from tests.harness.graphs.graph_drawing import drawn, maps, reads, sends
 from tests.harness.graphs.shop_apps import shop
 from tests.harness.machine.text_contrast import poor_contrasts
-from tests.harness.repository.app_page_trouble_pictures import run_in_trouble, unavailable_table
+from tests.harness.repository.app_page_state_pictures import run_in_trouble, unavailable_table
 
 pytestmark = pytest.mark.browser
 HOSTILE = "<img src=x onerror=\"document.title='owned'\">"
