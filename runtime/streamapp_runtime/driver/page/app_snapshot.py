@@ -82,7 +82,7 @@ def _state(facts: RunFacts, reports: Mapping[str, TaskReport]) -> str:
     statuses = {report.status for report in reports.values()}
     if TaskStatus.RESTORING in statuses:
         return "restoring"
-    if facts.activity.startswith("waits ") or not all(map(is_fine, statuses)):
+    if facts.activity.startswith("waits ") or facts.missing or not all(map(is_fine, statuses)):
         return "waiting"
     return "running"
 

@@ -183,6 +183,7 @@ def test_a_batch_of_some_lanes_alone_says_nothing_of_the_others() -> None:
     run.recorder.lacks(app.lanes)
     snapshot = shown(run)
     assert snapshot["waits"] == ["processor-0, processor-1 are missing: 4 tasks wait for them"]
+    assert snapshot["state"] == "waiting"
     assert {task["state"] for row in snapshot["processors"] for task in row["tasks"]} == {"waiting"}
     run.recorder.runs(app)
     (task, *_) = shown(run)["processors"][0]["tasks"]
