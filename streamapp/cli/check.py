@@ -24,8 +24,8 @@ def check(app: str, output: str) -> None:
 
     APP is a YAML or JSON file, a Python program, or - for standard input. Exits with 0 when nothing is
     wrong, with 1 when something is. What is named and not used is no more than a warning: a table, a stream,
-    an operator whose rows go nowhere. So are code of the app's own that is not on this machine,
-    and former names of fields.
+    an operator whose rows go nowhere. The same holds for code of the app's own that is not on this machine,
+    and for former names of fields.
 
     \b
     Example:

@@ -8,8 +8,8 @@ from typing import ParamSpec, TypeVar
 
 from pydantic import BaseModel
 
-from streamapp.spec.former_names import former_fields, renamed_message
-from streamapp.spec.resource.field_marks import Former
+from streamapp.spec.former_names import former_fields
+from streamapp.spec.resource.field_marks import Former, renamed_message
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

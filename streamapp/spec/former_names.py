@@ -6,16 +6,14 @@ image reads it, and its hash is what says whether an app was edited.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from pydantic import BaseModel
 
 from streamapp.spec.resource.app import StreamApp
-from streamapp.spec.resource.field_marks import GOES_WITH, Former
+from streamapp.spec.resource.field_marks import Former, renamed_message
 from streamapp.spec.text.document import Path
 from streamapp.spec.validation.error_messages import describe_value, model_in
-
-_UNTIL: Final = f"the former name goes with {GOES_WITH}"
 
 
 @dataclass(slots=True)
@@ -32,11 +30,6 @@ class CurrentForm:
 def former_mark(metadata: list[Any]) -> Former | None:
     """What a field was called before, by its marks."""
     return next((mark for mark in metadata if isinstance(mark, Former)), None)
-
-
-def renamed_message(former: str, current: str) -> str:
-    """What a warning says of a former name."""
-    return f'"{former}" is now called "{current}"; {_UNTIL}'
 
 
 def current_form(data: Any, filled_in: bool) -> CurrentForm:

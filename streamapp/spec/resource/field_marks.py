@@ -25,6 +25,11 @@ GOES_WITH: Final = "0.2"
 """The releases between which a renamed field is understood by both of its names."""
 
 
+def renamed_message(former: str, current: str) -> str:
+    """What a warning says of a former name."""
+    return f'"{former}" is now called "{current}"; the former name goes with {GOES_WITH}'
+
+
 class Effect(StrEnum):
     """What happens to a running app when the field changes; a field without one has its parent's."""
 
@@ -107,8 +112,7 @@ class Former:
         """The current value. The parser has translated texts, so a former one is that of a program."""
         current = self.current_value(value)
         if current != value:
-            message = f'"{value}" is now called "{current}"; the former name goes with {GOES_WITH}'
-            warnings.warn(message, FutureWarning, stacklevel=3)
+            warnings.warn(renamed_message(value, current), FutureWarning, stacklevel=3)
         return current
 
 
