@@ -13,7 +13,10 @@ from typing import Final
 
 from pyspark.logger import PySparkLogger
 
-_NOISE_LINES: Final = ("WARNING: Using incubator modules",)
+_NOISE_LINES: Final = (
+    "WARNING: Using incubator modules",
+    "WARNING: package sun.security.action not in java.base",  # Java 24 and later, of Spark's own options
+)
 """What the JVM says before any setting is read."""
 _QUERY_LOGGERS: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 """Loggers of pyspark that write each failure of an expression once more, with its stack, as JSON."""
