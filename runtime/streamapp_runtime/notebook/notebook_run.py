@@ -83,13 +83,15 @@ class NotebookRun:
         side_inputs = InputRoles.of(app.app).side_inputs
         records = {stream: app.encoded(stream, _dicts(stream, rows)) for stream, rows in data.items()}
         first = {stream: batch for stream, batch in records.items() if stream in side_inputs}
-        for part in (first, {stream: batch for stream, batch in records.items() if stream not in first}):
-            if part:
-                app.send_records(part)
-        if self._is_batch:
-            app.run_turn()
+        try:
+            for part in (first, {stream: batch for stream, batch in records.items() if stream not in first}):
+                if part:
+                    app.send_records(part)
+            if self._is_batch:
+                app.run_turn()
+        finally:  # how far it has come is of interest also where it fails
+            self._progress.show()
         self._progress.interrupt.check()
-        self._progress.show()
 
     def send_or_discard(self, data: Mapping[str, Any] | None) -> None:
         """The same, and end the app where that fails."""
