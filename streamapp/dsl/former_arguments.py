@@ -29,8 +29,8 @@ def former_arguments(part: type[BaseModel]) -> Callable[[Callable[_P, _R]], Call
                 if current not in kwargs:
                     value = kwargs.pop(former)
                     kwargs[current] = mark.current_value(value)
-                    now = current if kwargs[current] == value else f"{current}: {kwargs[current]}"
-                    warnings.warn(renamed_message(former, now), FutureWarning, stacklevel=2)
+                    message = renamed_message(former, mark.now_written(current, value))
+                    warnings.warn(message, FutureWarning, stacklevel=2)
             return method(*args, **kwargs)
 
         return call

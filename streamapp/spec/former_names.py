@@ -54,7 +54,7 @@ def _current(value: Any, model: type[BaseModel], path: Path, form: CurrentForm) 
         alias = info.alias or name
         if mark := former_mark(info.metadata):
             _rename(fields, alias, mark, info.get_default(), path, form)
-        elif (inner := model_in(info.annotation)) and alias in fields:
+        elif alias in fields and (inner := model_in(info.annotation)):
             fields[alias] = _current(fields[alias], inner, (*path, alias), form)
     unchanged = fields.keys() == value.keys() and all(fields[name] is value[name] for name in value)
     return value if unchanged else fields
@@ -80,8 +80,7 @@ def _rename(
         fields[alias] = current
         form.written[(*path, alias)] = place
         if not says_nothing:
-            now = f"{alias}: {current}" if current != former else alias
-            form.renamed.append((place, renamed_message(mark.name, now)))
+            form.renamed.append((place, renamed_message(mark.name, mark.now_written(alias, former))))
     elif not says_nothing and current != fields[alias]:
         message = f'says {describe_value(former)}, and "{alias}", its current name, says something else; '
         form.contradictions.append((place, f"{message}leave the former name out"))

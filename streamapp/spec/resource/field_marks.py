@@ -95,6 +95,11 @@ class Former:
         """The value by its current name."""
         return self.values.get(value, value) if isinstance(value, str) else value
 
+    def now_written(self, name: str, value: Any) -> str:
+        """How a field of this current name is written now; with its value where that has another name too."""
+        current = self.current_value(value)
+        return name if current == value else f"{name}: {current}"
+
     def former_value(self, value: Any) -> Any:
         """The value by its former name, where it had one."""
         return next((former for former, current in self.values.items() if current == value), value)

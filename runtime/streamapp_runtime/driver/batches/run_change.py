@@ -59,8 +59,7 @@ def lanes_changed(launch: Launch, lanes_before: Lanes, assignment: LaneAssignmen
         text = f"{', '.join(assignment.missing)} missing: {_several(waiting, 'task')} waiting for it"
     else:
         text = f"all processors are there, {moved or 'no'} tasks moved"
-    missing = tuple(sorted(assignment.missing))
-    return RunChange(ChangeKind.LANES, text, launch, assignment.assigned, moved, missing=missing)
+    return RunChange(ChangeKind.LANES, text, launch, assignment.assigned, moved, missing=assignment.missing)
 
 
 def spec_edited(launch: Launch, lanes: Lanes, generation: int, fields: Sequence[str]) -> RunChange:
