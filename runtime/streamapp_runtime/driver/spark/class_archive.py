@@ -104,6 +104,14 @@ class ClassArchive:
         except (OSError, ValueError):
             return False
 
+    @property
+    def failure_text(self) -> str:
+        """The last words of the JVM that could not make the archive; empty where none has failed."""
+        try:
+            return self.failure_file.read_text(errors="replace")
+        except OSError:
+            return ""
+
     def class_lists(self) -> list[Path]:
         """What JVMs without the archive have written down."""
         return sorted(self.folder.glob(f"{self.name}.*.classes"))
