@@ -132,6 +132,10 @@ class InProcessHosts:
         """All of them, at once."""
         return tuple(processors)
 
+    def cannot_come(self, processors: Sequence[str]) -> bool:
+        """No scheduler keeps a processor away."""
+        return False
+
     def open_exchange(self, processors: Sequence[str], incarnation: int) -> InProcessExchange:
         """Begin with workers that know nothing."""
         self.processes.close()

@@ -11,6 +11,16 @@ EXECUTOR_ID: Final = "spark-exec-id"
 """The label with the id of the pod's Spark executor."""
 
 
+def is_unschedulable(pod: Mapping[str, Any]) -> bool:
+    """Whether the scheduler has found no node for a pod: none has room, or its volume is on none of them."""
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    return not pod["metadata"].get("deletionTimestamp") and any(
+        (condition.get("type"), condition.get("status"), condition.get("reason"))
+        == ("PodScheduled", "False", "Unschedulable")
+        for condition in conditions
+    )
+
+
 def pod_facts(pod: Mapping[str, Any], node_labels: Mapping[str, str] | None = None) -> PodFacts:
     """The facts of a pod; `node_labels` are the labels of its node, where the caller has read them."""
     metadata, spec = pod["metadata"], pod.get("spec") or {}

@@ -186,6 +186,10 @@ class ThreadedHosts:
         """Those that are there now."""
         return self.present(processors)
 
+    def cannot_come(self, processors: Sequence[str]) -> bool:
+        """No scheduler keeps a processor away."""
+        return False
+
     def open_exchange(self, processors: Sequence[str], incarnation: int) -> WatchedExchange:
         """Bind a lane to an executor each."""
         return self.hosting.bind(self.model, processors, incarnation, self)

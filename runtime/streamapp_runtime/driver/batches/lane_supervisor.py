@@ -58,9 +58,7 @@ class LaneSupervisor:
     def __post_init__(self) -> None:
         launch = self.run.launch
         self.lanes = self._reported = launch.lanes
-        self.assignment = LaneAssignment(
-            launch.lanes, self._placed, lambda: self.run.settings.rebalance_delay, time.monotonic
-        )
+        self.assignment = LaneAssignment(launch.lanes, self._placed, self._rebalance_delay, time.monotonic)
 
     @property
     def tasks(self) -> frozenset[str]:
@@ -254,6 +252,11 @@ class LaneSupervisor:
             at = self.executors.store_locations
             locations = {task: at.get(name) for name, tasks in lanes.items() for task in tasks}
             self.stores.note_bound(locations, launch.assignment.tasks, launch.setup.store_specs)
+
+    def _rebalance_delay(self) -> float:
+        """How long tasks wait for a processor that is missing; not at all for one that cannot come."""
+        cannot_come = self.executors.cannot_come(tuple(self.run.launch.lanes))
+        return 0.0 if cannot_come else self.run.settings.rebalance_delay
 
     def _placed(self, processors: Collection[str], previous: Mapping[str, str]) -> TaskPlacement | Refusal:
         launch, executors = self.run.launch, self.executors

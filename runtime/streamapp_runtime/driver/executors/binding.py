@@ -35,6 +35,14 @@ def bind_executors(
     return {name: bound[name] for name in processors if name in bound}
 
 
+def cannot_come(present: int, wanted: int, unschedulable: int) -> bool:
+    """Whether some executors are present, and no node has room for any of those that are missing.
+
+    Without any the wait goes on: there is nothing that could run without them.
+    """
+    return 0 < present < wanted and unschedulable >= wanted - present
+
+
 def _in_order(executors: Iterable[str], locations: Mapping[str, str]) -> list[str]:
     """As their locations are numbered, like the claims of a StatefulSet, and then as Spark has numbered them.
 

@@ -6,17 +6,26 @@ It only saves work. What an executor finds on its disk is looked at by its lanes
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from threading import Lock, Thread
+from typing import Any, Final, Protocol
 
 from streamapp.placement.locations.location_providers import LocationProvider, parse_location_provider
-from streamapp.placement.locations.pod_facts import EXECUTOR_ID, pod_facts
+from streamapp.placement.locations.pod_facts import EXECUTOR_ID, is_unschedulable, pod_facts
 from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.transport.kubernetes_api import API_ERRORS
 
 Pods = Callable[[], list[dict[str, Any]]]
-ExecutorLocations = Callable[[Collection[str]], Mapping[str, str]]
-"""Executor -> location, of those that are asked for and known."""
 AGAIN_SECONDS = 1.0
+
+
+class ExecutorLocations(Protocol):
+    """Where executors are, and whether those that are missing can come."""
+
+    def __call__(self, live: Collection[str]) -> Mapping[str, str]:
+        """Executor -> location, of those that are asked for and known."""
+
+    def unschedulable(self) -> int:
+        """For how many executors that were asked for no node has room, as far as anybody knows."""
 
 
 def executor_locations(
@@ -33,9 +42,19 @@ def executor_locations(
     return no_locations if isinstance(provider, Refusal) else PodLocations(pods, provider, clock)
 
 
-def no_locations(live: Collection[str]) -> Mapping[str, str]:
-    """The locations of executors that are all on one machine."""
-    return {}
+class OneMachine:
+    """The locations of executors that are all on one machine, which has room for all of them."""
+
+    def __call__(self, live: Collection[str]) -> Mapping[str, str]:
+        """Nothing."""
+        return {}
+
+    def unschedulable(self) -> int:
+        """None."""
+        return 0
+
+
+no_locations: Final = OneMachine()
 
 
 @dataclass(slots=True)
@@ -47,6 +66,9 @@ class PodLocations:
     clock: Callable[[], float]
     _known: dict[str, str] = field(default_factory=dict)
     _read_at: float = float("-inf")
+    _unschedulable: int = 0
+    _counted_at: float = float("-inf")
+    _counting: Lock = field(default_factory=Lock)
 
     def __call__(self, live: Collection[str]) -> Mapping[str, str]:
         """Where these executors are, as far as anybody knows."""
@@ -54,6 +76,24 @@ class PodLocations:
             self._read_at = self.clock()
             self._known |= self._read_pods(set(live) - self._known.keys())
         return {name: self._known[name] for name in live if self._known.get(name)}
+
+    def unschedulable(self) -> int:
+        """For how many executors the scheduler has found no node, as of a moment ago.
+
+        The pods are read in a thread: an API server that hangs holds up no batch.
+        """
+        if self.clock() - self._counted_at >= AGAIN_SECONDS and self._counting.acquire(blocking=False):
+            Thread(target=self._count, daemon=True).start()
+        return self._unschedulable
+
+    def _count(self) -> None:
+        try:
+            self._unschedulable = sum(map(is_unschedulable, self.pods()))
+        except API_ERRORS:
+            self._unschedulable = 0
+        finally:
+            self._counted_at = self.clock()
+            self._counting.release()
 
     def _read_pods(self, executors: Collection[str]) -> dict[str, str]:
         try:

@@ -9,7 +9,7 @@ from threading import Lock
 from pyspark.sql import DataFrame, SparkSession
 
 from streamapp_runtime.driver.executors.batch_exchange import BatchExchange, JobPerBatch
-from streamapp_runtime.driver.executors.binding import bind_executors
+from streamapp_runtime.driver.executors.binding import bind_executors, cannot_come
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations, no_locations
 from streamapp_runtime.driver.executors.lane_jobs import SparkLaneJobs
 from streamapp_runtime.driver.executors.lane_partitions import lane_rows
@@ -73,6 +73,8 @@ class LaneExecutors:
         """The processors that have an executor: all, or those that came in time. None is an error."""
         deadline = time.monotonic() + seconds
         while len(self.present(processors)) < len(processors) and time.monotonic() < deadline:
+            if self.cannot_come(processors):
+                break
             time.sleep(0.05)
         location_deadline = min(deadline, time.monotonic() + _LOCATION_SECONDS)
         while self._locations_missing() and time.monotonic() < location_deadline:
@@ -81,6 +83,11 @@ class LaneExecutors:
         if not present:
             raise ExecutorsMissingError(f"none of {len(processors)} executors came within {seconds:g} s")
         return present
+
+    def cannot_come(self, processors: Sequence[str]) -> bool:
+        """Whether there are executors, and no node has room for any of those that are missing."""
+        present, wanted = len(self.present(processors)), len(processors)
+        return present < wanted and cannot_come(present, wanted, self.locations.unschedulable())
 
     def open_exchange(self, processors: Sequence[str], incarnation: int) -> BatchExchange:
         """What runs every batch from now on; ExecutorsMissingError when lanes cannot be parted.

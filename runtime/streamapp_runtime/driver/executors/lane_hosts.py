@@ -37,6 +37,9 @@ class LaneHosts(Protocol):
     def wait_for(self, processors: Sequence[str], seconds: float) -> tuple[str, ...]:
         """The processors that have a host: all, or those that came in time. None is an error."""
 
+    def cannot_come(self, processors: Sequence[str]) -> bool:
+        """Whether there are hosts, and those that are missing cannot come as things are."""
+
     def open_exchange(self, processors: Sequence[str], incarnation: int) -> BatchExchange:
         """What runs every batch from now on."""
 

@@ -1,18 +1,22 @@
 """Where executors are is asked of the API server, seldom, and nobody waits for its answer."""
 
 from dataclasses import dataclass, field
+from threading import Event
 from typing import Any
 
 import pytest
 
+from streamapp.placement.locations.pod_facts import is_unschedulable
 from streamapp.spec.reasons import Reason
 from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.driver.executors.binding import cannot_come
 from streamapp_runtime.driver.executors.executor_locations import (
     AGAIN_SECONDS,
     executor_locations,
     no_locations,
 )
 from streamapp_runtime.driver.start.user_functions import UserLocations, load_user_functions
+from tests.harness.machine.processes import until
 from tests.harness.runs.chained_app import chained
 
 
@@ -124,3 +128,51 @@ def test_one_that_fails_later_is_a_warning_and_is_not_asked_of_that_executor_aga
         assert locations({"1", "2"}) == {"1": "r7"}
     (problem,) = own.problems
     assert "raised KeyError: 'rack' (in unlabelled_place of" in problem.message
+
+
+def _unschedulable(executor: str) -> dict[str, Any]:
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+    return {**pod(executor, ""), "status": {"conditions": [condition]}}
+
+
+def test_executors_for_which_no_node_has_room_are_counted_beside_the_batches() -> None:
+    cluster = Cluster([pod("1", "node-a"), _unschedulable("2")])
+    locations = executor_locations(cluster.listed, "node", lambda: cluster.now[0])
+    until(lambda: locations.unschedulable() == 1, 30)
+    asked = cluster.asked
+    assert locations.unschedulable() == 1
+    assert cluster.asked == asked
+    cluster.pods = [pod("1", "node-a"), pod("2", "node-b")]
+    cluster.now[0] += AGAIN_SECONDS
+    until(lambda: locations.unschedulable() == 0, 30)
+
+
+def test_an_api_server_that_hangs_holds_nobody_up_who_asks_for_room() -> None:
+    answers = Event()
+
+    def listed() -> list[dict[str, Any]]:
+        answers.wait(60)
+        return [_unschedulable("1")]
+
+    locations = executor_locations(listed, "node")
+    assert locations.unschedulable() == 0
+    answers.set()
+    until(lambda: locations.unschedulable() == 1, 30)
+
+
+def test_a_pod_that_is_being_deleted_is_not_waited_for_and_not_counted() -> None:
+    leaving = _unschedulable("1")
+    leaving["metadata"]["deletionTimestamp"] = "2026-11-01T12:00:00Z"
+    assert not is_unschedulable(leaving)
+    assert is_unschedulable(_unschedulable("1"))
+    assert not is_unschedulable(pod("1", "node-a"))
+
+
+@pytest.mark.parametrize(
+    ("present", "unschedulable", "gives_up"),
+    [(2, 1, True), (1, 2, True), (1, 1, False), (2, 0, False), (3, 0, False), (3, 1, False), (0, 3, False)],
+)
+def test_of_three_processors_those_are_not_waited_for_that_have_no_room(
+    present: int, unschedulable: int, gives_up: bool
+) -> None:
+    assert cannot_come(present, 3, unschedulable) is gives_up
