@@ -17,6 +17,12 @@ LIVENESS_PATH: Final = "/?livez"
 
 A runtime that serves nothing but metrics answers with those, and counts as alive.
 """
+READINESS_PATH: Final = "/?readyz"
+"""Where a driver says that it makes progress, and has warmed up where it is a standby."""
+STANDBY: Final = "--standby"
+"""The option of a driver that waits until it is to take over. A runtime without it ends at once."""
+INCARNATION: Final = "streamapp.dev/incarnation"
+"""The number of a driver: a label of its pod, and an annotation of the job model that is published for it."""
 PAGE_PORT: Final = 9405
 """Where a driver's pod has the page of its app, on loopback: only forwarding of ports reaches it."""
 LANES_PORT: Final = "spark.streamapp.lanes.port"

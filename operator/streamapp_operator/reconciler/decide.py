@@ -174,7 +174,9 @@ def _update_model(
 
 def _announced_history(findings: Findings) -> DriverHistory:
     """The history with the action that the status announces."""
-    history, target = findings.driver.history, findings.target
+    history, target, successor = findings.driver.history, findings.target, findings.driver.successor
+    if successor.start:
+        history = replace(history, successor=successor.incarnation)
     match findings.action:
         case StartDriver(incarnation=incarnation) if target is not None:
             return replace(
@@ -211,6 +213,8 @@ def _requeue_after(findings: Findings) -> float | None:
             delays.append(seconds)
         case KeepDriver(pod=pod) if pod.unready_since is not None and findings.facts.nodes:
             delays.append(RETRY_SECONDS)
+    if findings.driver.successor.seconds_to_wait is not None:
+        delays.append(findings.driver.successor.seconds_to_wait)
     driver_pod = findings.driver.pod
     if driver_pod is not None and driver_pod.labels.get(APP_LABEL) != findings.facts.name:
         delays.append(RETRY_SECONDS)  # the watch does not see a pod without the label

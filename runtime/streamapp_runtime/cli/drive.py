@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,12 @@ if TYPE_CHECKING:
     show_default=True,
     help="Where the last word is left.",
 )
-def drive(metrics_port: int, page_port: int, termination: Path) -> None:
+@click.option(
+    "--standby",
+    is_flag=True,
+    help="Start Java and Spark, and wait until the operator has this driver take over.",
+)
+def drive(metrics_port: int, page_port: int, termination: Path, standby: bool) -> None:
     """Run an accepted app by the models that the operator makes.
 
     The operator starts this; its environment says where everything is. It ends as `streamapp run` does,
@@ -53,7 +59,7 @@ def drive(metrics_port: int, page_port: int, termination: Path) -> None:
     Example, as the operator's pods have it:
       streamapp drive
     """
-    run_end = _run_managed(metrics_port, page_port)
+    run_end = _run_managed(metrics_port, page_port, standby=standby)
     with suppress(OSError):  # the exit code is there in any case
         termination.write_text(run_end.ending.text(), "utf-8")
     for line in run_end.as_json():
@@ -61,7 +67,7 @@ def drive(metrics_port: int, page_port: int, termination: Path) -> None:
     raise SystemExit(int(run_end.code))
 
 
-def _run_managed(metrics_port: int, page_port: int) -> RunEnd:
+def _run_managed(metrics_port: int, page_port: int, *, standby: bool) -> RunEnd:
     from streamapp_runtime.cli.run_process.driver_routes import state_routes
     from streamapp_runtime.cli.run_process.message_output import message_output
     from streamapp_runtime.driver.modes.app_run import run_app
@@ -94,10 +100,11 @@ def _run_managed(metrics_port: int, page_port: int) -> RunEnd:
         ProgressLog(write_message, time.monotonic, *message_periods),
         RunMetrics(),
     )
-    liveness = DriverLiveness(time.monotonic)
+    liveness = DriverLiveness(time.monotonic, warming_up=standby)
     transport = ConfigMapTransport(api, environment.wanted, environment.report, progress.trouble, redacted)
     transport.begin()
-    mode = Managed(accepted, environment, transport, lambda: api.pods(environment.executors))
+    executor_pods = partial(api.pods, environment.executors)
+    mode = Managed(accepted, environment, transport, executor_pods, standby=standby, liveness=liveness)
     spec = accepted.app.spec
     recorder = PageRecorder(time.monotonic, time.time, spec.page.show_values) if spec.page.enabled else None
     queries = StateQueries() if spec.state_queries.enabled else None
@@ -106,7 +113,9 @@ def _run_managed(metrics_port: int, page_port: int) -> RunEnd:
         served = _served_on_loopback(recorder, queries, metrics.registry, page_port, write_message)
     token = os.environ.get(ACCESS_VARIABLE, "")
     routes = state_routes(queries, write_message, token) if queries is not None and token else {}
-    server = metrics_server(metrics.registry, metrics_port, EVERYWHERE, liveness.answer, routes)
+    server = metrics_server(
+        metrics.registry, metrics_port, EVERYWHERE, liveness.answer, liveness.readiness, routes
+    )
     with serve_metrics(server), served:
         run_end = run_to_end(
             lambda stop, listeners: run_app(mode, stop, listeners, queries),

@@ -14,7 +14,7 @@ from streamapp.jobmodel.unreadable_data import UnreadableError
 from streamapp.protocol.accepted_app import AcceptedApp, decode_accepted
 from streamapp.protocol.driver_report import Report
 from streamapp.protocol.message_frame import MessageTooLargeError
-from streamapp.protocol.message_names import ACCEPTED, CANDIDATE, REPORT, WANTED
+from streamapp.protocol.message_names import ACCEPTED, CANDIDATE, INCARNATION, REPORT, WANTED
 from streamapp.protocol.report_codec import encode_report
 from streamapp.protocol.wanted_state import WantedState, decode_wanted
 from streamapp_runtime.transport.kubernetes_api import API_ERRORS, KubernetesApi
@@ -39,6 +39,7 @@ class ConfigMapTransport:
     redact: Callable[[str], str] = lambda text: text  # what a message may not repeat is taken out
     resend_seconds: float = RESEND_SECONDS
     _wanted: WantedState | None = None
+    _incarnation: int = 0
     _accepted: AcceptedApp | None = None
     _candidate: AcceptedApp | None = None
     _report: Report | None = None  # the newest one
@@ -55,6 +56,10 @@ class ConfigMapTransport:
     def wanted(self) -> WantedState | None:
         """What is wanted now, as far as it is known."""
         return self._wanted
+
+    def incarnation(self) -> int:
+        """The incarnation of the driver for which the wanted state was published."""
+        return self._incarnation
 
     def accepted(self) -> AcceptedApp | None:
         """The newest accepted generation, which lies beside what is wanted."""
@@ -110,6 +115,9 @@ class ConfigMapTransport:
         self._accepted = self._read(data, ACCEPTED, decode_accepted) or self._accepted
         self._candidate = self._read(data, CANDIDATE, decode_accepted)
         self._wanted = self._read(data, WANTED, decode_wanted) or self._wanted
+        incarnation = (config_map["metadata"].get("annotations") or {}).get(INCARNATION, "")
+        if incarnation.isdecimal():
+            self._incarnation = int(incarnation)
 
     def _read(self, data: dict[str, str], name: str, decode: Callable[[str], T]) -> T | None:
         if name not in data:

@@ -47,6 +47,10 @@ class FileTransport:
         """What is wanted now; a file that cannot be read changes nothing."""
         return self._wanted.newest()
 
+    def incarnation(self) -> int:
+        """No driver is numbered here."""
+        return 0
+
     def accepted(self) -> AcceptedApp | None:
         """The newest accepted generation, where somebody puts any there."""
         return self._accepted.newest()

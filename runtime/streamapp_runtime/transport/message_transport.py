@@ -13,6 +13,9 @@ class MessageTransport(Protocol):
     def wanted(self) -> WantedState | None:
         """The wanted state; None where there is no readable message."""
 
+    def incarnation(self) -> int:
+        """The incarnation of the driver for which the wanted state was published; 0 while none is known."""
+
     def accepted(self) -> AcceptedApp | None:
         """The newest accepted generation; None where there is no message of one."""
 

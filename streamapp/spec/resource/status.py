@@ -79,7 +79,9 @@ class DriverStatus(Part):
     """The driver."""
 
     incarnation: Count | None = None
-    """Raised before each driver pod is made."""
+    """Raised before each driver pod is made, or takes over."""
+    successor: Count | None = None
+    """Of the last standby driver that was made, which may not have taken over."""
     pod: ShortText | None = None
     """Its pod."""
     uid: ShortText | None = None

@@ -19,7 +19,7 @@ ELSEWHERE = {"STREAMAPP_DRIVER_HOST"}
 """Names that nothing resolves here."""
 
 
-def contained(sim: OperatorSim, pod: str, folder: Path, **spark: str) -> Child:
+def contained(sim: OperatorSim, pod: str, folder: Path, *, metrics_port: int = 0, **spark: str) -> Child:
     """The process, with settings of the test's own; stores and log are in the folder's `state`."""
     manifest = sim.server.ask("GET", f"/api/v1/namespaces/{sim.namespace}/pods/{pod}")
     own = (
@@ -37,7 +37,8 @@ def contained(sim: OperatorSim, pod: str, folder: Path, **spark: str) -> Child:
     own |= {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(server.port)}
     (container,) = manifest["spec"]["containers"]
     program, *arguments = container["args"]
-    command = [Path(sys.executable).with_name(program), *arguments, "--metrics-port", "0", "--page-port", "0"]
+    command = [Path(sys.executable).with_name(program), *arguments]
+    command += ["--metrics-port", str(metrics_port), "--page-port", "0"]
     return Child([*command, "--termination", folder / "termination"], folder / "driver.log", os.environ | own)
 
 

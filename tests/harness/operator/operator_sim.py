@@ -26,11 +26,12 @@ from streamapp_operator.reconciler.facts.judgement_processes import GenerationJu
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, PartitionCounts
+from streamapp_operator.reconciler.pods.driver_pod import is_standby
 from streamapp_operator.reconciler.reconcile import reconcile
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.api_server.memory_api import MemoryApi, MemoryCalls
 from tests.harness.api_server.mortal_cluster import Mortal
-from tests.harness.operator.simulated_cluster import Hands
+from tests.harness.operator.simulated_cluster import Hands, incarnation_in
 
 T = TypeVar("T")
 INSTALLATION = Installation(image="streamapp-runtime:test", storage_class="standard")
@@ -129,11 +130,13 @@ class OperatorSim(Hands):
         self._context = context
         return await reconcile(key, context)
 
-    def settle(self, name: str = "app") -> ReconcileOutcome:
-        """Reconcile until nothing more is written, as events would make it."""
+    def settle(self, name: str = "app", *, warms_up: bool = True) -> ReconcileOutcome:
+        """Reconcile until nothing more is written, as events would; successors get ready meanwhile."""
         for _ in range(FEW):
             before = self.versions()
             outcome = self.reconcile(name)
+            if warms_up:
+                self.warm_up()
             soon = isinstance(outcome, RequeueAfter) and outcome.seconds < 1
             if self.versions() == before and not soon:
                 return outcome
@@ -141,6 +144,12 @@ class OperatorSim(Hands):
 
     def pass_time(self, seconds: float) -> None:
         self.now += seconds
+
+    def warm_up(self) -> None:
+        """Have the standby drivers that were created get ready to take over."""
+        for pod in self.successors():
+            if pod["status"].get("phase") == "Pending" and not pod["metadata"].get("deletionTimestamp"):
+                self.begin(pod["metadata"]["name"])
 
     def fail_driver(self, seconds: float) -> None:
         """The driver fails, and so many seconds pass before the operator looks again."""
@@ -210,13 +219,24 @@ class OperatorSim(Hands):
         return sorted(one["metadata"]["name"] for one in self.objects(plural, group))
 
     def drivers(self) -> list[dict[str, Any]]:
-        """Driver pods that have not ended."""
+        """Driver pods that have not ended, without those that have yet to take over."""
+        return [pod for pod in self._driver_pods() if not self._stands_by(pod)]
+
+    def successors(self) -> list[dict[str, Any]]:
+        """Standby drivers that have not ended, and have yet to take over."""
+        return [pod for pod in self._driver_pods() if self._stands_by(pod)]
+
+    def _driver_pods(self) -> list[dict[str, Any]]:
         return [
             pod
             for pod in self.objects("pods")
             if pod["metadata"]["labels"].get("streamapp.dev/role") == "driver"
             and pod["status"].get("phase") not in {"Succeeded", "Failed"}
         ]
+
+    def _stands_by(self, pod: dict[str, Any]) -> bool:
+        announced = self.status().get("driver", {}).get("incarnation", 0)
+        return is_standby(pod) and incarnation_in(pod) > announced
 
     def wanted(self, name: str = "app") -> WantedState:
         return decode_wanted(self.config_map(f"{name}-job-model")["data"][message_names.WANTED])

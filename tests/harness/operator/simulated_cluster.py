@@ -5,10 +5,10 @@ from typing import Any
 from streamapp.protocol import message_names
 from streamapp.protocol.accepted_app import decode_accepted
 from streamapp.protocol.driver_report import DriverState, ExecutorBinding, Report
+from streamapp.protocol.message_names import INCARNATION
 from streamapp.protocol.report_codec import decode_report, encode_report
 from streamapp.protocol.wanted_state import decode_wanted
 from streamapp_operator.reconciler.facts.timestamps import format_timestamp
-from streamapp_operator.reconciler.objects.object_metadata import INCARNATION_LABEL
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.api_server.memory_api import MemoryApi
 
@@ -17,7 +17,7 @@ NO_NODE = "a-node-that-is-gone"
 
 def incarnation_in(pod: dict[str, Any]) -> int:
     """The incarnation of a driver pod."""
-    return int(pod["metadata"]["labels"][INCARNATION_LABEL])
+    return int(pod["metadata"]["labels"][INCARNATION])
 
 
 class Hands:

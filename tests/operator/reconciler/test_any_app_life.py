@@ -12,9 +12,11 @@ from streamapp.metadata.locality_manager import LocalityManager
 from streamapp.placement.placer import place_tasks
 from streamapp.placement.task_placement import TaskPlacement
 from streamapp.protocol.driver_report import DriverState, ExecutorBinding
+from streamapp.protocol.message_names import INCARNATION
 from streamapp_operator.reconciler.config_maps.config_map_store import ConfigMapStore
 from streamapp_operator.reconciler.config_maps.locality_draft import LocalityDraft
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, SystemUnavailable
+from streamapp_operator.reconciler.pods.driver_pod import is_standby
 from streamapp_operator.reconciler.status.app_condition import ConditionType
 from streamapp_operator.reconciler.status.phase import Phase
 from tests.harness.api_server.memory_api import MemoryApi, Object
@@ -49,9 +51,10 @@ class Lives(RuleBasedStateMachine):
     def begin(self) -> None:
         self.api = MemoryApi(lambda: self.sim.now if hasattr(self, "sim") else START)
         self.sim = OperatorSim(self.api, "shop")
-        self.api.on_create = self._made
+        self.api.on_create, self.api.on_change = self._made, self._changed
         self.views, self.nonce = 8, 0
         self.incarnations: list[str] = []
+        self.published = 0  # the incarnation for which a model was published last
         self.bad = False
         self.known: dict[str, str] = {}  # task -> location, as it was last reported and kept
         self.run = ""
@@ -69,14 +72,31 @@ class Lives(RuleBasedStateMachine):
             return
         assert path not in self.incarnations, "two drivers of one incarnation"
         self.incarnations.append(path)
-        left = [
+        if is_standby(made):
+            assert self.sim.successors() == [], f"{path} was made beside another successor"
+            return
+        left = self._working_pods()
+        assert left == [], f"{path} was made while {left} may still work"
+        announced = self.sim.status()["driver"]["incarnation"]
+        assert path.endswith(f"-{announced}"), "a driver that no status had announced"
+
+    def _changed(self, new: Object) -> None:
+        """A standby driver takes over as soon as a model is published for it."""
+        annotations = new["metadata"].get("annotations") or {}
+        if not new["metadata"]["name"].endswith("-job-model"):
+            return
+        incarnation, before = int(annotations[INCARNATION]), self.published
+        self.published = incarnation
+        successor = f"app-driver-{incarnation}"
+        if incarnation > before and successor in self._working_pods():
+            assert self._working_pods() == [successor], "another pod may still work"
+
+    def _working_pods(self) -> list[str]:
+        return [
             one["metadata"]["name"]
             for one in self.sim.objects("pods")
             if one["status"].get("phase") not in {"Succeeded", "Failed"}
         ]
-        assert left == [], f"{path} was made while {left} may still work"
-        announced = self.sim.status()["driver"]["incarnation"]
-        assert path.endswith(f"-{announced}"), "a driver that no status had announced"
 
     # What happens.
 
@@ -175,6 +195,17 @@ class Lives(RuleBasedStateMachine):
     def it_settles(self) -> None:
         self._settle()
 
+    @rule()
+    def it_settles_while_a_successor_is_slow(self) -> None:
+        self._settle(warms_up=False)
+
+    @precondition(lambda self: self.sim.successors())
+    @rule()
+    def a_successor_fails(self) -> None:
+        name = self.sim.successors()[0]["metadata"]["name"]
+        self.sim.begin(name)
+        self.sim.end(name, code=2)
+
     @rule(writes=KILLS)
     def it_is_killed_and_another_takes_over(self, writes: int) -> None:
         self.sim.mortal = Mortal(self.sim.cluster, writes)
@@ -183,8 +214,8 @@ class Lives(RuleBasedStateMachine):
         self.sim.restart()
         self._settle()
 
-    def _settle(self) -> None:
-        self.sim.settle()
+    def _settle(self, *, warms_up: bool = True) -> None:
+        self.sim.settle(warms_up=warms_up)
         self._explained()
         self._remembered()
         self._placed()

@@ -8,7 +8,7 @@ from streamapp_operator.controller.client.api_cluster_client import ApiClusterCl
 from streamapp_operator.controller.client.labels import APP_LABEL, ROLE_LABEL
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import POD
-from streamapp_operator.reconciler.facts.pod_state import PodState, incarnation_of, read_pod
+from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState, incarnation_of, read_pod
 from streamapp_operator.reconciler.objects.object_metadata import ObjectRole
 from streamapp_operator.reconciler.pods import driver_template, executor_template
 
@@ -37,8 +37,13 @@ def app_executors(pods: Iterable[Manifest]) -> list[PodState]:
 
 
 def select_driver(pods: list[Manifest], app: str, *, previous: bool = False) -> PodState:
-    """The newest driver of an app, or the one before it; a ClickException where there is none."""
+    """The newest driver of an app, or the one before it; a ClickException where there is none.
+
+    A standby driver counts once the driver before it has ended.
+    """
     drivers = app_drivers(pods)
+    live_drivers = [driver for driver in drivers if driver.life is not PodLifecycle.ENDED]
+    drivers = [driver for driver in drivers if driver not in live_drivers[1:]]
     if len(drivers) <= previous:
         pod_kind = "driver before the newest one" if previous else "driver"
         raise click.ClickException(f'app "{app}" has no {pod_kind}; see streamapp status {app}')

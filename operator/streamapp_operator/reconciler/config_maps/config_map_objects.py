@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamapp.protocol import message_names
+from streamapp.protocol.message_names import INCARNATION
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.objects.object_metadata import (
     GENERATION_LABEL,
-    INCARNATION_LABEL,
     ObjectRole,
     metadata_for,
 )
@@ -39,7 +39,7 @@ def job_model_config_map(
     app: Manifest, wanted: str, reset_nonce: int, incarnation: int, *, was_reset: bool
 ) -> Manifest:
     """The job model's ConfigMap. The incarnation is a copy of the status, which a user may clear."""
-    annotations = {RESET_NONCE: str(reset_nonce), INCARNATION_LABEL: str(incarnation)}
+    annotations = {RESET_NONCE: str(reset_nonce), INCARNATION: str(incarnation)}
     if was_reset:
         annotations[WAS_RESET] = "true"
     metadata = metadata_for(

@@ -39,7 +39,7 @@ class DeleteExecutors:
 
 @dataclass(frozen=True, slots=True)
 class StartDriver:
-    """Create the driver pod of the next incarnation."""
+    """Create the driver pod of the next incarnation, or have the standby driver of it take over."""
 
     incarnation: int
 

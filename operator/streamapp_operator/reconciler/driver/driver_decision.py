@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from streamapp.author.app_streams import is_embedded
 from streamapp.spec.resource.field_changes import changes, paths_with_effect
 from streamapp.spec.resource.field_marks import Effect
 from streamapp.spec.value_types.durations import milliseconds
@@ -16,6 +17,7 @@ from streamapp_operator.reconciler.driver.driver_history import (
     history_from_status,
 )
 from streamapp_operator.reconciler.driver.next_action import DesiredDriver, ObservedPods, next_action
+from streamapp_operator.reconciler.driver.successor import SuccessorDecision, decide_successor
 from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState
 from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
@@ -37,6 +39,7 @@ class DriverDecision:
     history: DriverHistory
     action: DriverAction
     pod: PodState | None  # the newest driver that has not ended
+    successor: SuccessorDecision
     restart: tuple[str, ...] = ()  # why the running driver has to be replaced
     finished: ConditionReason | None = None  # why no further driver starts
     seconds_to_wait: float | None = None  # seconds until a pending growth is acted on
@@ -56,17 +59,21 @@ def decide_driver(
     )
     finished = _finished_reason(facts, history, target, limit)
     restart, seconds_to_wait = _restart_reasons(facts, target, model, pod)
-    desired = _desired_driver(target, finished, restart)
+    desired = _desired_driver(facts, target, finished, restart)
     observed = ObservedPods(
         facts.drivers,
         tuple(executor for executor in facts.executors if executor.life is not PodLifecycle.ENDED),
+        facts.successors,
         facts.nodes,
         facts.now,
         milliseconds(app.spec.driver.lost_timeout) / 1000 if app else 300.0,
     )
-    return DriverDecision(
-        history, next_action(desired, history, observed, limit), pod, restart, finished, seconds_to_wait
+    successor = decide_successor(desired, history, observed)
+    action = next_action(
+        *(desired, history, observed, limit, successor.incarnation),
+        waits_for_successor=successor.seconds_to_wait is not None,
     )
+    return DriverDecision(history, action, pod, successor, restart, finished, seconds_to_wait)
 
 
 def _copied_incarnation(facts: Facts) -> int:
@@ -81,7 +88,10 @@ def default_restart_limits() -> RestartLimits:
 
 
 def _desired_driver(
-    target: AcceptedGeneration | None, finished: ConditionReason | None, restart: tuple[str, ...]
+    facts: Facts,
+    target: AcceptedGeneration | None,
+    finished: ConditionReason | None,
+    restart: tuple[str, ...],
 ) -> DesiredDriver:
     if target is None:
         return DesiredDriver(False, ConditionReason.NOT_ACCEPTED)
@@ -89,7 +99,11 @@ def _desired_driver(
         return DesiredDriver(False, ConditionReason.SUSPENDED)
     if finished is not None:
         return DesiredDriver(False, finished)
-    return DesiredDriver(True, restart[0] if restart else "")
+    # An embedded log is opened by one process, and its volume mounted by one pod.
+    overlaps = not is_embedded(target.accepted.app)
+    reason = restart[0] if restart else ""
+    since = facts.condition_since("Progressing", "True", reason)
+    return DesiredDriver(True, reason, since, target.generation, overlaps)
 
 
 def _failures_reset(facts: Facts, history: DriverHistory, target: AcceptedGeneration | None) -> DriverHistory:

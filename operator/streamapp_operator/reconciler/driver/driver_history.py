@@ -40,6 +40,7 @@ class DriverHistory:
 
     incarnation: int = 0  # raised in the status before a pod is created
     generation: int = 0
+    successor: int = 0  # the incarnation of the last standby driver, raised before its pod is created
     uid: str = ""  # of its pod; empty until the pod was observed
     started_at: float | None = None
     stopping: str = ""
@@ -63,6 +64,7 @@ def history_from_status(
     history = DriverHistory(
         incarnation=driver.get("incarnation", 0),
         generation=driver.get("generation", 0),
+        successor=driver.get("successor", 0),
         uid=driver.get("uid", ""),
         started_at=parse_timestamp(driver.get("startedAt")),
         stopping=driver.get("stopping", ""),
@@ -76,6 +78,7 @@ def history_from_status(
     return DriverHistory(
         incarnation=number,
         generation=generation_of(newest.manifest),
+        successor=history.successor,
         uid=newest.uid,
         started_at=newest.started_at,
         restarts=max(history.restarts, number - 1),
@@ -89,6 +92,7 @@ def history_status(history: DriverHistory, pod: PodState | None, name: str) -> d
     status: dict[str, Any] = {
         "incarnation": history.incarnation,
         "generation": history.generation,
+        "successor": history.successor or "",
         "pod": name,
         "uid": history.uid,
         "node": pod.node if pod else "",

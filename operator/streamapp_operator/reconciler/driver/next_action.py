@@ -1,4 +1,4 @@
-"""The next action on an app's driver. A driver starts only when no pod of the last one is left.
+"""The next action on an app's driver. A driver takes over only when no pod of the last one is left.
 
 A pod is gone when it ended, when its object does not exist, or when its node does not exist. While a node is
 not ready the pod's state is unknown; after `driver.lostTimeout` the pod counts as lost, and the engine's
@@ -31,6 +31,9 @@ class DesiredDriver:
 
     run: bool  # whether there is to be one
     stop_reason: str = ""  # why a running driver has to end: to be replaced, or for good
+    stop_since: float | None = None  # since when that is known, if it was known before
+    generation: int = 0  # that it is to run
+    overlaps: bool = False  # whether the next one may start before the last one has ended
     grace: float = 60.0  # seconds within which a stopped driver is expected to end
 
 
@@ -40,26 +43,39 @@ class ObservedPods:
 
     drivers: Sequence[PodState]
     executors: Sequence[PodState]
+    successors: tuple[PodState, ...]
     nodes: Mapping[str, NodeState]
     now: float
     lost_after: float
 
 
 def next_action(
-    desired: DesiredDriver, history: DriverHistory, observed: ObservedPods, limit: RestartLimits
+    desired: DesiredDriver,
+    history: DriverHistory,
+    observed: ObservedPods,
+    limit: RestartLimits,
+    next_incarnation: int,
+    *,
+    waits_for_successor: bool = False,
 ) -> DriverAction:
     """The one action to take; afterwards the pods are observed again."""
     live_drivers = [pod for pod in observed.drivers if pod.life is not PodLifecycle.ENDED]
     if action := _stop_extra_driver(live_drivers):
         return action
-    if live_drivers:
-        return _with_driver(live_drivers[-1], desired, observed)
+    if driver := live_driver(observed):
+        return _with_driver(driver, desired, observed, waits_for_successor=waits_for_successor)
     if observed.executors:
         return _without_driver(observed)
     if not desired.run:
         return NoDriver()
     seconds_to_wait = _start_not_before(history, limit) - observed.now
-    return DelayStart(seconds_to_wait) if seconds_to_wait > 0 else StartDriver(history.incarnation + 1)
+    return DelayStart(seconds_to_wait) if seconds_to_wait > 0 else StartDriver(next_incarnation)
+
+
+def live_driver(observed: ObservedPods) -> PodState | None:
+    """The newest driver that has not ended; successors do not count."""
+    live_drivers = [pod for pod in observed.drivers if pod.life is not PodLifecycle.ENDED]
+    return max(live_drivers, key=incarnation_of, default=None)
 
 
 def seconds_until_lost(pod: PodState, observed: ObservedPods) -> float | None:
@@ -78,13 +94,15 @@ def _stop_extra_driver(live_drivers: list[PodState]) -> DriverAction | None:
     return StopDriver(not_leaving[0], ConditionReason.SUPERSEDED) if len(not_leaving) > 1 else None
 
 
-def _with_driver(pod: PodState, desired: DesiredDriver, observed: ObservedPods) -> DriverAction:
+def _with_driver(
+    pod: PodState, desired: DesiredDriver, observed: ObservedPods, *, waits_for_successor: bool
+) -> DriverAction:
     seconds_left = seconds_until_lost(pod, observed)
     if seconds_left == 0.0:
         return StopDriver(pod, ConditionReason.NODE_LOST, at_once=True)
     if pod.life is PodLifecycle.LEAVING:
         return AwaitPods(f"driver {pod.name} is ending", _recheck_seconds(seconds_left))
-    if not desired.run or desired.stop_reason:
+    if not desired.run or (desired.stop_reason and not waits_for_successor):
         return StopDriver(pod, desired.stop_reason)
     return KeepDriver(pod)
 

@@ -8,6 +8,7 @@ from typing import Final
 from streamapp.jobmodel.unreadable_data import UnreadableError
 from streamapp.protocol import message_names
 from streamapp.protocol.driver_report import Report
+from streamapp.protocol.message_names import INCARNATION
 from streamapp.protocol.report_codec import decode_report
 from streamapp.protocol.wanted_state import decode_wanted
 from streamapp_operator.controller.client.labels import ROLE_LABEL
@@ -20,7 +21,7 @@ from streamapp_operator.reconciler.facts.facts import DesiredModel
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
 from streamapp_operator.reconciler.objects import object_names
-from streamapp_operator.reconciler.objects.object_metadata import INCARNATION_LABEL, ObjectRole, is_owned
+from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, is_owned
 
 LARGE_CHARACTERS: Final = 65_536
 
@@ -99,7 +100,7 @@ def _decode_desired(manifest: Manifest) -> DesiredModel | None:
         text,
         data.get(message_names.ACCEPTED, ""),
         _number(annotations, RESET_NONCE),
-        _number(annotations, INCARNATION_LABEL),
+        _number(annotations, INCARNATION),
         WAS_RESET in annotations,
         data.get(message_names.CANDIDATE, ""),
     )

@@ -86,7 +86,8 @@ class Facts:
     manifest: Manifest
     newest: NewestGeneration
     now: float
-    drivers: tuple[PodState, ...] = ()  # by incarnation
+    drivers: tuple[PodState, ...] = ()  # by incarnation; those that have taken over, or may have
+    successors: tuple[PodState, ...] = ()  # by incarnation; standby drivers that have not taken over
     executors: tuple[PodState, ...] = ()
     nodes: Mapping[str, NodeState] = field(default_factory=dict)
     generations: tuple[AcceptedGeneration, ...] = ()  # in ascending order

@@ -44,6 +44,7 @@ from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, is_owned
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, PartitionCounts
 from streamapp_operator.reconciler.pods import driver_template, executor_template
+from streamapp_operator.reconciler.pods.driver_pod import is_standby
 from streamapp_operator.reconciler.pods.state_volume import location_provider
 
 DRY_RUN_SECONDS = 25.0
@@ -61,12 +62,14 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
     if live:
         pods = (*pods, *await _unlabelled_drivers(context, app, pods, decoded))
     driver_pods = [pod for pod in pods if is_owned(pod, app)]
-    drivers = tuple(
-        sorted(
-            (read_pod(pod, driver_template.DRIVER_CONTAINER) for pod in driver_pods),
-            key=incarnation_of,
-        )
+    every_driver = sorted(
+        (read_pod(pod, driver_template.DRIVER_CONTAINER) for pod in driver_pods), key=incarnation_of
     )
+    newest_incarnation = _newest_incarnation(app, decoded)
+    successors = tuple(
+        pod for pod in every_driver if is_standby(pod.manifest) and incarnation_of(pod) > newest_incarnation
+    )
+    drivers = tuple(pod for pod in every_driver if pod not in successors)
     executors = tuple(
         read_pod(pod, executor_template.EXECUTOR_CONTAINER) for pod in _executor_pods(pods, driver_pods)
     )
@@ -79,6 +82,7 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
         newest=newest,
         now=context.clock(),
         drivers=drivers,
+        successors=successors,
         executors=executors,
         nodes=nodes,
         generations=decoded.generations,
@@ -166,14 +170,18 @@ async def _unlabelled_drivers(
     context: ReconcileContext, app: Manifest, pods: Iterable[Manifest], decoded: DecodedConfigMaps
 ) -> list[Manifest]:
     """The last driver's pod, if it is there without the label by which pods are selected."""
-    metadata = app["metadata"]
-    recorded = ((app.get("status") or {}).get("driver") or {}).get("incarnation", 0)
-    incarnation = max(recorded, decoded.desired.incarnation if decoded.desired else 0)
+    metadata, incarnation = app["metadata"], _newest_incarnation(app, decoded)
     name = object_names.driver(metadata["name"], incarnation)
     if not incarnation or any(pod["metadata"]["name"] == name for pod in pods):
         return []
     pod = await context.cluster.read(POD, metadata["namespace"], name)
     return [pod] if pod is not None else []
+
+
+def _newest_incarnation(app: Manifest, decoded: DecodedConfigMaps) -> int:
+    """The incarnation of the newest driver that was started, or has taken over."""
+    recorded: int = ((app.get("status") or {}).get("driver") or {}).get("incarnation", 0)
+    return max(recorded, decoded.desired.incarnation if decoded.desired else 0)
 
 
 async def _judgement(context: ReconcileContext, app: Manifest) -> GenerationJudgement:

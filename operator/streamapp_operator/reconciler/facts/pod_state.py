@@ -48,6 +48,7 @@ class PodState:
     ending: Termination | None
     displaced: str  # why Kubernetes removed it: eviction, drain, preemption; empty otherwise
     trouble: str  # why it cannot start, as text; empty where no problem is known
+    ready: bool  # whether it passes its readiness probe
     unready_since: float | None  # since when it is not ready
     silent_since: float | None  # since when its container fails the probes that it passed before
     hung_seconds: float | None  # for how long that was so when a signal ended it
@@ -76,6 +77,7 @@ def read_pod(manifest: Manifest, container: str) -> PodState:
         ending=_ending(status, terminated) if ended else None,
         displaced=_displaced(status, conditions),
         trouble=_trouble(container_status, conditions),
+        ready=conditions.get("Ready", {}).get("status") == "True",
         unready_since=_unready_since(conditions),
         silent_since=_silent_since(conditions, running) if not container_status.get("ready", True) else None,
         hung_seconds=_hung_seconds(conditions, terminated),

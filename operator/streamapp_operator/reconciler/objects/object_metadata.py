@@ -23,7 +23,6 @@ class ObjectRole(StrEnum):
     REVISION = "revision"
 
 
-INCARNATION_LABEL = "streamapp.dev/incarnation"
 GENERATION_LABEL = "streamapp.dev/generation"
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from streamapp.protocol.message_names import INCARNATION, READINESS_PATH, STANDBY
 from streamapp.protocol.run_authentication import RUN_AUTH_VOLUME, run_auth_mount, run_auth_volume
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.objects import driver_service, object_names
 from streamapp_operator.reconciler.objects.object_metadata import (
     GENERATION_LABEL,
-    INCARNATION_LABEL,
     ObjectRole,
     metadata_for,
 )
@@ -22,15 +22,17 @@ def driver_pod(
     generation: int,
     incarnation: int,
     annotations: Mapping[str, str],
+    *,
+    standby: bool = False,
 ) -> Manifest:
-    """The pod in which an accepted generation runs."""
+    """The pod in which an accepted generation runs; a `standby` warms up until it is to take over."""
     name, namespace = app["metadata"]["name"], app["metadata"]["namespace"]
     pod = object_names.driver(name, incarnation)
     metadata = metadata_for(
         app,
         pod,
         ObjectRole.DRIVER,
-        more_labels={INCARNATION_LABEL: str(incarnation), GENERATION_LABEL: str(generation)},
+        more_labels={INCARNATION: str(incarnation), GENERATION_LABEL: str(generation)},
         annotations=annotations,
     )
     environment = [
@@ -46,11 +48,26 @@ def driver_pod(
         ],
         "containers": [{"name": DRIVER_CONTAINER, "env": environment, "volumeMounts": [run_auth_mount()]}],
     }
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        **merge_template(template, {"metadata": metadata, "spec": spec}),
-    }
+    merged = merge_template(template, {"metadata": metadata, "spec": spec})
+    if standby:
+        _make_standby(merged["spec"])
+    return {"apiVersion": "v1", "kind": "Pod", **merged}
+
+
+def _make_standby(spec: dict[str, Any]) -> None:
+    """Have the driver of a pod wait, and be ready once it can take over."""
+    container = dict(driver_container(spec))
+    probe = container["readinessProbe"]
+    container["args"] = [*container["args"], STANDBY]
+    container["readinessProbe"] = {**probe, "httpGet": {**probe["httpGet"], "path": READINESS_PATH}}
+    spec["containers"] = [
+        container if other["name"] == DRIVER_CONTAINER else other for other in spec["containers"]
+    ]
+
+
+def is_standby(pod: Manifest) -> bool:
+    """Whether a pod was made as a standby driver. It may have taken over since."""
+    return STANDBY in (driver_container(pod["spec"]).get("args") or ())
 
 
 def driver_container(pod_spec: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -22,6 +22,7 @@ from streamapp_operator.reconciler.driver.driver_history import DriverOutcome
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
 from streamapp_operator.reconciler.facts.reported_texts import reported_reason, reported_text
 from streamapp_operator.reconciler.findings import Findings
+from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.partition_counts.lookup_results import (
     KnownCounts,
     SystemMisconfigured,
@@ -208,9 +209,11 @@ def _progressing(findings: Findings) -> Iterator[AppCondition]:
     driver = findings.driver
     if driver.restart:
         reason, *causes = driver.restart
-        yield true_condition(
-            ConditionType.PROGRESSING, reason, f"restarting: {'; '.join(causes) or reason}", generation
-        )
+        text = f"restarting: {'; '.join(causes) or reason}"
+        if isinstance(findings.action, KeepDriver):
+            next_driver = object_names.driver(findings.facts.name, driver.successor.incarnation)
+            text += f"\n{next_driver} starts beside {findings.action.pod.name}, and then takes over"
+        yield true_condition(ConditionType.PROGRESSING, reason, text, generation)
     if (
         driver.seconds_to_wait is not None
         and not isinstance(findings.model, Refusal)

@@ -30,7 +30,7 @@ from streamapp_operator.reconciler.driver.driver_actions import (
 )
 from streamapp_operator.reconciler.driver.driver_history import DriverHistory, DriverOutcome
 from streamapp_operator.reconciler.facts.facts import Facts
-from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState
+from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
 from streamapp_operator.reconciler.findings import Findings
 from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.objects.configuration_versions import configuration_annotation
@@ -61,9 +61,16 @@ def before_status(findings: Findings, history: DriverHistory) -> Iterator[Write]
         yield Create(manifest)
     yield from _annotations(findings, history)
     if isinstance(findings.action, StartDriver) and findings.target is not None:
+        if findings.target.accepted.app.spec.state.persistent_volume_claim is not None:
+            # A StatefulSet that the last driver left would collide with the next driver's. A standby driver
+            # takes over, and makes its own, as soon as the model is published.
+            yield Delete(STATEFUL_SET, object_names.executor_set(findings.facts.uid))
         yield from _driver_prerequisites(findings, findings.target)
-    match findings.action:  # a crash may have come between the pod and its Secret
-        case KeepDriver(pod=PodState(life=PodLifecycle.COMING) as pod) if has_run_secret(pod.manifest):
+    coming_pods = [findings.driver.successor.standby]
+    if isinstance(findings.action, KeepDriver):
+        coming_pods.append(findings.action.pod)
+    for pod in coming_pods:  # a crash may have come between the pod and its Secret
+        if pod is not None and pod.life is PodLifecycle.COMING and has_run_secret(pod.manifest):
             yield CreateRunSecret(pod.name)
     if isinstance(findings.model, ModelUpdate) and publishes_model(findings, findings.model):
         yield Apply(published_model(findings, findings.model, history.incarnation))
@@ -81,14 +88,8 @@ def after_status(findings: Findings) -> Iterator[Write]:
     action, facts = findings.action, findings.facts
     match action:
         case StartDriver(incarnation=incarnation) if findings.target is not None:
-            shape = findings.target.shape
-            if findings.target.accepted.app.spec.state.persistent_volume_claim is not None:
-                # A StatefulSet that the last driver left would collide with the next driver's.
-                yield Delete(STATEFUL_SET, object_names.executor_set(facts.uid))
-            versions = configuration_annotation(findings.target.accepted.app, facts.configuration)
-            pod = driver_pod(facts.manifest, shape.driver, findings.target.generation, incarnation, versions)
-            yield Create(pod)
-            yield CreateRunSecret(pod["metadata"]["name"])
+            if findings.driver.successor.standby is None:
+                yield from _new_driver(findings, findings.target, incarnation)
             yield from (
                 _delete_pod(former.name, former.uid)
                 for former in facts.drivers[:-1]
@@ -100,9 +101,25 @@ def after_status(findings: Findings) -> Iterator[Write]:
             yield Delete(STATEFUL_SET, object_names.executor_set(facts.uid))
             yield from (_delete_pod(pod.name, pod.uid) for pod in executors)
             yield from (_delete_pod(pod.name, pod.uid, at_once=True) for pod in lost_executors)
+    successor = findings.driver.successor
+    if successor.start and findings.target is not None:
+        yield from _new_driver(findings, findings.target, successor.incarnation, standby=True)
+    yield from (_delete_pod(pod.name, pod.uid) for pod in successor.surplus)
     yield from _expired_pods(findings)
     yield from _old_generations(findings)
     yield from surplus_revisions(findings)
+
+
+def _new_driver(
+    findings: Findings, target: AcceptedGeneration, incarnation: int, *, standby: bool = False
+) -> Iterator[Write]:
+    """The pod of a driver, and the Secret of its run."""
+    app, facts = target.accepted.app, findings.facts
+    versions = configuration_annotation(app, facts.configuration)
+    template, generation = target.shape.driver, target.generation
+    pod = driver_pod(facts.manifest, template, generation, incarnation, versions, standby=standby)
+    yield Create(pod)
+    yield CreateRunSecret(pod["metadata"]["name"])
 
 
 def _driver_prerequisites(findings: Findings, target: AcceptedGeneration) -> Iterator[Write]:

@@ -40,6 +40,7 @@ from streamapp_runtime.driver.modes.mounted_secrets import worker_secret_sources
 from streamapp_runtime.driver.modes.pod_environment import PodEnvironment
 from streamapp_runtime.driver.modes.stop_signal import StopFlag, StoppedError
 from streamapp_runtime.driver.modes.wanted_model import launch_wanted
+from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
 from streamapp_runtime.driver.spark.spark_session import open_configured_session
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.app_storage import AppStorage, storage_of
@@ -52,6 +53,7 @@ from streamapp_runtime.transport.message_transport import MessageTransport
 MODEL_SECONDS: Final = 300.0
 """How long a driver waits for a model that it can take."""
 POLL_SECONDS: Final = 0.2
+TAKE_OVER_POLL_SECONDS: Final = 0.05
 
 
 @dataclass(slots=True)
@@ -63,6 +65,8 @@ class Managed:
     transport: MessageTransport
     pods: Pods = list  # the executors' pods; none where they are in none
     limits: RunLimits = field(default_factory=RunLimits)  # none: it runs until it is stopped
+    standby: bool = False  # whether it waits until it is to take over from another driver
+    liveness: DriverLiveness = field(default_factory=lambda: DriverLiveness(time.monotonic))
     locations: ExecutorLocations = field(init=False, default=no_locations)
     _functions: UserFunctions = field(init=False, default_factory=UserFunctions)
     _user_locations: UserLocations | None = field(init=False, default=None)
@@ -75,7 +79,11 @@ class Managed:
         return self.accepted.app
 
     def begin(self) -> None:
-        """Report that the driver has started."""
+        """Report that the driver has started; while it stands by, another one reports."""
+        if not self.standby:
+            self._report_begin()
+
+    def _report_begin(self) -> None:
         self.transport.report(first_report(self.accepted, self.environment.pod, DriverState.STARTING))
 
     def storage(self) -> AppStorage:
@@ -110,6 +118,8 @@ class Managed:
         stop: StopFlag,
     ) -> Launch:
         """Take over, and the first wanted model that can be taken; of others the operator is told why not."""
+        if self.standby:
+            self._await_take_over(stop)
         wanted = self._await_other(stop, None)
         run_id = wanted.model.run_id if wanted.model else uuid4().hex
         ledger.open(run_id, Ownership.of_cluster(self.accepted), StateReset.of_cluster(self.accepted))
@@ -170,6 +180,15 @@ class Managed:
                 answers=judgement.answers,
             )
         )
+
+    def _await_take_over(self, stop: StopFlag) -> None:
+        """Wait until the wanted state is published for this driver: then the one before it has ended."""
+        self.liveness.stand_by()
+        while self.transport.incarnation() < self.environment.incarnation:
+            if stop.wait(TAKE_OVER_POLL_SECONDS):
+                raise StoppedError
+        self.liveness.take_over()
+        self._report_begin()
 
     def _await_other(self, stop: StopFlag, other_than: WantedState | None) -> WantedState:
         """What is wanted of a driver of this app, once it is something else."""

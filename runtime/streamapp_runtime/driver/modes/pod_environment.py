@@ -33,6 +33,7 @@ class PodEnvironment:
     wanted: str  # the ConfigMap with the model
     report: str  # the ConfigMap to report in
     pod: str = ""
+    incarnation: int = 0  # the number that the operator gave to this driver
     host: str = ""  # by which executors call the driver
     secrets: Path | None = None
     executors: str = ""  # the labels of their pods; empty where they are in none
@@ -50,6 +51,7 @@ class PodEnvironment:
             environment["STREAMAPP_WANTED"],
             environment["STREAMAPP_REPORT"],
             environment.get("STREAMAPP_POD", ""),
+            int(environment.get("STREAMAPP_INCARNATION", "0")),
             environment.get("STREAMAPP_DRIVER_HOST", ""),
             secrets if secrets.is_dir() else None,
             environment.get("STREAMAPP_EXECUTORS", ""),

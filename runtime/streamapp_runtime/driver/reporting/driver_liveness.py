@@ -33,6 +33,7 @@ class DriverLiveness:
     step_seconds: float = STEP_SECONDS
     start_seconds: float = START_SECONDS
     _activity: Activity = field(init=False)
+    warming_up: bool = False  # whether a standby driver is not yet able to take over
     _late_at: float = float("-inf")  # when somebody was last told that no progress is made
 
     def __post_init__(self) -> None:
@@ -44,6 +45,20 @@ class DriverLiveness:
         now, before = self.clock(), self._activity
         since = before.since if before.text == text else now
         self._activity = Activity(text, since, None if seconds is None else now + seconds + self.step_seconds)
+
+    def stand_by(self) -> None:
+        """Note that the driver has warmed up, and waits until it is to take over."""
+        self.warming_up = False
+        self._activity = Activity("waits to take over", self.clock(), None)
+
+    def take_over(self) -> None:
+        """Note that the driver takes over, which is a start without its first part."""
+        self.doing("takes over", self.start_seconds)
+
+    def readiness(self) -> tuple[bool, str]:
+        """Whether progress is made by a driver that has warmed up, and what it does."""
+        alive, text = self.answer()
+        return alive and not self.warming_up, text
 
     def answer(self) -> tuple[bool, str]:
         """Whether progress is made, and what the driver does."""

@@ -14,7 +14,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 from prometheus_client import CollectorRegistry, make_wsgi_app
 
-from streamapp.protocol.message_names import LIVENESS_PATH
+from streamapp.protocol.message_names import LIVENESS_PATH, READINESS_PATH
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -58,6 +58,7 @@ def metrics_server(
     port: int,
     host: str = LOOPBACK,
     liveness: Answer | None = None,
+    readiness: Answer | None = None,
     routes: Mapping[str, Respond] | None = None,
 ) -> WSGIServer:
     """A server on a port, a free one for 0; an OSError where the port is taken.
@@ -65,12 +66,13 @@ def metrics_server(
     `routes` has what answers below other paths, such as "/page".
     """
     metrics_app = make_wsgi_app(registry)
+    probes = {LIVENESS_PATH: liveness, READINESS_PATH: readiness}
 
     def respond(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         asked = f"{environ['PATH_INFO']}?{environ.get('QUERY_STRING', '')}"
-        if liveness is not None and asked == LIVENESS_PATH:
-            alive, text = liveness()
-            start_response("200 OK" if alive else "503 Service Unavailable", [_TEXT])
+        if (answer := probes.get(asked)) is not None:
+            passed, text = answer()
+            start_response("200 OK" if passed else "503 Service Unavailable", [_TEXT])
             return [f"{text}\n".encode()]
         for path, respond_below in (routes or {}).items():
             if f"{environ['PATH_INFO']}/".startswith(f"{path}/"):

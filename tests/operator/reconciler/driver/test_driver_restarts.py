@@ -206,7 +206,8 @@ def test_executors_of_the_last_driver_are_gone_before_the_next_one_starts(sim: O
     sim.remove("app-driver-1")
     sim.settle()
     assert sim.drivers() == []
-    assert all(pod["metadata"].get("deletionTimestamp") for pod in sim.objects("pods"))
+    executors = [pod for pod in sim.objects("pods") if "-exec-" in pod["metadata"]["name"]]
+    assert [bool(pod["metadata"].get("deletionTimestamp")) for pod in executors] == [True, True]
     sim.remove("app-exec-1")
     sim.settle()
     assert sim.drivers() == []

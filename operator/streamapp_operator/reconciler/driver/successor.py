@@ -1,0 +1,91 @@
+"""The successor of a driver: a standby driver that warms up while another one runs or ends.
+
+The next driver takes seconds to start its JVM and Spark. Where it is known that it will be needed, it is
+created before the last one has ended, and takes over when all pods of the last one are gone.
+"""
+
+from dataclasses import dataclass
+
+from streamapp_operator.reconciler.driver.driver_history import DriverHistory
+from streamapp_operator.reconciler.driver.next_action import DesiredDriver, ObservedPods, live_driver
+from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState, incarnation_of
+from streamapp_operator.reconciler.pods.driver_pod import generation_of
+
+WARM_UP_SECONDS = 120.0
+"""How long a running driver waits for a successor that does not get ready, before it is stopped anyway."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuccessorDecision:
+    """What to do about the successor."""
+
+    incarnation: int  # of the next driver, be it a successor that is there
+    standby: PodState | None = None  # the successor that is there and may take over
+    start: bool = False  # whether to create it
+    surplus: tuple[PodState, ...] = ()  # to be deleted
+    seconds_to_wait: float | None = None  # how long the running driver waits for it; None where it does not
+
+
+def decide_successor(
+    desired: DesiredDriver, history: DriverHistory, observed: ObservedPods
+) -> SuccessorDecision:
+    """Decide whether there is to be a successor, and whether the running driver waits for it."""
+    pods = observed.successors
+    standby = next((pod for pod in reversed(pods) if _may_take_over(pod, desired)), None)
+    newest = max((incarnation_of(pod) for pod in pods), default=0)
+    incarnation = (
+        incarnation_of(standby) if standby else max(history.incarnation, history.successor, newest) + 1
+    )
+    seconds_left = _seconds_left(desired, observed)
+    if not _is_needed(desired, observed):
+        is_next = standby is not None and desired.run and live_driver(observed) is None
+        kept = standby if is_next else None
+        return SuccessorDecision(incarnation, kept, surplus=_others(pods, kept))
+    surplus = _others(pods, standby)
+    if any(_has_failed(pod, desired) for pod in pods):
+        return SuccessorDecision(incarnation, standby)  # the next one is no standby, and says what is wrong
+    if standby is None:
+        start = not any(_is_there(pod, observed.now) for pod in pods)
+        return SuccessorDecision(incarnation, None, start, surplus, seconds_left)
+    waits = not standby.ready and not standby.trouble
+    return SuccessorDecision(incarnation, standby, False, surplus, seconds_left if waits else None)
+
+
+def _is_needed(desired: DesiredDriver, observed: ObservedPods) -> bool:
+    """Whether the driver is to be replaced, or is ending, and another one will follow."""
+    if not (desired.run and desired.overlaps):
+        return False
+    driver = live_driver(observed)
+    if driver is None:
+        return bool(observed.executors)
+    if driver.life is PodLifecycle.COMING:
+        return False  # nothing runs that would be interrupted
+    return driver.life is PodLifecycle.LEAVING or bool(desired.stop_reason)
+
+
+def _may_take_over(pod: PodState, desired: DesiredDriver) -> bool:
+    is_alive = pod.life in {PodLifecycle.COMING, PodLifecycle.LIVING}
+    return is_alive and generation_of(pod.manifest) == desired.generation
+
+
+def _has_failed(pod: PodState, desired: DesiredDriver) -> bool:
+    return pod.life is PodLifecycle.ENDED and generation_of(pod.manifest) == desired.generation
+
+
+def _is_there(pod: PodState, now: float) -> bool:
+    """Whether a successor that is not wanted still takes room; one that should have ended is left alone."""
+    if pod.life is PodLifecycle.LEAVING:
+        return pod.leaving_since is None or pod.leaving_since >= now
+    return pod.life is not PodLifecycle.ENDED
+
+
+def _others(pods: tuple[PodState, ...], standby: PodState | None) -> tuple[PodState, ...]:
+    return tuple(
+        pod for pod in pods if pod is not standby and pod.life in {PodLifecycle.COMING, PodLifecycle.LIVING}
+    )
+
+
+def _seconds_left(desired: DesiredDriver, observed: ObservedPods) -> float | None:
+    """How long the running driver waits yet for a successor that is not ready; None where it does not."""
+    seconds = WARM_UP_SECONDS - (observed.now - (desired.stop_since or observed.now))
+    return seconds if seconds > 0 else None

@@ -1,0 +1,216 @@
+"""The next driver starts beside the one that it replaces, and takes over when nothing of that one is left."""
+
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import pytest
+
+from streamapp.protocol.driver_report import DriverState
+from streamapp.protocol.message_names import INCARNATION, LIVENESS_PATH, READINESS_PATH
+from streamapp_operator.reconciler.driver.successor import WARM_UP_SECONDS
+from streamapp_operator.reconciler.objects import object_names
+from streamapp_operator.reconciler.pods.driver_pod import is_standby
+from tests.harness.api_server.api_server import ApiServer
+from tests.harness.machine.processes import free_port, until
+from tests.harness.operator.driver_kubelet import contained
+from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.small_apps import join
+
+PATIENCE_SECONDS = 240.0
+
+
+@pytest.fixture
+def running(sim: OperatorSim) -> OperatorSim:
+    """A simulation with an app that has run for a while, and has an executor."""
+    sim.bring_up(join())
+    sim.executor(1)
+    sim.pass_time(600)
+    return sim
+
+
+def _edited(sim: OperatorSim) -> None:
+    """An edit has been made that needs another driver, whose pod does not run yet."""
+    sim.edit(restartNonce=1)
+    sim.settle(warms_up=False)
+
+
+def _name(pod: dict[str, Any]) -> str:
+    return str(pod["metadata"]["name"])
+
+
+def _is_leaving(sim: OperatorSim) -> bool:
+    return "deletionTimestamp" in sim.driver()["metadata"]
+
+
+def _published(sim: OperatorSim) -> int:
+    return int(sim.config_map("app-job-model")["metadata"]["annotations"][INCARNATION])
+
+
+def test_the_driver_runs_on_until_its_successor_is_ready(running: OperatorSim) -> None:
+    _edited(running)
+    assert [_name(pod) for pod in running.successors()] == ["app-driver-2"]
+    assert _name(running.driver()) == "app-driver-1"
+    assert not _is_leaving(running)
+    assert running.says("Ready") == ("True", "Running")
+    assert running.says("Progressing") == ("True", "SpecChanged")
+    assert "app-driver-2 starts beside app-driver-1" in running.condition("Progressing")["message"]
+    assert running.status()["phase"] == "Running"
+    running.settle()
+    assert _is_leaving(running)
+
+
+def test_it_takes_over_when_the_pods_of_the_last_driver_are_gone(running: OperatorSim) -> None:
+    _edited(running)
+    running.settle()
+    running.remove("app-driver-1")
+    running.settle()
+    assert running.drivers() == []
+    assert _published(running) == 1
+    running.remove("app-exec-1")
+    running.settle()
+    assert _published(running) == 2
+    assert _name(running.driver()) == "app-driver-2"
+    assert running.status()["restarts"] == 1
+    running.report()
+    running.settle()
+    assert running.says("Ready") == ("True", "Running")
+
+
+def test_a_driver_that_is_deleted_has_a_successor_while_it_ends(running: OperatorSim) -> None:
+    running.server.ask("DELETE", f"/api/v1/namespaces/{running.namespace}/pods/app-driver-1")
+    running.settle()
+    assert [_name(pod) for pod in running.successors()] == ["app-driver-2"]
+    assert _published(running) == 1
+
+
+def test_a_successor_without_room_is_not_waited_for(running: OperatorSim) -> None:
+    _edited(running)
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "no room"}
+    path = f"/api/v1/namespaces/{running.namespace}/pods/app-driver-2/status"
+    running.server.ask(
+        "PATCH", path, {"status": {"conditions": [condition]}}, "application/strategic-merge-patch+json"
+    )
+    running.settle(warms_up=False)
+    assert _is_leaving(running)
+
+
+def test_a_successor_that_does_not_get_ready_is_waited_for_a_while_only(running: OperatorSim) -> None:
+    _edited(running)
+    running.pass_time(WARM_UP_SECONDS - 1)
+    running.settle(warms_up=False)
+    assert not _is_leaving(running)
+    running.pass_time(2)
+    running.settle(warms_up=False)
+    assert _is_leaving(running)
+
+
+def test_after_a_successor_that_ended_the_driver_is_replaced_by_one_that_is_no_standby(
+    running: OperatorSim,
+) -> None:
+    """As where an app names the image of a runtime that knows no standby."""
+    _edited(running)
+    running.begin("app-driver-2")
+    running.end("app-driver-2", code=2)
+    running.settle()
+    assert _is_leaving(running)
+    running.remove("app-driver-1")
+    running.remove("app-exec-1")
+    running.settle()
+    driver = running.driver()
+    assert _name(driver) == "app-driver-3"
+    assert not is_standby(driver)
+
+
+def test_an_edit_that_is_taken_back_takes_the_successor_away(running: OperatorSim) -> None:
+    running.edit(driver={"sparkConf": {"spark.ui.retainedJobs": "1"}})
+    running.settle(warms_up=False)
+    assert [_name(pod) for pod in running.successors()] == ["app-driver-2"]
+    running.edit(driver={"sparkConf": None})
+    running.settle(warms_up=False)
+    assert all("deletionTimestamp" in pod["metadata"] for pod in running.successors())
+    assert not _is_leaving(running)
+
+
+def test_another_edit_has_a_successor_of_its_own(running: OperatorSim) -> None:
+    _edited(running)
+    running.edit(restartNonce=2)
+    running.settle(warms_up=False)
+    (successor,) = running.successors()
+    assert _name(successor) == "app-driver-3"
+    assert successor["metadata"]["labels"]["streamapp.dev/generation"] == "3"
+
+
+def test_an_app_that_is_suspended_meanwhile_has_no_successor(running: OperatorSim) -> None:
+    _edited(running)
+    running.edit(suspend=True)
+    running.settle(warms_up=False)
+    assert all("deletionTimestamp" in pod["metadata"] for pod in running.successors())
+
+
+def test_an_operator_that_begins_meanwhile_goes_on_with_the_successor(running: OperatorSim) -> None:
+    _edited(running)
+    running.restart()
+    running.settle()
+    running.remove("app-driver-1")
+    running.remove("app-exec-1")
+    running.restart()
+    running.settle()
+    assert _name(running.driver()) == "app-driver-2"
+    assert running.names("pods") == ["app-driver-2"]
+
+
+def test_the_set_of_the_last_executors_is_gone_before_the_successor_may_make_its_own(
+    sim: OperatorSim,
+) -> None:
+    sim.bring_up(join(state={"persistentVolumeClaim": {"size": "1Gi"}}))
+    _edited(sim)
+    name = object_names.executor_set(sim.app()["metadata"]["uid"])
+    template = {
+        "metadata": {"labels": {"a": "b"}},
+        "spec": {"containers": [{"name": "c", "image": "x"}]},
+    }
+    spec = {"serviceName": "x", "selector": {"matchLabels": {"a": "b"}}, "template": template}
+    path = f"/apis/apps/v1/namespaces/{sim.namespace}/statefulsets"
+    sim.server.ask("POST", path, {"metadata": {"name": name}, "spec": spec})
+    sim.settle()
+    sim.remove("app-driver-1")
+    sim.settle()
+    assert _published(sim) == 2
+    assert sim.names("statefulsets", "apis/apps/v1") == []
+
+
+def test_a_standby_driver_gets_ready_and_says_nothing_until_it_takes_over(
+    running: OperatorSim, tmp_path: Any
+) -> None:
+    _edited(running)
+    port, server = free_port(), running.server
+    assert isinstance(server, ApiServer)
+    account_of = "spark.kubernetes.authenticate."
+    spark = {
+        "spark.master": f"k8s://{server.url}",
+        "spark.driver.host": "127.0.0.1",
+        f"{account_of}caCertFile": str(tmp_path / "account" / "ca.crt"),
+        f"{account_of}oauthTokenFile": str(tmp_path / "account" / "token"),
+    }
+    with contained(running, "app-driver-2", tmp_path, metrics_port=port, **spark) as child:
+        until(lambda: _passes(port, LIVENESS_PATH), PATIENCE_SECONDS, child)
+        until(lambda: _passes(port, READINESS_PATH), PATIENCE_SECONDS, child)
+        assert running.reported().driver == "app-driver-1"
+        running.settle()
+        running.remove("app-driver-1")
+        running.remove("app-exec-1")
+        running.settle()
+        until(lambda: running.reported().driver == "app-driver-2", PATIENCE_SECONDS, child)
+        assert running.reported().state is DriverState.STARTING
+
+
+def _passes(port: int, path: str) -> bool:
+    try:
+        with urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
+            return bool(answer.status == 200)
+    except HTTPError as error:
+        assert error.code == 503
+        return False
+    except OSError:
+        return False
