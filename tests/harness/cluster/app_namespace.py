@@ -99,9 +99,10 @@ class Space:
         return [str(event["message"]) for event in found]
 
     def driver(self, app: str) -> str:
-        """The driver pod's name."""
-        (pod,) = self.pods(app, "driver")
-        return str(pod["metadata"]["name"])
+        """The name of the pod of the driver that runs: of two that live the older one."""
+        ended = ("Succeeded", "Failed")
+        live = [pod for pod in self.pods(app, "driver") if pod["status"].get("phase") not in ended]
+        return str(min(live, key=lambda pod: str(pod["metadata"]["creationTimestamp"]))["metadata"]["name"])
 
     def data(self, config_map: str) -> dict[str, str]:
         """What is in a ConfigMap."""

@@ -1,0 +1,116 @@
+"""What fails or is changed under an app on the cluster, one function each, and how long its rows may stop."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from tests.harness.cluster.app_namespace import LIMIT, Space
+from tests.harness.cluster.waiting import until
+
+Disturb = Callable[[Space], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault or change, and generous bounds in seconds for the gaps that it makes."""
+
+    disturb: Disturb
+    app: float  # while no row at all comes
+    partition: float  # while none of the worst partition comes
+
+
+def _kill_in(space: Space, role: str, pattern: str) -> None:
+    """Kill processes in the first pod of a role by SIGKILL."""
+    name = str(space.pods(space.name, role)[0]["metadata"]["name"])
+    space.kubectl("exec", name, "--", "pkill", "-KILL", "-f", pattern)
+
+
+def kill_workers(space: Space) -> None:
+    """The Python workers of one executor."""
+    _kill_in(space, "executor", "pyspark.daemon")
+
+
+def kill_executor(space: Space) -> None:
+    """The JVM of one executor."""
+    _kill_in(space, "executor", "KubernetesExecutorBackend")
+
+
+def delete_executor(space: Space) -> None:
+    """The pod of one executor."""
+    name = str(space.pods(space.name, "executor")[0]["metadata"]["name"])
+    space.kubectl("delete", "pod", name, "--wait=false")
+
+
+def kill_driver(space: Space) -> None:
+    """The driver's process."""
+    space.kubectl("exec", space.driver(space.name), "--", "pkill", "-KILL", "-f", "streamapp drive")
+
+
+def delete_driver(space: Space) -> None:
+    """The driver's pod."""
+    space.kubectl("delete", "pod", space.driver(space.name), "--wait=false")
+
+
+def restart_driver(space: Space) -> None:
+    """An edit that needs another driver; it is over when the edit runs."""
+    nonce = int(space.app(space.name)["spec"].get("restartNonce", 0)) + 1
+    space.edit(space.name, restartNonce=nonce)
+    generation = space.app(space.name)["metadata"]["generation"]
+    until(lambda: _not_ready(space, generation), LIMIT)
+
+
+def scale(space: Space) -> None:
+    """A processor more, and a processor less."""
+    for processors in (3, 2):
+        space.kubectl("scale", f"streamapp/{space.name}", f"--replicas={processors}")
+        until(partial(_not_scaled, space, processors), LIMIT)
+
+
+@contextmanager
+def drained(space: Space, node: str) -> Iterator[None]:
+    """A node that is made empty as for an upgrade of it, as long as this lasts."""
+    drain = ("drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--timeout=240s")
+    try:
+        space.cluster.kubectl(*drain, limit=300)
+        yield
+    finally:
+        space.cluster.kubectl("uncordon", node)
+
+
+def drain_driver(space: Space) -> None:
+    """The driver's node is drained, and comes back when the app runs again."""
+    driver = space.driver(space.name)
+    node = space.kubectl("get", "pod", driver, "-o", "jsonpath={.spec.nodeName}")
+    with drained(space, node):
+        until(lambda: _not_replaced(space, driver), LIMIT)
+
+
+FAULTS: Mapping[str, Fault] = {
+    "the Python workers of an executor are killed": Fault(kill_workers, 60, 60),
+    "the JVM of an executor is killed": Fault(kill_executor, 60, 90),
+    "the pod of an executor is deleted": Fault(delete_executor, 60, 90),
+    "the driver is killed": Fault(kill_driver, 90, 90),
+    "the pod of the driver is deleted": Fault(delete_driver, 90, 90),
+    "an edit needs another driver": Fault(restart_driver, 60, 60),
+    "a processor is added and removed": Fault(scale, 60, 60),
+    "the node of the driver is drained": Fault(drain_driver, 120, 120),
+}
+
+
+def _not_ready(space: Space, generation: int) -> list[str]:
+    ready: dict[str, Any] = space.condition(space.name, "Ready")
+    runs = ready.get("status") == "True" and ready.get("observedGeneration") == generation
+    return [] if runs else [f"Ready is {ready}"]
+
+
+def _not_scaled(space: Space, processors: int) -> list[str]:
+    found = space.status(space.name).get("processors")
+    return [] if found == processors else [f"{found} processors instead of {processors}"]
+
+
+def _not_replaced(space: Space, driver: str) -> list[str]:
+    status = space.status(space.name)
+    running = (status.get("driver") or {}).get("pod") != driver and status.get("phase") == "Running"
+    return [] if running else [f"driver {status.get('driver')} is {status.get('phase')}"]
