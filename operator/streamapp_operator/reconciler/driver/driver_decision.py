@@ -72,6 +72,7 @@ def decide_driver(
     action = next_action(
         *(desired, history, observed, limit, successor.incarnation),
         waits_for_successor=successor.seconds_to_wait is not None,
+        successor_is_ready=successor.standby is not None and successor.standby.ready,
     )
     return DriverDecision(history, action, pod, successor, restart, finished, seconds_to_wait)
 
@@ -103,7 +104,10 @@ def _desired_driver(
     overlaps = not is_embedded(target.accepted.app)
     reason = restart[0] if restart else ""
     since = facts.condition_since("Progressing", "True", reason)
-    return DesiredDriver(True, reason, since, target.generation, overlaps)
+    standby = target.accepted.app.spec.driver.standby
+    return DesiredDriver(
+        True, reason, since, generation=target.generation, overlaps=overlaps, standby=standby
+    )
 
 
 def _failures_reset(facts: Facts, history: DriverHistory, target: AcceptedGeneration | None) -> DriverHistory:

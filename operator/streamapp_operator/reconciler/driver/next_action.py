@@ -34,6 +34,7 @@ class DesiredDriver:
     stop_since: float | None = None  # since when that is known, if it was known before
     generation: int = 0  # that it is to run
     overlaps: bool = False  # whether the next one may start before the last one has ended
+    standby: bool = False  # whether there is always to be a next one
     grace: float = 60.0  # seconds within which a stopped driver is expected to end
 
 
@@ -57,8 +58,12 @@ def next_action(
     next_incarnation: int,
     *,
     waits_for_successor: bool = False,
+    successor_is_ready: bool = False,
 ) -> DriverAction:
-    """The one action to take; afterwards the pods are observed again."""
+    """The one action to take; afterwards the pods are observed again.
+
+    A successor that is ready takes over at once after a first failure.
+    """
     live_drivers = [pod for pod in observed.drivers if pod.life is not PodLifecycle.ENDED]
     if action := _stop_extra_driver(live_drivers):
         return action
@@ -68,7 +73,8 @@ def next_action(
         return _without_driver(observed)
     if not desired.run:
         return NoDriver()
-    seconds_to_wait = _start_not_before(history, limit) - observed.now
+    at_once = successor_is_ready and history.failures <= 1
+    seconds_to_wait = 0.0 if at_once else _start_not_before(history, limit) - observed.now
     return DelayStart(seconds_to_wait) if seconds_to_wait > 0 else StartDriver(next_incarnation)
 
 

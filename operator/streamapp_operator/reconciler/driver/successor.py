@@ -60,7 +60,14 @@ def _is_needed(desired: DesiredDriver, observed: ObservedPods) -> bool:
         return bool(observed.executors)
     if driver.life is PodLifecycle.COMING:
         return False  # nothing runs that would be interrupted
-    return driver.life is PodLifecycle.LEAVING or bool(desired.stop_reason)
+    is_ending = driver.life is PodLifecycle.LEAVING or bool(desired.stop_reason)
+    return is_ending or desired.standby or _has_lost_its_node(driver, observed)
+
+
+def _has_lost_its_node(driver: PodState, observed: ObservedPods) -> bool:
+    """Whether a driver's node is not ready: unless it is back soon, the driver will be given up."""
+    node = observed.nodes.get(driver.node)
+    return node is not None and (node.is_gone or node.unready_since is not None)
 
 
 def _may_take_over(pod: PodState, desired: DesiredDriver) -> bool:

@@ -72,6 +72,7 @@ class Managed:
     _user_locations: UserLocations | None = field(init=False, default=None)
     _judgement: Judgement = field(init=False, default_factory=Judgement)
     _first_wanted: WantedState | None = field(init=False, default=None)  # the one that the first model is of
+    _executor_pool: ExecutorPool | None = field(init=False, default=None)
 
     @property
     def app(self) -> StreamApp:
@@ -107,7 +108,8 @@ class Managed:
         # A log that is in this pod is reached by nobody else.
         app_id, conf = self.app.application_id, self.environment.spark(is_local=is_embedded(self.app))
         session = open_configured_session(app_id, conf)
-        return ExecutorPool(app_id, session, lambda _: None, UNLIMITED_WORKERS)
+        self._executor_pool = ExecutorPool(app_id, session, lambda _: None, UNLIMITED_WORKERS)
+        return self._executor_pool
 
     def first_launch(
         self,
@@ -121,6 +123,7 @@ class Managed:
         if self.standby:
             self._await_take_over(stop)
         wanted = self._await_other(stop, None)
+        self._request_executors(wanted)
         run_id = wanted.model.run_id if wanted.model else uuid4().hex
         ledger.open(run_id, Ownership.of_cluster(self.accepted), StateReset.of_cluster(self.accepted))
         context = AppContext(self.app, storage, system, ledger, self._functions)
@@ -180,6 +183,11 @@ class Managed:
                 answers=judgement.answers,
             )
         )
+
+    def _request_executors(self, wanted: WantedState) -> None:
+        """Ask for the executors of a model that is known already: they start while the driver takes over."""
+        if wanted.model is not None and self._executor_pool is not None:
+            self._executor_pool.request(len(wanted.model.processors))
 
     def _await_take_over(self, stop: StopFlag) -> None:
         """Wait until the wanted state is published for this driver: then the one before it has ended."""

@@ -9,6 +9,7 @@ import pytest
 from streamapp.protocol.driver_report import DriverState
 from streamapp.protocol.message_names import INCARNATION, LIVENESS_PATH, READINESS_PATH
 from streamapp_operator.reconciler.driver.successor import WARM_UP_SECONDS
+from streamapp_operator.reconciler.facts.timestamps import format_timestamp
 from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.pods.driver_pod import is_standby
 from tests.harness.api_server.api_server import ApiServer
@@ -146,6 +147,59 @@ def test_an_app_that_is_suspended_meanwhile_has_no_successor(running: OperatorSi
     running.edit(suspend=True)
     running.settle(warms_up=False)
     assert all("deletionTimestamp" in pod["metadata"] for pod in running.successors())
+
+
+def test_an_app_with_a_standby_always_has_a_driver_that_can_take_over(sim: OperatorSim) -> None:
+    sim.bring_up(join(driver={"standby": True}))
+    assert [_name(pod) for pod in sim.successors()] == ["app-driver-2"]
+    assert sim.says("Progressing") == ("False", "Stable")
+    sim.pass_time(60)
+    sim.end(code=137)
+    sim.settle()
+    assert _name(sim.driver()) == "app-driver-2"
+    assert _published(sim) == 2
+    sim.report()
+    sim.settle()
+    assert [_name(pod) for pod in sim.successors()] == ["app-driver-3"]
+
+
+def test_a_standby_that_failed_is_no_reason_to_replace_the_driver(sim: OperatorSim) -> None:
+    sim.bring_up(join(driver={"standby": True}))
+    sim.end("app-driver-2", code=1)
+    sim.settle()
+    assert sim.successors() == []
+    assert sim.says("Ready") == ("True", "Running")
+
+
+def test_a_driver_whose_node_is_not_ready_has_a_successor_before_it_is_given_up(
+    running: OperatorSim,
+) -> None:
+    node = f"{running.namespace}-node"
+    running.server.call("POST", "/api/v1/nodes", {"metadata": {"name": node}})
+    running.remove("app-driver-1")
+    running.remove("app-exec-1")
+    running.settle()
+    running.begin(node=node)
+    running.report()
+    running.settle()
+    running.unready("app-driver-2")
+    _set_ready(running, node, "Unknown")
+    running.settle()
+    assert [_name(pod) for pod in running.successors()] == ["app-driver-3"]
+    assert _name(running.driver()) == "app-driver-2"
+    _set_ready(running, node, "True")
+    running.settle()
+    assert all("deletionTimestamp" in pod["metadata"] for pod in running.successors())
+
+
+def _set_ready(sim: OperatorSim, node: str, ready: str) -> None:
+    condition = {"type": "Ready", "status": ready, "lastTransitionTime": format_timestamp(sim.now)}
+    sim.server.ask(
+        "PATCH",
+        f"/api/v1/nodes/{node}/status",
+        {"status": {"conditions": [condition]}},
+        "application/merge-patch+json",
+    )
 
 
 def test_an_operator_that_begins_meanwhile_goes_on_with_the_successor(running: OperatorSim) -> None:
