@@ -72,6 +72,10 @@ e2e: java $(READY) ## Run apps on a real cluster that kind makes (TESTS=..., E2E
 crash-test: java $(READY) ## Kill a running app over and over, and compare what it wrote with a model (KILLS=50 SEED=1 SYSTEM=kafka RESIDENT=1)
 	@$(BIN)/python -m tests.harness.crash --kills $(or $(KILLS),50) --seed $(or $(SEED),1) --system $(or $(SYSTEM),embedded) $(if $(RESIDENT),--resident)
 
+.PHONY: outage-test
+outage-test: java $(READY) ## Freeze, kill and cut off each of three brokers under an app's load, and measure (FAULT=frozen ROUNDS=1)
+	@$(BIN)/python -m tests.harness.outages $(if $(FAULT),--fault "$(FAULT)") --rounds $(or $(ROUNDS),1)
+
 .PHONY: bench
 bench: java $(READY) ## Measure, each figure beside what it is compared with
 	@$(BIN)/python -m bench

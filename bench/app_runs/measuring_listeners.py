@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from streamapp_runtime.driver.batches.batch_result import BatchResult
+from streamapp_runtime.driver.batches.retries import OutageNotice
 from streamapp_runtime.driver.reporting.listeners import Listeners
 
 
@@ -12,6 +13,7 @@ def measuring_listeners(launched: Callable[[], None], batch: Callable[[BatchResu
         launched=lambda _: launched(),
         batch=batch,
         trouble=_repeated,
+        outage=_away,
         idle=lambda: None,
         unended=lambda _: None,
         left_open=lambda *_: None,
@@ -19,6 +21,11 @@ def measuring_listeners(launched: Callable[[], None], batch: Callable[[BatchResu
         doing=lambda *_: None,
         changed=lambda _: None,
     )
+
+
+def _away(notice: OutageNotice) -> None:
+    if notice.of_batch:
+        _repeated(notice.reason)
 
 
 def _repeated(why: str) -> None:

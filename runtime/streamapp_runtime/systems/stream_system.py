@@ -64,6 +64,14 @@ class StreamHolding:
     size: int | None  # bytes, where they can be told
 
 
+@dataclass(frozen=True, slots=True)
+class SystemTrouble:
+    """What keeps the calls of a process, and when that was seen last, as time.monotonic says."""
+
+    text: str
+    noted: float
+
+
 class FencedError(Exception):
     """A newer incarnation has taken over, or a checkpoint is not what was expected: nothing was written."""
 
@@ -213,6 +221,12 @@ class StreamSystem(Protocol):
 
     def delete_before(self, positions: Mapping[Partition, int]) -> None:
         """Records below these positions are read by nobody any more and may go."""
+
+    def trouble(self) -> SystemTrouble | None:
+        """What calls of this process have waited for lately, and do; None where for nothing.
+
+        Any thread may ask, while another one waits.
+        """
 
     def tidy(self) -> None:
         """Do maintenance of the stored records, at a time without other work."""

@@ -172,7 +172,7 @@ class InProcessHosting:
         """The hosts of a model's lanes."""
         return InProcessHosts(model, self.spark, self._kills, self.processes)
 
-    def watcher(self, slow: Callable[[str], None]) -> UnwatchedBatches:
+    def watcher(self, slow: Callable[[str], None], waits: Callable[[str, str], None]) -> UnwatchedBatches:
         """Nobody watches."""
         return UnwatchedBatches()
 

@@ -1,4 +1,4 @@
-"""A real Kafka broker on loopback, one node in KRaft mode, with data of its own."""
+"""A real Kafka broker on this machine, one node in KRaft mode, with data of its own."""
 
 import os
 import random
@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from tests.harness.kafka.jars import jars
@@ -14,6 +14,7 @@ from tests.harness.kafka.jars import jars
 _WAIT = 120.0
 # Below the ports that systems hand out, so that the broker finds its own free when it starts again.
 _PORTS = range(18_000, 32_000)
+LOOPBACK = "127.0.0.1"
 _CHANCE = random.SystemRandom()  # what seeds random numbers for tests would have all of them try the same
 _GIVEN: set[int] = set()
 _JVM = [
@@ -62,18 +63,23 @@ class Broker:
         guards: Mapping[str, str] | None = None,
         *,
         joins: "Broker | None" = None,
+        host: str = LOOPBACK,
+        within: Sequence[str] = (),
     ) -> None:
         """`home` keeps everything of the broker; `settings` are the broker's own and come last.
 
         `guards` are further listeners with a protocol each, such as SSL. One that `joins`
-        another has no cluster of its own: the other keeps it together.
+        another has no cluster of its own: the other keeps it together. `host` is where it listens, and
+        `within` how a command is started that is to see that network.
         """
         self._joins = joins
+        self.host = host
+        self._within = within
         self.told: dict[str, str] = {}  # the address that clients of a further listener are told to use
         self._guards = {name: (protocol, free_port()) for name, protocol in (guards or {}).items()}
         self.home = home
         self.log = home / "log.txt"
-        self._settings = dict(settings or {})
+        self.settings = dict(settings or {})
         self._config = home / "server.properties"
         self._process: subprocess.Popen[bytes] | None = None
         self.port = free_port()
@@ -81,11 +87,11 @@ class Broker:
 
     @property
     def bootstrap(self) -> str:
-        return f"127.0.0.1:{self.port}"
+        return f"{self.host}:{self.port}"
 
     def guarded(self, name: str) -> str:
         """The address of a further listener."""
-        return f"127.0.0.1:{self._guards[name][1]}"
+        return f"{self.host}:{self._guards[name][1]}"
 
     @property
     def pid(self) -> int:
@@ -113,12 +119,12 @@ class Broker:
         """What starts it; its folder is made first."""
         if not self._config.exists():
             self._format()
-        return [*_java(), "kafka.Kafka", str(self._config)]
+        return [*self._within, *_java(), "kafka.Kafka", str(self._config)]
 
     def await_answer(self, ended: Callable[[], object]) -> None:
         """Return when it accepts connections, which it does when it can serve."""
         ends = time.monotonic() + _WAIT
-        while not answers(self.port):
+        while not answers(self.port, self.host):
             if ended() is not None:
                 raise RuntimeError(f"the broker ended:\n{self._last_words()}")
             if time.monotonic() > ends:
@@ -167,11 +173,11 @@ class Broker:
         settings = {
             **_SETTINGS,
             "log.dirs": str(self.home / "data"),
-            "controller.quorum.voters": f"1@127.0.0.1:{(self._joins or self).controller_port}",
-            "listeners": ",".join([*listeners, f"CONTROLLER://127.0.0.1:{self.controller_port}"]),
+            "controller.quorum.voters": f"1@{self.host}:{(self._joins or self).controller_port}",
+            "listeners": ",".join([*listeners, f"CONTROLLER://{self.host}:{self.controller_port}"]),
             "listener.security.protocol.map": ",".join(map(":".join, protocols.items())),
             "advertised.listeners": ",".join([*listeners[:1], *told]),
-            **self._settings,
+            **self.settings,
         }
         if self._joins:
             settings |= {"process.roles": "broker", "node.id": "2", "listeners": ",".join(listeners)}
@@ -213,17 +219,17 @@ def free_port() -> int:
         with socket.socket() as tried:
             tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                tried.bind(("127.0.0.1", port))
+                tried.bind((LOOPBACK, port))
             except OSError:
                 continue
             _GIVEN.add(port)
             return port
 
 
-def answers(port: int) -> bool:
-    """Whether connections to this port of loopback are accepted."""
+def answers(port: int, host: str = LOOPBACK) -> bool:
+    """Whether connections to this port are accepted."""
     try:
-        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        socket.create_connection((host, port), timeout=1).close()
     except OSError:
         return False
     return True

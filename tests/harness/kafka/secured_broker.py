@@ -47,7 +47,7 @@ def guarded(folder: Path) -> tuple[Broker, str, str]:
     address = f"127.0.0.1:{port}"
     plain = f"PLAINTEXT://{broker.bootstrap}"
     login = "org.apache.kafka.common.security.plain.PlainLoginModule required"
-    broker._settings |= {
+    broker.settings |= {
         "listeners": f"{plain},CONTROLLER://127.0.0.1:{broker.controller_port},GUARDED://{address}",
         "advertised.listeners": f"{plain},GUARDED://{address}",
         "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,GUARDED:SASL_SSL",

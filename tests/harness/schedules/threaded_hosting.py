@@ -222,7 +222,7 @@ class ThreadedHosting:
         """The hosts of a model's lanes."""
         return ThreadedHosts(model, self)
 
-    def watcher(self, slow: Callable[[str], None]) -> "UnboundedBatches":
+    def watcher(self, slow: Callable[[str], None], waits: Callable[[str, str], None]) -> "UnboundedBatches":
         """Nobody watches."""
         return UnboundedBatches()
 

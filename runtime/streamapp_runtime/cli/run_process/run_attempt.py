@@ -60,6 +60,12 @@ def run_to_end(
             page.trouble if page else None,
             telemetry.trouble if telemetry else None,
         ),
+        outage=_all(
+            progress.outage,
+            metrics.outage,
+            page.outage if page else None,
+            telemetry.outage if telemetry else None,
+        ),
         idle=_all(progress.idle, page.idle if page else None),
         unended=_all(progress.unended, page.unended if page else None),
         left_open=progress.left_open,

@@ -1,4 +1,4 @@
-"""A watch beside a batch: says while it is slow which operator has it, and ends it when its time is over."""
+"""Watches beside batches: what a slow one is at, what it waits for, and its end when its time is over."""
 
 import json
 import socket
@@ -12,11 +12,13 @@ from typing import Any, Final
 from py4j.protocol import Py4JError
 
 from streamapp_runtime.driver.failures import RETRIABLE, BatchTimeoutError
+from streamapp_runtime.systems.stream_system import SystemTrouble
 
 SLOW_SECONDS: Final = 30.0
 """A batch that takes so long is told of, and again each time that it has taken twice as long."""
 _TICK_SECONDS: Final = 0.5
 _MOST_BYTES: Final = 4_096
+_LOOK_SECONDS: Final = 1.0
 
 
 @dataclass(slots=True)
@@ -27,6 +29,7 @@ class BatchWatch:
     bind: str
     cancel: Callable[[], None]
     slow: Callable[[str], None]
+    waits: Callable[[str, str], None]  # called with a lane, and what the streams' system keeps it from
     _place: tuple[Any, ...] = field(init=False, repr=False)  # family, kind, protocol and address of sockets
 
     def __post_init__(self) -> None:
@@ -56,6 +59,27 @@ class BatchWatch:
             finally:
                 batch.done.set()
                 thread.join()
+
+
+@contextmanager
+def watched_calls(
+    trouble: Callable[[], SystemTrouble | None], waits: Callable[[SystemTrouble], None]
+) -> Iterator[None]:
+    """Say what the driver's own calls wait for at the streams' system, while they do."""
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(_LOOK_SECONDS):
+            if found := trouble():
+                waits(found)
+
+    thread = threading.Thread(target=watch, name="call-watch", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
 
 
 @dataclass(slots=True)
@@ -91,6 +115,8 @@ class _WatchedBatch:
             try:
                 report = json.loads(self.receiver.recv(_MOST_BYTES))
                 text = f"{report['lane']} has been in {report['step']} for {report['seconds']:.0f} s"
+                if trouble := report.get("trouble"):
+                    self.watch_of.waits(report["lane"], f"{report['lane']} is in {report['step']}: {trouble}")
             except (BlockingIOError, InterruptedError):
                 return
             except (ValueError, KeyError, TypeError):

@@ -28,7 +28,13 @@ from streamapp_runtime.driver.batches.lane_orders import lane_orders
 from streamapp_runtime.driver.batches.lane_rounds import FinishedOrders, LaneRounds
 from streamapp_runtime.driver.batches.lane_supervisor import LaneSupervisor
 from streamapp_runtime.driver.batches.remote_table_backoff import RemoteTableBackoff
-from streamapp_runtime.driver.batches.retries import MemoryKills, Retries, is_outage
+from streamapp_runtime.driver.batches.retries import (
+    MemoryKills,
+    OutageNotes,
+    OutageNotice,
+    Retries,
+    is_outage,
+)
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.batches.run_settings import CurrentRun, RunSettings
 from streamapp_runtime.driver.batches.side_input_progress import AwaitedVersions
@@ -83,6 +89,7 @@ class Loop:
     clock: Callable[[], int] = field(default=lambda: time.time_ns() // 1_000_000)
     pause: Callable[[float], None] = time.sleep
     trouble: Callable[[str], None] = lambda _: None  # called with the reason when a batch failed
+    outage: Callable[[OutageNotice], None] = lambda _: None  # instead, while the streams' system is away
     changed: Callable[[RunChange], None] = lambda _: None  # called when processors are missing, or back
     unended: Callable[[tuple[str, ...]], None] = lambda _: None  # called with what idle tasks wait for
     slow: Callable[[str], None] = lambda _: None  # called from another thread while a batch takes long
@@ -100,6 +107,7 @@ class Loop:
     budget: BatchBudget = field(default_factory=BatchBudget)
     pacing: BatchPacing = field(default_factory=lambda: BatchPacing(time.monotonic))
     retries: Retries = field(default_factory=lambda: Retries(time.monotonic))
+    outages: OutageNotes = field(init=False)
     timers: Timers = field(default_factory=Timers)
     backoff: RemoteTableBackoff = field(default_factory=lambda: RemoteTableBackoff(time.monotonic))
     end_by: float | None = None  # when a batch that is still running is ended, as time.monotonic says
@@ -116,7 +124,8 @@ class Loop:
         self.stores = RememberedStores(self.ledger)
         self.queries.begin(self.launch)
         self.supervisor = self._new_supervisor({}, BindingState.UNBOUND)
-        self._watch = self._hosting.watcher(self.slow)
+        self.outages = OutageNotes(time.monotonic, self.outage)
+        self._watch = self._new_watch()
 
     @property
     def launch(self) -> Launch:
@@ -158,7 +167,7 @@ class Loop:
         bound = {} if session else self.supervisor.executors.bound
         if session:
             self.session, self.hosting = session, None
-            self._watch = self._hosting.watcher(self.slow)
+            self._watch = self._new_watch()
         self.run.launch = launch
         self.queries.begin(launch)
         self.backlog = self.backlog.renewed()
@@ -287,6 +296,10 @@ class Loop:
         """The tasks of lanes that are at work between two steps."""
         return self._rounds.tasks if self._rounds else frozenset()
 
+    def _new_watch(self) -> BatchWatcher:
+        """What watches batches where lanes work."""
+        return self._hosting.watcher(self.slow, self.outages.lane_waits)
+
     def _new_supervisor(self, bound: dict[str, str], state: BindingState) -> LaneSupervisor:
         """Begin with all processors of the model; `bound` are the executors of the one before."""
         launch = self.launch
@@ -336,6 +349,8 @@ class Loop:
         self._look_for_successor()
         positions, busy_tasks = self.backlog.positions(), self._busy_tasks
         pending = self.backlog.pending(positions, busy_tasks)
+        if self.retries.outage.since is None:
+            self.outages.looked()
         if self._busy_lanes.issuperset(self.supervisor.lanes):
             return self._hear(pending)
         waiting_tasks = self.backlog.waiting(positions)
@@ -558,6 +573,8 @@ class Loop:
             present, rows = self.supervisor.lanes.keys(), bool(reading_tasks)
             if self.retries.note_success(finished.lanes, present, rows=rows, proven=proven):
                 self.memory_kills.recent = False
+            if self.retries.outage.since is None:
+                self.outages.succeeded(finished.lanes, present)
             if rows:
                 self.supervisor.note_success(finished.lanes)
             return
@@ -587,7 +604,10 @@ class Loop:
         `lanes` have failed, where it is known which.
         """
         self._abandon_rounds()
-        self.trouble(reason)
+        if outage:
+            self.outages.failed(reason)
+        else:
+            self.trouble(reason)
         self.bad_records.note_failure()
         failing_lanes = lanes or lost or self.supervisor.lanes
         if lost:

@@ -3,13 +3,20 @@
 A system that cannot be reached is waited for longer than batches are tried that fail by themselves.
 """
 
+import threading
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Final
 
 from streamapp_runtime.driver.failures import MOST_FAILURES, FailedError
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
-from streamapp_runtime.systems.stream_system import DeniedError, FullError, UnavailableError
+from streamapp_runtime.systems.stream_system import (
+    DeniedError,
+    FullError,
+    SystemTrouble,
+    UnavailableError,
+)
 
 MOST_OUTAGE_SECONDS: Final = 300.0
 """How long a system may be away before the app gives up; whoever started it may start it again."""
@@ -49,6 +56,92 @@ class Outage:
         """Note that it answers; where it did not as it was given rows, a batch without any does not tell."""
         if rows or not self.of_rows:
             self.since, self.of_rows = None, False
+
+
+class OutagePhase(StrEnum):
+    """Where an outage stands."""
+
+    BEGUN = "begun"
+    GOES_ON = "goes on"
+    OVER = "over"
+
+
+@dataclass(frozen=True, slots=True)
+class OutageNotice:
+    """What there is to know of an outage at one of its moments."""
+
+    phase: OutagePhase
+    reason: str  # the last one
+    seconds: float = 0.0  # since it began
+    failed_batches: int = 0  # in it so far
+    of_batch: bool = False  # whether this moment is that of a failed batch
+
+
+@dataclass(slots=True)
+class OutageNotes:
+    """Tells each outage once as it begins and once as it ends; any thread may note one.
+
+    An outage is what lanes wait for within a batch, what the driver waits for between two, or what batches
+    fail for.
+    """
+
+    clock: Callable[[], float]
+    notify: Callable[[OutageNotice], None]
+    _since: float | None = None
+    _over_at: float = float("-inf")
+    _failed: int = 0
+    _reason: str = ""
+    _of_driver: bool = False  # whether nothing but the driver's own calls is known to wait
+    _waiting: set[str] = field(default_factory=set)  # lanes that wait, until they have done a batch
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def lane_waits(self, lane: str, reason: str) -> None:
+        """Note what keeps a lane in its batch."""
+        with self._lock:
+            self._of_driver = False
+            self._waiting.add(lane)
+            if self._since is None:
+                self._begin(reason)
+
+    def driver_waits(self, trouble: SystemTrouble) -> None:
+        """Note what keeps the driver's own calls, unless that was before the last outage ended."""
+        with self._lock:
+            if self._since is None and trouble.noted > self._over_at:
+                self._of_driver = True
+                self._begin(f"the driver: {trouble.text}")
+
+    def failed(self, reason: str) -> None:
+        """Note that a batch failed for it."""
+        with self._lock:
+            self._of_driver = False
+            self._failed += 1
+            if self._since is None:
+                self._begin(reason, of_batch=True)
+                return
+            self._reason = reason
+            self._notify(OutagePhase.GOES_ON, of_batch=True)
+
+    def looked(self) -> None:
+        """Note that the driver's own calls went well."""
+        if self._of_driver:
+            self.succeeded((), ())
+
+    def succeeded(self, lanes: Collection[str], present: Collection[str]) -> None:
+        """Note that lanes have done a batch; all goes well where no other one of those present waits."""
+        with self._lock:
+            self._waiting = self._waiting.difference(lanes).intersection(present)
+            if self._since is not None and not self._waiting:
+                self._over_at = self.clock()
+                self._notify(OutagePhase.OVER)
+                self._since, self._failed, self._of_driver = None, 0, False
+
+    def _begin(self, reason: str, *, of_batch: bool = False) -> None:
+        self._since, self._reason = self.clock(), reason
+        self._notify(OutagePhase.BEGUN, of_batch=of_batch)
+
+    def _notify(self, phase: OutagePhase, *, of_batch: bool = False) -> None:
+        seconds = 0.0 if self._since is None else self.clock() - self._since
+        self.notify(OutageNotice(phase, self._reason, seconds, self._failed, of_batch))
 
 
 @dataclass(slots=True)

@@ -28,13 +28,13 @@ class SparkHosting:
             loss_seconds=SHORT_LOSS_SECONDS if model.independent else None,
         )
 
-    def watcher(self, slow: Callable[[str], None]) -> BatchWatch:
+    def watcher(self, slow: Callable[[str], None], waits: Callable[[str, str], None]) -> BatchWatch:
         """A watch over the jobs of the session, whose settings take a call to the JVM each to be read."""
         context = self.session.sparkContext
         settings = context.getConf()
         host = settings.get("spark.driver.host", "127.0.0.1")
         bind = settings.get("spark.driver.bindAddress", host)
-        return BatchWatch(host, bind, context.cancelAllJobs, slow)
+        return BatchWatch(host, bind, context.cancelAllJobs, slow, waits)
 
     @property
     def alive(self) -> bool:

@@ -73,8 +73,8 @@ class LaneHosting(Protocol):
     def hosts(self, model: HostedModel) -> LaneHosts:
         """The hosts of a model's lanes."""
 
-    def watcher(self, slow: Callable[[str], None]) -> BatchWatcher:
-        """What watches batches; `slow` is called while one takes long."""
+    def watcher(self, slow: Callable[[str], None], waits: Callable[[str, str], None]) -> BatchWatcher:
+        """What watches batches; `slow` is called while one takes long, `waits` while brokers keep one."""
 
     @property
     def alive(self) -> bool:

@@ -14,6 +14,7 @@ from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.batches.batch_result import BatchResult
+from streamapp_runtime.driver.batches.batch_watch import watched_calls
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.batches.run_settings import CurrentRun, RunSettings
@@ -118,6 +119,7 @@ def run_app(mode: RunMode, stop: StopFlag, listeners: Listeners, queries: StateQ
             CurrentRun(launch, mode.settings()),
             locations=mode.locations,
             trouble=listeners.trouble,
+            outage=listeners.outage,
             changed=listeners.changed,
             unended=listeners.unended,
             slow=listeners.slow,
@@ -129,7 +131,8 @@ def run_app(mode: RunMode, stop: StopFlag, listeners: Listeners, queries: StateQ
         _start(loop)
         rest = stop.wait if queries is None else queries.wait
         idle = _with_compaction(system, listeners.idle)
-        _serve(loop, follower, stop, rest, listeners.batch, idle, mode.limits)
+        with watched_calls(system.trouble, loop.outages.driver_waits):
+            _serve(loop, follower, stop, rest, listeners.batch, idle, mode.limits)
         loop.release()
         follower.report(ended=True)
         if mode.limits.until_end and not loop.ended:

@@ -8,6 +8,7 @@ from typing import Final
 
 from streamapp.protocol.driver_report import ReportedWarning
 from streamapp_runtime.driver.batches.batch_result import BatchResult
+from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
 from streamapp_runtime.driver.batches.run_change import ChangeKind, RunChange
 from streamapp_runtime.driver.failures import may_hold_values
 from streamapp_runtime.driver.page.run_facts import (
@@ -18,6 +19,7 @@ from streamapp_runtime.driver.page.run_facts import (
 )
 from streamapp_runtime.driver.page.run_history import POINT_SECONDS, HistoryPoint, RunHistory
 from streamapp_runtime.driver.page.running_app import RunningApp, running_app
+from streamapp_runtime.driver.reporting.run_messages import outage_message
 from streamapp_runtime.driver.reporting.state_sizes import StateSizes
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.status_rules import is_fine
@@ -160,6 +162,12 @@ class PageRecorder:
         """Note that a batch failed, and why where that repeats no value."""
         with self._lock:
             self._note("failure", why if self.show_values or not may_hold_values(why) else HIDDEN)
+
+    def outage(self, notice: OutageNotice) -> None:
+        """Note that the streams' system is away, or is back."""
+        if notice.phase is not OutagePhase.GOES_ON:
+            with self._lock:
+                self._note("failure", redacted(outage_message(notice).text))
 
     def unended(self, streams: tuple[str, ...]) -> None:
         """Note for which side inputs rows wait."""

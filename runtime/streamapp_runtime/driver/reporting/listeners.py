@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from streamapp_runtime.driver.batches.batch_result import BatchResult
+from streamapp_runtime.driver.batches.retries import OutageNotice
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.reporting.open_windows import OpenWindows
 from streamapp_runtime.driver.start.launch import Launch
@@ -16,6 +17,7 @@ class Listeners:
     launched: Callable[[Launch], None]
     batch: Callable[[BatchResult], None]
     trouble: Callable[[str], None]
+    outage: Callable[[OutageNotice], None]  # from any thread
     idle: Callable[[], None]
     unended: Callable[[tuple[str, ...]], None]  # side inputs without a version, while nothing else is done
     left_open: Callable[

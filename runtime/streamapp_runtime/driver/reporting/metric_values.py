@@ -7,6 +7,7 @@ from prometheus_client import CollectorRegistry
 
 from streamapp.exposition.metric_collector import GaugeValues, MetricCollector
 from streamapp_runtime.driver.batches.batch_result import BatchResult
+from streamapp_runtime.driver.batches.retries import OutageNotice
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.reporting.run_metrics import (
     BAD,
@@ -111,6 +112,11 @@ class RunMetrics:
     def trouble(self, _: str) -> None:
         """Count a batch that failed."""
         self._values.increment(FAILED)
+
+    def outage(self, notice: OutageNotice) -> None:
+        """Count a batch that failed for want of the streams' system."""
+        if notice.of_batch:
+            self._values.increment(FAILED)
 
     def _set_state_levels(self) -> None:
         tables, volumes = self._state.tables(), self._state.volumes()

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from streamapp_runtime.driver.batches.batch_result import BatchResult
+from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.reporting.open_windows import OpenWindows
 from streamapp_runtime.driver.reporting.recent_progress import ProgressPoint, RecentProgress
@@ -15,6 +16,7 @@ from streamapp_runtime.driver.reporting.run_messages import (
     failure_message,
     idle_message,
     open_windows_message,
+    outage_message,
     plan_message,
     slow_message,
     summary_message,
@@ -79,6 +81,11 @@ class ProgressLog:
         """Say why a batch failed; with what belongs to it, such as frames of the app's code, only once."""
         self.say(failure_message(why, again=why == self._last_failure))
         self._last_failure = why
+
+    def outage(self, notice: OutageNotice) -> None:
+        """Say once that the streams' system is away, and once that it is back."""
+        if notice.phase is not OutagePhase.GOES_ON:
+            self.say(outage_message(notice))
 
     def unended(self, streams: tuple[str, ...]) -> None:
         """Say once for which side inputs rows wait."""

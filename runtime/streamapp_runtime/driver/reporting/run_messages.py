@@ -9,6 +9,7 @@ from streamapp.plan.partition_plan import Role
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.batches.batch_result import BatchResult
+from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
 from streamapp_runtime.driver.batches.run_change import ChangeKind, RunChange
 from streamapp_runtime.driver.checkpoints.state_reset import DroppedState
 from streamapp_runtime.driver.reporting.open_windows import OpenWindows
@@ -194,6 +195,19 @@ def failure_message(why: str, *, again: bool = False) -> RunMessage:
     """That a batch failed; `again` for the same reason as before, of which the first line is enough then."""
     text = why.partition("\n")[0] if again else why
     return RunMessage(f"a batch failed and is tried again: {text}", {"event": "trouble", "message": text})
+
+
+def outage_message(notice: OutageNotice) -> RunMessage:
+    """That the streams' system is away and what waits for it, or that it is back and what was missed."""
+    if notice.phase is not OutagePhase.OVER:
+        text = f"the streams' system is out of reach, and rows wait: {notice.reason}"
+        return RunMessage(text, {"event": "outage", "message": text})
+    text = f"the streams' system answers again after {notice.seconds:.1f} s"
+    text += f"; {_several(notice.failed_batches, 'batch', 'batches')} failed meanwhile" * bool(
+        notice.failed_batches
+    )
+    facts: dict[str, object] = {"event": "outageOver", "message": text, "seconds": round(notice.seconds, 1)}
+    return RunMessage(text, facts | {"failedBatches": notice.failed_batches})
 
 
 def waiting_message(streams: tuple[str, ...]) -> RunMessage:

@@ -10,6 +10,7 @@ from streamapp.internal_fault import internal_fault
 from streamapp.protocol.termination import Termination
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.batches.batch_result import BatchResult
+from streamapp_runtime.driver.batches.retries import OutageNotice
 from streamapp_runtime.driver.batches.run_change import ChangeKind, RunChange
 from streamapp_runtime.driver.start.launch import Launch
 
@@ -49,6 +50,11 @@ class RunTelemetry:
         with self._without_failing():
             if self.tracer:
                 self.tracer.trouble(reason)
+
+    def outage(self, notice: OutageNotice) -> None:
+        """Note a batch that failed for want of the streams' system."""
+        if notice.of_batch:
+            self.trouble(notice.reason)
 
     def changed(self, change: RunChange) -> None:
         """Note who runs what from now on; datasets are others only by another model or generation."""

@@ -53,7 +53,7 @@ class LayerWorker:
         self.context = LayerContext.open(program, number, setup)
         self.executor_id, self.location = executor_identity(), location_of(Path(setup.state))
         self.cleared_stores = self._clear_unowned_stores() if self.context.last else ()
-        self.beacon, self.oom_kills = StepBeacon(), oom_kills()
+        self.beacon, self.oom_kills = StepBeacon(self.context.system.trouble), oom_kills()
         self.usage = StateUsage(Path(setup.state))
 
     def run(

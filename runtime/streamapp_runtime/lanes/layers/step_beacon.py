@@ -7,11 +7,12 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
 from streamapp_runtime.lanes.layers.step_times import StepTimes
+from streamapp_runtime.systems.stream_system import SystemTrouble
 
 SECONDS: Final = 1.0
 """How often a step is told of, once a batch has taken so long."""
@@ -20,7 +21,9 @@ SECONDS: Final = 1.0
 class StepBeacon:
     """One thread of a worker; it sleeps while there is no batch, and while steps are quick."""
 
-    def __init__(self) -> None:
+    def __init__(self, trouble: Callable[[], SystemTrouble | None]) -> None:
+        """`trouble` says what keeps a step waiting, where that is the streams' system."""
+        self._trouble = trouble
         self._batch: tuple[str, str, StepTimes] | None = None
         self._closed = threading.Event()
         threading.Thread(target=self._send_while_open, name="step-beacon", daemon=True).start()
@@ -52,5 +55,7 @@ class StepBeacon:
             host, _, port = address.rpartition(":")
             family, kind, protocol, _, place = socket.getaddrinfo(host, int(port), type=socket.SOCK_DGRAM)[0]
             with socket.socket(family, kind, protocol) as sender:
+                trouble = self._trouble()
                 message = {"lane": lane, "step": step, "seconds": round(seconds, 1)}
+                message |= {"trouble": trouble.text} if trouble else {}
                 sender.sendto(json.dumps(message).encode(), place)

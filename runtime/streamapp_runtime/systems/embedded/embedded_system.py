@@ -197,6 +197,9 @@ class EmbeddedSystem:
                 stream_holdings[name] = StreamHolding(stream.partitions, stream.options, records, size)
         return stream_holdings
 
+    def trouble(self) -> None:
+        """Nothing: calls wait for disks alone."""
+
     def tidy(self) -> None:
         """Compact what is due however large, drop what is too old, and forget readers that were killed."""
         self._environment.forget_dead_readers()

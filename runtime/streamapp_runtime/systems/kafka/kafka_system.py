@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, wait
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,9 +13,9 @@ from confluent_kafka import TopicPartition
 from streamapp.spec.resource.kafka_settings import TOPICS
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint_entries import FENCE
-from streamapp_runtime.systems.kafka.rdkafka import partition_offsets
 from streamapp_runtime.systems.kafka.rdkafka.kafka_clients import ANSWER_SECONDS, KafkaClients
 from streamapp_runtime.systems.kafka.rdkafka.latest_values import LatestValues
+from streamapp_runtime.systems.kafka.rdkafka.partition_offsets import OffsetLookup, RdkafkaOffsets
 from streamapp_runtime.systems.kafka.rdkafka.rdkafka_producer import RdkafkaProducer
 from streamapp_runtime.systems.kafka.rdkafka.rdkafka_reader import RangeReader, RdkafkaReader
 from streamapp_runtime.systems.kafka.rdkafka.topics import Topics
@@ -30,14 +31,17 @@ from streamapp_runtime.systems.kafka.transactions.transactional_writer import (
     MakeRecordProducer,
     TransactionalWriter,
 )
+from streamapp_runtime.systems.kafka.wire.requests.broker_trouble import BrokerTrouble
 from streamapp_runtime.systems.kafka.wire.wire_setup import wire_setup
 from streamapp_runtime.systems.stream_system import (
     DEFAULT_OPTIONS,
+    DeniedError,
     FencedError,
     OffsetRange,
     OffsetSpan,
     StreamHolding,
     StreamOptions,
+    SystemTrouble,
     UnavailableError,
     UnknownStreamError,
     unexpected_entry,
@@ -45,7 +49,9 @@ from streamapp_runtime.systems.stream_system import (
 
 _FENCER = "fence"
 DELETE_SECONDS = 5.0
-"""How often records are deleted at most: brokers free whole segments only, and a batch waits for it."""
+"""How often records are deleted at most: brokers free whole segments only."""
+_DELETION_SECONDS = 0.25
+"""How long a deletion is waited for. What came of one that takes longer is seen by the next one."""
 
 
 def now() -> int:
@@ -66,15 +72,18 @@ class KafkaSystem:
     ) -> None:
         self._cluster = KafkaClients(bootstrap_servers, settings or {})
         self._topics = Topics(self._cluster, replication)
-        wire = wire_setup(bootstrap_servers, settings or {}, ANSWER_SECONDS)
+        self._trouble = BrokerTrouble()
+        wire = wire_setup(bootstrap_servers, settings or {}, ANSWER_SECONDS, self._trouble)
+        self._offsets: OffsetLookup = wire.offsets() if wire else RdkafkaOffsets(self._cluster)
         self._reader: RangeReader = wire.reader() if wire else RdkafkaReader(self._cluster, self._stable_end)
         self._make: MakeRecordProducer = wire.producer if wire else self._librdkafka
         self._non_transactional = NonTransactionalProducer(self._make)
-        self._latest_values = LatestValues(self._cluster, self._topics, self._reader)
+        self._latest_values = LatestValues(self._offsets, self._topics, self._reader)
         self._writers: dict[tuple[str, str], TransactionalWriter] = {}
         self._noted_checkpoints: dict[tuple[str, str], NotedCheckpoints] = {}
         self._clock = clock
         self._deleted = float("-inf")
+        self._deletions: dict[TopicPartition, Future[object]] = {}
 
     def streams(self) -> Mapping[str, int]:
         """All topics but the cluster's own, with their partition counts."""
@@ -125,10 +134,8 @@ class KafkaSystem:
         for partition in partition_list:
             self._topics.check(partition)
         try:
-            first, ends = (
-                partition_offsets.oldest_offsets(self._cluster, partition_list),
-                partition_offsets.stable_ends(self._cluster, partition_list),
-            )
+            first = self._offsets.oldest(partition_list)
+            ends = self._offsets.stable_ends(partition_list)
         except (UnavailableError, UnknownStreamError):
             self._topics.look_again(
                 partition_list
@@ -139,7 +146,7 @@ class KafkaSystem:
     def offsets_at(self, partitions: Iterable[Partition], time_ms: int) -> Mapping[Partition, int]:
         """The first record of each partition that is not older than a time; the end where there is none."""
         spans = self.spans(partitions)
-        starts = partition_offsets.offsets_at(self._cluster, spans.keys(), time_ms)
+        starts = self._offsets.at_time(spans.keys(), time_ms)
         return {
             partition: self._record_at(partition, starts.get(partition, span.end), span.end, time_ms)
             for partition, span in spans.items()
@@ -156,9 +163,7 @@ class KafkaSystem:
     def settled(self, partitions: Iterable[Partition]) -> bool:
         """Whether no transaction is open on these partitions, or was committed and is not yet visible."""
         partition_list = list(partitions)
-        return partition_offsets.high_watermarks(
-            self._cluster, partition_list
-        ) == partition_offsets.stable_ends(self._cluster, partition_list)
+        return self._offsets.high_watermarks(partition_list) == self._offsets.stable_ends(partition_list)
 
     def read(self, partition: Partition, start: int, end: int) -> Iterator[pa.RecordBatch]:
         """The committed records (schema STORED) with start <= offset < end, in order."""
@@ -214,7 +219,7 @@ class KafkaSystem:
 
     def _transaction(self, writer: TransactionalWriter) -> KafkaTransaction:
         return KafkaTransaction(
-            writer, self._non_transactional, self._topics.check, self._stable_ends, self._clock()
+            writer, self._non_transactional, self._topics.check, self._offsets.stable_ends, self._clock()
         )
 
     def interrupt(self, owner: str, writers: Collection[str]) -> None:
@@ -239,13 +244,28 @@ class KafkaSystem:
         if time.monotonic() - self._deleted < DELETE_SECONDS:
             return
         self._deleted = time.monotonic()
+        self._note_deletions()
         offsets = [TopicPartition(p.stream, p.index, at) for p, at in positions.items()]
         if not offsets:
             return
-        for place, future in self._cluster.admin.delete_records(
-            offsets, request_timeout=ANSWER_SECONDS
-        ).items():
-            self._cluster.answer(future, f"deleting records of {place.topic}#{place.partition}")
+        self._deletions = self._cluster.admin.delete_records(offsets, request_timeout=ANSWER_SECONDS)
+        wait(self._deletions.values(), _DELETION_SECONDS)
+        self._note_deletions()
+
+    def _note_deletions(self) -> None:
+        """See what came of deletions. Where a leader is away records go later, and nothing waits for it."""
+        done = {place: future for place, future in self._deletions.items() if future.done()}
+        for place, future in done.items():
+            del self._deletions[place]
+            try:
+                self._cluster.answer(future, f"deleting records of {place.topic}#{place.partition}")
+            except UnavailableError as error:
+                if isinstance(error, DeniedError):
+                    raise
+
+    def trouble(self) -> SystemTrouble | None:
+        """What brokers have kept calls from lately; librdkafka's clients do not say."""
+        return self._trouble.lasting
 
     def tidy(self) -> None:
         """Nothing: brokers look after topics."""
@@ -253,6 +273,7 @@ class KafkaSystem:
     def close(self) -> None:
         """Let go of everything."""
         self._reader.close()
+        self._offsets.close()
         self._non_transactional.close()
         for each in self._writers.values():
             each.close()
@@ -296,11 +317,8 @@ class KafkaSystem:
         producer = self._cluster.producer(transactional_id)
         return RdkafkaProducer(self._cluster, transactional_id, producer)
 
-    def _stable_ends(self, partitions: Collection[Partition]) -> Mapping[Partition, int]:
-        return partition_offsets.stable_ends(self._cluster, partitions)
-
     def _stable_end(self, partition: Partition) -> int:
-        return self._stable_ends([partition])[partition]
+        return self._offsets.stable_ends([partition])[partition]
 
 
 def _check_fence(owner: str, incarnation: int, fenced: int) -> None:

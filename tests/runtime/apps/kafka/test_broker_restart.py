@@ -17,10 +17,13 @@ def test_an_app_outlives_its_broker(broker: Broker, tmp_path: Path) -> None:
     try:
         app.until(lambda: app.size() == len(app.expected()))
         broker.kill()
-        app.until(lambda: app.said().count("tried again") > 1)
+        app.until(lambda: "out of reach" in app.said())
         broker.start()
         app.view(1_000)
         app.until(lambda: app.size() == len(app.expected()))
+        app.until(lambda: "answers again" in app.said())
         app.checked()
+        assert app.said().count("out of reach") == app.said().count("answers again") == 1
+        assert "tried again" not in app.said()
     finally:
         app.kill()

@@ -5,10 +5,12 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from streamapp_runtime.driver.batches.batch_watch import BatchWatch
+from streamapp_runtime.driver.batches.batch_watch import BatchWatch, watched_calls
 from streamapp_runtime.driver.failures import BatchTimeoutError
 from streamapp_runtime.lanes.layers.step_beacon import StepBeacon
 from streamapp_runtime.lanes.layers.step_times import StepTimes
+from streamapp_runtime.systems.stream_system import SystemTrouble
+from tests.harness.machine.processes import until
 
 
 @dataclass
@@ -17,14 +19,18 @@ class Batch:
 
     cancelled: threading.Event = field(default_factory=threading.Event)
     slow: list[str] = field(default_factory=list)
+    waits: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def watch(self) -> BatchWatch:
-        return BatchWatch("127.0.0.1", "127.0.0.1", self.cancelled.set, self.slow.append)
+        return BatchWatch("127.0.0.1", "127.0.0.1", self.cancelled.set, self.slow.append, self._wait)
+
+    def _wait(self, lane: str, reason: str) -> None:
+        self.waits.append((lane, reason))
 
 
 def test_a_batch_whose_time_is_over_is_ended_and_the_operator_that_has_it_is_named() -> None:
-    batch, beacon, times = Batch(), StepBeacon(), StepTimes()
+    batch, beacon, times = Batch(), StepBeacon(lambda: None), StepTimes()
     expected = "the batch had not ended after 3 s: processor-1 has been in picky for"
     with (
         pytest.raises(BatchTimeoutError, match=expected),
@@ -37,6 +43,28 @@ def test_a_batch_whose_time_is_over_is_ended_and_the_operator_that_has_it_is_nam
     beacon.close()
     (slow,) = batch.slow
     assert slow.startswith("batch 7 has taken 2 s so far")
+    assert not batch.waits
+
+
+def test_what_brokers_keep_a_lane_from_is_said_while_the_lane_waits() -> None:
+    trouble = SystemTrouble("10.0.0.1:9092 does not answer", 0.0)
+    batch, beacon, times = Batch(), StepBeacon(lambda: trouble), StepTimes()
+    with (
+        batch.watch.over(7, None) as address,
+        beacon.during(address, "processor-1", times),
+        times.of("views"),
+    ):
+        until(lambda: batch.waits, limit=60)
+    beacon.close()
+    assert set(batch.waits) == {("processor-1", "processor-1 is in views: 10.0.0.1:9092 does not answer")}
+
+
+def test_what_the_driver_waits_for_itself_is_said_until_the_watch_ends() -> None:
+    trouble, heard = SystemTrouble("nobody leads views#0", 0.0), list[SystemTrouble]()
+    with watched_calls(lambda: trouble, heard.append):
+        until(lambda: heard, limit=60)
+    assert heard[0] is trouble
+    assert "call-watch" not in {thread.name for thread in threading.enumerate()}
 
 
 def test_where_no_lane_says_what_it_does_that_is_told() -> None:

@@ -2,9 +2,23 @@
 
 import pytest
 
-from streamapp_runtime.driver.batches.retries import MOST_OUTAGE_SECONDS, Outage, Retries, is_outage
+from streamapp_runtime.driver.batches.retries import (
+    MOST_OUTAGE_SECONDS,
+    Outage,
+    OutageNotes,
+    OutageNotice,
+    OutagePhase,
+    Retries,
+    is_outage,
+)
 from streamapp_runtime.driver.failures import MOST_FAILURES, FailedError
-from streamapp_runtime.systems.stream_system import DeniedError, FencedError, FullError, UnavailableError
+from streamapp_runtime.systems.stream_system import (
+    DeniedError,
+    FencedError,
+    FullError,
+    SystemTrouble,
+    UnavailableError,
+)
 
 
 def test_an_outage_is_endured_for_so_long_and_no_longer() -> None:
@@ -83,3 +97,78 @@ def test_a_lane_that_is_gone_keeps_no_failure_alive() -> None:
     retries = Retries(lambda: 0.0)
     retries.note_failure("lost", {"a"}, outage=False, rows=True)
     assert retries.note_success({"b"}, {"b"}, rows=True, proven=True)
+
+
+LANES = ("processor-0", "processor-1")
+
+
+def noted(times: list[float]) -> tuple[OutageNotes, list[OutageNotice]]:
+    """Notes at these times, and what is told of them."""
+    notices: list[OutageNotice] = []
+    clock = iter(times)
+    return OutageNotes(lambda: next(clock), notices.append), notices
+
+
+def phases(notices: list[OutageNotice]) -> list[OutagePhase]:
+    return [notice.phase for notice in notices]
+
+
+def test_an_outage_of_many_batches_is_told_as_it_begins_and_as_it_ends_with_their_number() -> None:
+    notes, notices = noted([10.0, 10.0, 11.0, 12.0, 25.0, 25.0])
+    for _ in range(3):
+        notes.failed("no broker answers")
+    notes.succeeded(LANES, LANES)
+    notes.succeeded(LANES, LANES)
+    assert phases(notices) == [
+        OutagePhase.BEGUN,
+        OutagePhase.GOES_ON,
+        OutagePhase.GOES_ON,
+        OutagePhase.OVER,
+    ]
+    assert (notices[-1].seconds, notices[-1].failed_batches) == (15.0, 3)
+    assert [notice.of_batch for notice in notices] == [True, True, True, False]
+
+
+def test_what_a_lane_waits_for_and_then_fails_for_is_one_outage() -> None:
+    notes, notices = noted([1.0, 1.0, 15.0, 20.0, 20.0])
+    notes.lane_waits("processor-0", "processor-0 is in views: a does not answer")
+    notes.lane_waits("processor-1", "processor-1 is in views: a does not answer")
+    notes.failed("unavailable: a does not answer")
+    notes.looked()
+    notes.succeeded(LANES, LANES)
+    assert phases(notices) == [OutagePhase.BEGUN, OutagePhase.GOES_ON, OutagePhase.OVER]
+    assert notices[0].reason == "processor-0 is in views: a does not answer"
+
+
+def test_an_outage_of_one_lane_is_not_over_by_the_batches_of_another() -> None:
+    notes, notices = noted([1.0, 1.0, 9.0, 9.0])
+    notes.lane_waits("processor-0", "processor-0 is in views: a does not answer")
+    notes.succeeded(["processor-1"], LANES)
+    assert phases(notices) == [OutagePhase.BEGUN]
+    notes.succeeded(["processor-0"], LANES)
+    assert phases(notices) == [OutagePhase.BEGUN, OutagePhase.OVER]
+
+
+def test_a_lane_that_is_no_more_keeps_no_outage_alive() -> None:
+    notes, notices = noted([1.0, 1.0, 9.0, 9.0])
+    notes.lane_waits("processor-1", "processor-1 is in views: a does not answer")
+    notes.succeeded(["processor-0"], ["processor-0"])
+    assert phases(notices) == [OutagePhase.BEGUN, OutagePhase.OVER]
+
+
+def test_what_the_driver_alone_waited_for_is_over_once_its_calls_go_well() -> None:
+    notes, notices = noted([1.0, 1.0, 4.0, 4.0])
+    notes.driver_waits(SystemTrouble("a does not answer", 1.0))
+    notes.looked()
+    assert phases(notices) == [OutagePhase.BEGUN, OutagePhase.OVER]
+    assert notices[0].reason == "the driver: a does not answer"
+
+
+def test_trouble_from_before_the_end_of_an_outage_begins_no_other() -> None:
+    notes, notices = noted([1.0, 1.0, 4.0, 4.0, 7.0, 7.0])
+    notes.driver_waits(SystemTrouble("a does not answer", 1.0))
+    notes.looked()
+    notes.driver_waits(SystemTrouble("a does not answer", 3.5))
+    assert phases(notices) == [OutagePhase.BEGUN, OutagePhase.OVER]
+    notes.driver_waits(SystemTrouble("b does not answer", 6.5))
+    assert phases(notices) == [OutagePhase.BEGUN, OutagePhase.OVER, OutagePhase.BEGUN]

@@ -3,6 +3,7 @@
 import tracemalloc
 from dataclasses import replace
 
+from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
 from streamapp_runtime.driver.page.page_recorder import MOST_BATCHES, MOST_NOTES, PageRecorder
 from streamapp_runtime.driver.page.run_history import HISTORY_SECONDS, MOST_POINTS, POINT_SECONDS
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
@@ -91,6 +92,16 @@ def test_the_same_trouble_again_is_one_note_with_its_last_time() -> None:
         run.recorder.trouble("unavailable: no answer")
     (note,) = run.recorder.facts().notes
     assert note.at == BEGAN + 3
+
+
+def test_an_outage_is_a_note_as_it_begins_and_one_as_it_ends() -> None:
+    run = WatchedRun()
+    why = "processor-0 is in views: 10.0.0.1:9092 does not answer"
+    for phase in OutagePhase:
+        run.recorder.outage(OutageNotice(phase, why, 4.0, 2, of_batch=phase is OutagePhase.GOES_ON))
+    began, ended = [note.text for note in run.recorder.facts().notes]
+    assert began.endswith(why)
+    assert ended == "the streams' system answers again after 4.0 s; 2 batches failed meanwhile"
 
 
 def test_what_is_done_again_counts_once() -> None:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp_runtime.cli.run_process.message_output import CLEAR_LINE, TerminalOutput
+from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
 from streamapp_runtime.driver.batches.side_input_progress import WAITING_SECONDS, AwaitedVersions
 from streamapp_runtime.driver.reporting.progress_log import (
     FIRST_LINES,
@@ -116,6 +117,21 @@ def test_a_failed_batch_is_told_with_its_reason() -> None:
     following(words, Clock()).trouble("the disk is full")
     assert "the disk is full" in words[0].text
     assert words[0].facts == {"event": "trouble", "message": "the disk is full"}
+
+
+def test_an_outage_is_told_in_two_lines_however_many_batches_fail_in_it() -> None:
+    words: list[RunMessage] = []
+    progress = following(words, Clock())
+    why = "processor-0 is in views: 10.0.0.1:9092 does not answer"
+    progress.outage(OutageNotice(OutagePhase.BEGUN, why, of_batch=True))
+    for number in range(2, 20):
+        progress.outage(OutageNotice(OutagePhase.GOES_ON, why, number, number, of_batch=True))
+    progress.outage(OutageNotice(OutagePhase.OVER, why, 21.44, 19))
+    assert [word.text for word in words] == [
+        f"the streams' system is out of reach, and rows wait: {why}",
+        "the streams' system answers again after 21.4 s; 19 batches failed meanwhile",
+    ]
+    assert [word.facts["event"] for word in words] == ["outage", "outageOver"]
 
 
 def test_what_belongs_to_a_failure_is_told_once_while_it_stays_the_same() -> None:

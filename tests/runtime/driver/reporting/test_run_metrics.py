@@ -13,6 +13,7 @@ from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from streamapp.exposition.metric import MetricKind
+from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
 from streamapp_runtime.driver.reporting.metric_values import RunMetrics
 from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
 from streamapp_runtime.driver.reporting.run_metrics import BOUNDS, METRICS
@@ -87,6 +88,15 @@ def test_a_failed_batch_is_counted() -> None:
     values = measured()
     values.trouble("why")
     assert value(scraped(values), "streamapp_batches_failed_total") == 1
+
+
+def test_every_batch_that_fails_in_an_outage_is_counted() -> None:
+    values = measured()
+    values.outage(OutageNotice(OutagePhase.BEGUN, "a lane waits"))
+    for number in (1, 2):
+        values.outage(OutageNotice(OutagePhase.GOES_ON, "why", 15.0, number, of_batch=True))
+    values.outage(OutageNotice(OutagePhase.OVER, "why", 20.0, 2))
+    assert value(scraped(values), "streamapp_batches_failed_total") == 2
 
 
 def test_a_metric_that_was_renamed_has_its_former_name_too_and_says_that_it_is_deprecated() -> None:

@@ -42,3 +42,23 @@ def test_spans_stay_the_same_while_another_broker_takes_over(two_brokers: tuple[
                 assert system.spans(PARTITIONS) == spans
         assert {span.oldest for span in spans.values()} == {0}
         assert all(span.end > 0 for span in spans.values()), "the test wrote to each partition"
+
+
+def test_records_that_a_leader_is_to_delete_who_is_away_go_later(two_brokers: tuple[Broker, Broker]) -> None:
+    keeps, goes = two_brokers
+    with closing(KafkaSystem(f"{goes.bootstrap},{keeps.bootstrap}")) as system:
+        system.create("views", len(PARTITIONS))
+        transaction = system.begin("test.checkpoint", 1)
+        for partition in PARTITIONS:
+            transaction.append(partition, values("one", "two"))
+        transaction.commit()
+        until(lambda: _all_is_seen(system.spans(PARTITIONS)), limit=60)
+        goes.freeze()
+        system.delete_before(dict.fromkeys(PARTITIONS, 1))  # which raises nothing
+        goes.thaw()
+
+        def deleted() -> bool:
+            system.delete_before(dict.fromkeys(PARTITIONS, 1))
+            return {span.oldest for span in system.spans(PARTITIONS).values()} == {1}
+
+        until(deleted, limit=120)

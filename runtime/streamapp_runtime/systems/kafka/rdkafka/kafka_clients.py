@@ -4,8 +4,9 @@ librdkafka's own log goes nowhere: what goes wrong is said where it is asked for
 """
 
 import logging
-from collections.abc import Mapping
-from concurrent.futures import Future
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -14,10 +15,14 @@ from confluent_kafka.admin import AdminClient
 
 from streamapp_runtime.systems.kafka.rdkafka.client_errors import is_denied, kafka_error, translate_error
 
+K = TypeVar("K")
 T = TypeVar("T")
 
 ANSWER_SECONDS = 15.0
 """How long an answer is waited for before the cluster counts as out of reach."""
+
+_FIRST_ANSWER_SECONDS = 1.0
+"""A broker that has not answered after so long may have gone: another client asks another one."""
 
 _SILENT = logging.getLogger("streamapp_runtime.systems.kafka")
 _SILENT.addHandler(logging.NullHandler())
@@ -86,6 +91,20 @@ class KafkaClients:
             identity = {"transactional.id": transactional_id}
         return Producer(_WRITING | self._setup(_ONLY_READING) | identity)
 
+    def asked(
+        self, request: "Callable[[AdminClient, float], Mapping[K, Future[T]]]"
+    ) -> "Mapping[K, Future[T]]":
+        """What a request is answered with that may be asked again: of others, where a broker is silent."""
+        ends, seconds = time.monotonic() + ANSWER_SECONDS, _FIRST_ANSWER_SECONDS
+        while True:
+            answers = request(self.admin, seconds)
+            wait(answers.values(), 2 * ANSWER_SECONDS)
+            left = ends - time.monotonic()
+            if left <= 0 or not any(map(_has_timed_out, answers.values())):
+                return answers
+            self._admin = None
+            seconds = min(2 * seconds, max(left, _FIRST_ANSWER_SECONDS))
+
     def answer(self, future: "Future[T]", doing: str) -> T:
         """What a question to the cluster is answered with; any failure in the engine's terms."""
         try:
@@ -110,3 +129,9 @@ class KafkaClients:
         mine = {name: value for name, value in self.settings.items() if name not in not_for_this}
         brokers = {"bootstrap.servers": self.bootstrap_servers, "error_cb": self.note, "logger": _SILENT}
         return _EVERY | mine | brokers
+
+
+def _has_timed_out(answer: "Future[Any]") -> bool:
+    """Whether whoever was asked did not answer."""
+    error = answer.exception() if answer.done() else None
+    return isinstance(error, KafkaException) and kafka_error(error).code() == KafkaError._TIMED_OUT

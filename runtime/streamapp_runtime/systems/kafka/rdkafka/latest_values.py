@@ -5,12 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.kafka.rdkafka.kafka_clients import KafkaClients
-from streamapp_runtime.systems.kafka.rdkafka.partition_offsets import (
-    high_watermarks,
-    oldest_offsets,
-    stable_ends,
-)
+from streamapp_runtime.systems.kafka.rdkafka.partition_offsets import OffsetLookup
 from streamapp_runtime.systems.kafka.rdkafka.rdkafka_reader import RangeReader
 from streamapp_runtime.systems.kafka.rdkafka.topics import Topics
 from streamapp_runtime.systems.stream_system import UnavailableError, UnknownStreamError
@@ -31,7 +26,7 @@ class _StreamCache:
 class LatestValues:
     """Partition 0 of compacted topics, as one process has seen them."""
 
-    cluster: KafkaClients
+    offsets: OffsetLookup
     topics: Topics
     reading: RangeReader
     _caches: dict[str, _StreamCache] = field(default_factory=dict)
@@ -45,7 +40,7 @@ class LatestValues:
         if cache is None or cache.identity != topic.identity:
             cache = self._caches[stream] = _StreamCache(topic.identity)
         partition = Partition(stream, 0)
-        required_end = high_watermarks(self.cluster, [partition])[partition] if settled else 0
+        required_end = self.offsets.high_watermarks([partition])[partition] if settled else 0
         ends = time.monotonic() + SETTLE_SECONDS
         for end in self._stable(partition):
             self._read(cache, partition, end)
@@ -60,12 +55,12 @@ class LatestValues:
 
     def _stable(self, partition: Partition) -> Iterator[int]:
         while True:
-            yield stable_ends(self.cluster, [partition])[partition]
+            yield self.offsets.stable_ends([partition])[partition]
 
     def _read(self, cache: _StreamCache, partition: Partition, end: int) -> None:
         if cache.at >= end:
             return
-        cache.at = max(cache.at, oldest_offsets(self.cluster, [partition])[partition])
+        cache.at = max(cache.at, self.offsets.oldest([partition])[partition])
         for records in self.reading.read(partition, cache.at, end):
             pairs = zip(records.column("key").to_pylist(), records.column("value").to_pylist(), strict=True)
             for key, value in pairs:

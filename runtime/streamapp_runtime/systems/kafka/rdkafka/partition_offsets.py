@@ -1,7 +1,9 @@
-"""Where partitions begin and end."""
+"""Where partitions begin and end, by librdkafka's admin client."""
 
 import time
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Protocol
 
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import OffsetSpec
@@ -31,28 +33,51 @@ _NO_SUCH_RECORD = -1
 """What a leader answers that has no record of a time or later."""
 
 
-def oldest_offsets(cluster: KafkaClients, partitions: Collection[Partition]) -> Mapping[Partition, int]:
-    """The first offset that each partition still has."""
-    return _list_offsets(cluster, partitions, OffsetSpec.earliest(), IsolationLevel.READ_UNCOMMITTED)
+class OffsetLookup(Protocol):
+    """Whatever looks offsets up for one process. What it raises are errors of `systems.stream_system`."""
+
+    def oldest(self, partitions: Collection[Partition]) -> Mapping[Partition, int]:
+        """The first offset that each partition still has."""
+
+    def stable_ends(self, partitions: Collection[Partition]) -> Mapping[Partition, int]:
+        """The offset of each partition before which every transaction has ended."""
+
+    def high_watermarks(self, partitions: Collection[Partition]) -> Mapping[Partition, int]:
+        """The end of each partition, open transactions and all."""
+
+    def at_time(self, partitions: Collection[Partition], time_ms: int) -> Mapping[Partition, int]:
+        """The first offset of each partition that is not older than a time; without those that have none."""
+
+    def close(self) -> None:
+        """Let go of all connections."""
 
 
-def stable_ends(cluster: KafkaClients, partitions: Collection[Partition]) -> Mapping[Partition, int]:
-    """The offset of each partition before which every transaction has ended."""
-    return _list_offsets(cluster, partitions, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED)
+@dataclass(frozen=True, slots=True)
+class RdkafkaOffsets:
+    """Offsets, by the clients of a cluster."""
 
+    cluster: KafkaClients
 
-def high_watermarks(cluster: KafkaClients, partitions: Collection[Partition]) -> Mapping[Partition, int]:
-    """The end of each partition, open transactions and all."""
-    return _list_offsets(cluster, partitions, OffsetSpec.latest(), IsolationLevel.READ_UNCOMMITTED)
+    def oldest(self, partitions: Collection[Partition]) -> Mapping[Partition, int]:
+        """The first offset that each partition still has."""
+        return _list_offsets(self.cluster, partitions, OffsetSpec.earliest(), IsolationLevel.READ_UNCOMMITTED)
 
+    def stable_ends(self, partitions: Collection[Partition]) -> Mapping[Partition, int]:
+        """The offset of each partition before which every transaction has ended."""
+        return _list_offsets(self.cluster, partitions, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED)
 
-def offsets_at(
-    cluster: KafkaClients, partitions: Collection[Partition], time_ms: int
-) -> Mapping[Partition, int]:
-    """The first offset of each partition that is not older than a time; without those that have none."""
-    spec, isolation = OffsetSpec.for_timestamp(time_ms), IsolationLevel.READ_UNCOMMITTED
-    offsets = _list_offsets(cluster, partitions, spec, isolation, lowest=_NO_SUCH_RECORD)
-    return {partition: offset for partition, offset in offsets.items() if offset != _NO_SUCH_RECORD}
+    def high_watermarks(self, partitions: Collection[Partition]) -> Mapping[Partition, int]:
+        """The end of each partition, open transactions and all."""
+        return _list_offsets(self.cluster, partitions, OffsetSpec.latest(), IsolationLevel.READ_UNCOMMITTED)
+
+    def at_time(self, partitions: Collection[Partition], time_ms: int) -> Mapping[Partition, int]:
+        """The first offset of each partition that is not older than a time; without those that have none."""
+        spec, isolation = OffsetSpec.for_timestamp(time_ms), IsolationLevel.READ_UNCOMMITTED
+        offsets = _list_offsets(self.cluster, partitions, spec, isolation, lowest=_NO_SUCH_RECORD)
+        return {partition: offset for partition, offset in offsets.items() if offset != _NO_SUCH_RECORD}
+
+    def close(self) -> None:
+        """Nothing: the clients go with the cluster."""
 
 
 def _list_offsets(

@@ -66,8 +66,10 @@ class Topics:
         requested_names = list(names)
         topics = {}
         answers = (
-            self.cluster.admin.describe_topics(
-                TopicCollection(requested_names), request_timeout=ANSWER_SECONDS
+            self.cluster.asked(
+                lambda admin, seconds: admin.describe_topics(
+                    TopicCollection(requested_names), request_timeout=seconds
+                )
             )
             if requested_names
             else {}

@@ -18,6 +18,7 @@ from streamapp_runtime.systems.kafka.wire.batch_format.batch_encoder import (
 from streamapp_runtime.systems.kafka.wire.batch_format.compression import CompressionCodec
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import PLAINTEXT, ConnectionSecurity
 from streamapp_runtime.systems.kafka.wire.requests.broker_pool import BrokerPool
+from streamapp_runtime.systems.kafka.wire.requests.broker_trouble import BrokerTrouble
 from streamapp_runtime.systems.kafka.wire.requests.request_retries import (
     RequestRetries,
     UnfinishedRequestError,
@@ -48,12 +49,14 @@ class WireProducer:
         timeout_ms: int = _TIMEOUT_MS,
         codec: CompressionCodec = CompressionCodec.NONE,
         largest: int = _LARGEST,
+        trouble: BrokerTrouble | None = None,
     ) -> None:
         """`timeout_ms` is how long a transaction may stay open before the cluster drops it.
 
-        No batch takes more than `largest` bytes, unless one record does.
+        No batch takes more than `largest` bytes, unless one record does. `trouble` is told what keeps writes
+        waiting.
         """
-        self._cluster = BrokerPool(bootstrap, security)
+        self._cluster = BrokerPool(bootstrap, security, trouble)
         self._coordinator = TransactionCoordinator(self._cluster, transactional_id, security.timeout)
         self._transactional_id = transactional_id
         self._timeout_ms = timeout_ms

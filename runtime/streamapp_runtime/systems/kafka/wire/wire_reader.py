@@ -23,6 +23,7 @@ from streamapp_runtime.systems.kafka.wire.requests.broker_connection import (
     ConnectionSecurity,
 )
 from streamapp_runtime.systems.kafka.wire.requests.broker_pool import UNKNOWN_TOPIC, BrokerPool
+from streamapp_runtime.systems.kafka.wire.requests.broker_trouble import BrokerTrouble
 from streamapp_runtime.systems.kafka.wire.requests.error_codes import ErrorReaction
 from streamapp_runtime.systems.kafka.wire.requests.fetch_request import FetchResult, FetchStart
 from streamapp_runtime.systems.kafka.wire.requests.request_retries import CONNECTION_FAILURES, RequestRetries
@@ -50,9 +51,10 @@ class WireReader:
         security: ConnectionSecurity = PLAINTEXT,
         *,
         check: bool = True,
+        trouble: BrokerTrouble | None = None,
     ) -> None:
-        """`check` compares the checksum of every batch."""
-        self._cluster = BrokerPool(bootstrap, security)
+        """`check` compares the checksum of every batch; `trouble` is told what keeps reads waiting."""
+        self._cluster = BrokerPool(bootstrap, security, trouble)
         self._timeout = security.timeout
         self._check = check
         self._sizes: dict[Partition, float] = {}  # bytes of a record, as last seen

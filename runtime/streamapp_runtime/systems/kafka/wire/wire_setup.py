@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from streamapp_runtime.systems.kafka.wire.batch_format.compression import CompressionCodec
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSecurity
+from streamapp_runtime.systems.kafka.wire.requests.broker_pool import BrokerPool
+from streamapp_runtime.systems.kafka.wire.requests.broker_trouble import BrokerTrouble
+from streamapp_runtime.systems.kafka.wire.wire_offsets import WireOffsets
 from streamapp_runtime.systems.kafka.wire.wire_producer import WireProducer
 from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
 
@@ -31,10 +34,15 @@ class WireSetup:
     codec: CompressionCodec
     largest: int
     timeout_ms: int
+    trouble: BrokerTrouble = field(repr=False)
 
     def reader(self) -> WireReader:
         """A reader of committed records."""
-        return WireReader(self.bootstrap, self.security)
+        return WireReader(self.bootstrap, self.security, trouble=self.trouble)
+
+    def offsets(self) -> WireOffsets:
+        """What says where partitions begin and end."""
+        return WireOffsets(BrokerPool(self.bootstrap, self.security, self.trouble), self.security.timeout)
 
     def producer(self, transactional_id: str | None) -> WireProducer:
         """A writer of transactions under this name, which it has still to take over; or of none."""
@@ -45,10 +53,13 @@ class WireSetup:
             timeout_ms=self.timeout_ms,
             codec=self.codec,
             largest=self.largest,
+            trouble=self.trouble,
         )
 
 
-def wire_setup(bootstrap: str, settings: Mapping[str, str], timeout: float) -> WireSetup | None:
+def wire_setup(
+    bootstrap: str, settings: Mapping[str, str], timeout: float, trouble: BrokerTrouble
+) -> WireSetup | None:
     """How the wire reaches the cluster; None where the settings ask for what it cannot do.
 
     Settings that make no sense are such too: librdkafka then says what is wrong with them.
@@ -64,7 +75,7 @@ def wire_setup(bootstrap: str, settings: Mapping[str, str], timeout: float) -> W
         timeout_ms = int(settings.get("transaction.timeout.ms", "60000"))
     except (OSError, KeyError, ValueError):
         return None
-    return WireSetup(bootstrap, security, codec, largest, timeout_ms)
+    return WireSetup(bootstrap, security, codec, largest, timeout_ms, trouble)
 
 
 def _context(settings: Mapping[str, str]) -> ssl.SSLContext:

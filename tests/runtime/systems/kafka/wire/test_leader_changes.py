@@ -1,6 +1,6 @@
-"""Partitions whose leader goes while the wire reads and writes."""
+"""Partitions whose leader goes, or answers nobody any more, while the wire reads and writes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -8,11 +8,15 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSecurity
+from streamapp_runtime.systems.kafka.wire.requests.broker_pool import BrokerPool
+from streamapp_runtime.systems.kafka.wire.wire_offsets import WireOffsets
 from streamapp_runtime.systems.kafka.wire.wire_producer import WireProducer
 from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
+from streamapp_runtime.systems.stream_system import UnknownStreamError
 from tests.harness.kafka.broker import Broker
 from tests.harness.kafka.clients import QUIET, consumed
 from tests.harness.kafka.record_contents import numbered
+from tests.harness.machine.processes import until
 
 COUNT = 30_000
 
@@ -29,15 +33,16 @@ def two(broker: Broker, tmp_path: Path) -> Iterator[tuple[Broker, Broker]]:
     second.kill()
 
 
-def led_by_the_second(address: str) -> str:
+def led_by_the_second(address: str, name: str = "moves", replicas: Sequence[int] = (2, 1)) -> str:
     """A topic whose partition both brokers hold, the second one first."""
     admin = AdminClient({"bootstrap.servers": address, **QUIET})
-    topic = NewTopic("moves", 1, replica_assignment=[[2, 1]], config={"min.insync.replicas": "1"})
-    admin.create_topics([topic])["moves"].result(60)
+    config = {"min.insync.replicas": "1"}
+    topic = NewTopic(name, 1, replica_assignment=[list(replicas)], config=config)
+    admin.create_topics([topic])[name].result(60)
     leaders: list[int] = []
-    while leaders != [2]:
-        leaders = [one.leader for one in admin.list_topics("moves").topics["moves"].partitions.values()]
-    return "moves"
+    while leaders != [replicas[0]]:
+        leaders = [one.leader for one in admin.list_topics(name).topics[name].partitions.values()]
+    return name
 
 
 def test_a_transaction_and_a_range_go_on_with_the_next_leader(two: tuple[Broker, Broker]) -> None:
@@ -74,3 +79,51 @@ def test_reading_goes_on_with_the_next_leader(two: tuple[Broker, Broker]) -> Non
     assert offsets == list(range(COUNT))
     writer.close()
     reader.close()
+
+
+def test_a_leader_that_answers_nobody_is_left_when_another_leads(two: tuple[Broker, Broker]) -> None:
+    first, second = two
+    partition = Partition(led_by_the_second(first.bootstrap), 0)
+    # Twice as long as a broker counts as alive that does not answer: whoever waits for it fails.
+    security = ConnectionSecurity(timeout=6)
+    writer = WireProducer(first.bootstrap, "w", security, timeout_ms=300_000)
+    reader = WireReader(first.bootstrap, security)
+    offsets = WireOffsets(BrokerPool(first.bootstrap, security), security.timeout)
+    writer.initialise()
+    writer.append(partition, numbered(0, COUNT))
+    middle = writer.commit()[partition]
+    assert sum(map(len, reader.read(partition, 0, middle))) == COUNT
+    until(lambda: offsets.stable_ends([partition])[partition] > middle, limit=60)
+    second.freeze()
+    end = offsets.high_watermarks([partition])[partition]
+    assert end == middle + 1, "behind the records there is the end of their transaction"
+    assert sum(map(len, reader.read(partition, 0, middle))) == COUNT
+    writer.append(partition, numbered(COUNT, COUNT))
+    assert writer.commit()[partition] == end + COUNT
+    second.thaw()
+    for each in (writer, reader, offsets):
+        each.close()
+
+
+def test_who_led_a_partition_and_is_gone_is_looked_for_no_more(two: tuple[Broker, Broker]) -> None:
+    first, second = two
+    moves = Partition(led_by_the_second(first.bootstrap), 0)
+    stays = Partition(led_by_the_second(first.bootstrap, "stays", (1, 2)), 0)
+    offsets = WireOffsets(BrokerPool(first.bootstrap, ConnectionSecurity()), 60)
+    assert offsets.oldest([moves]) == {moves: 0}
+    second.kill()
+    admin = AdminClient({"bootstrap.servers": first.bootstrap, **QUIET})
+    until(lambda: len(admin.list_topics().brokers) == 1, limit=60)
+    assert offsets.oldest([stays]) == {stays: 0}  # by which it hears who is left
+    assert offsets.oldest([moves, stays]) == {moves: 0, stays: 0}
+    offsets.close()
+
+
+def test_a_partition_that_is_not_there_has_no_end(two: tuple[Broker, Broker]) -> None:
+    first, _ = two
+    topic = led_by_the_second(first.bootstrap)
+    offsets = WireOffsets(BrokerPool(first.bootstrap, ConnectionSecurity()), 15)
+    for missing in (Partition(topic, 7), Partition("nowhere", 0)):
+        with pytest.raises(UnknownStreamError):
+            offsets.stable_ends([Partition(topic, 0), missing])
+    offsets.close()

@@ -3,7 +3,8 @@
 import socket
 import ssl
 import struct
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -17,6 +18,23 @@ from streamapp_runtime.systems.kafka.wire.requests.request_fields import Request
 _LARGEST = 1 << 30  # no broker sends so much: what says so is no broker
 _HEAD = struct.Struct(">ii")
 _SPARE = 65_536
+CONNECT_SECONDS = 1.0
+"""How long a broker may take to accept a connection. One that was cut off gets another attempt so often."""
+_LOOK_SECONDS = 0.5
+"""How often a broker is looked at whose answer does not come."""
+_UNACKNOWLEDGED_MS = 3_000
+"""How long the other side's system may leave unacknowledged what was sent, or not answer to keep-alives.
+
+A system that was cut off is tried again later and later, up to two minutes; a new connection is made at once.
+"""
+_OPTIONS = {
+    "TCP_NODELAY": 1,
+    "TCP_USER_TIMEOUT": _UNACKNOWLEDGED_MS,
+    "TCP_KEEPIDLE": 1,
+    "TCP_KEEPINTVL": 1,
+    "TCP_KEEPCNT": 3,
+}
+"""Those that the system has: not all are of every Unix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,23 +63,30 @@ class ConnectionSecurity:
 PLAINTEXT = ConnectionSecurity()
 
 
+def _nothing(_: "BrokerConnection") -> None:
+    """What is done about a broker that is silent where nobody else can be asked."""
+
+
 class BrokerConnection:
     """A socket that speaks the protocol. Any OSError or MalformedError is its end: close it then."""
 
-    def __init__(self, address: BrokerAddress, security: ConnectionSecurity) -> None:
+    def __init__(
+        self,
+        address: BrokerAddress,
+        security: ConnectionSecurity,
+        silent: Callable[["BrokerConnection"], None] = _nothing,
+    ) -> None:
+        """`silent` is called while an answer is long in coming; an OSError of it ends the wait."""
         self.address = address
         self._client = security.client.encode()
-        tcp_socket = socket.create_connection((address.host, address.port), security.timeout)
+        self._timeout = security.timeout
+        self._silent = silent
         try:
-            tcp_socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self._socket = (
-                security.tls.wrap_socket(tcp_socket, server_hostname=address.host)
-                if security.tls
-                else tcp_socket
-            )
-        except BaseException:
-            tcp_socket.close()
+            self._socket = _connected(address, security)
+        except ssl.SSLError:
             raise
+        except OSError as error:
+            raise _failure(address, error) from None
         self._sent = 0
         self._answered = 0
         self._room: Octets = np.empty(_SPARE, np.uint8)
@@ -79,25 +104,31 @@ class BrokerConnection:
         """Whether the answer to a request is still to come."""
         return number > self._answered
 
-    def receive(self, number: int) -> ResponseReader:
+    @property
+    def idle(self) -> bool:
+        """Whether no answer is to come."""
+        return self._sent == self._answered
+
+    def receive(self, number: int, seconds: float | None = None) -> ResponseReader:
         """The answer to a request; those to earlier ones, which nobody asked for, are dropped.
 
-        It is good until the next one is received.
+        It is good until the next one is received. `seconds` is how long nothing may come, where that is
+        less than anything may take.
         """
         while True:
-            size, correlation = _HEAD.unpack_from(self._read(_HEAD.size).data)
+            size, correlation = _HEAD.unpack_from(self._read(_HEAD.size, seconds).data)
             if not 4 <= size <= _LARGEST:
                 raise MalformedError(f"{self.address} does not speak Kafka's protocol")
-            octets = self._read(size - 4)
+            octets = self._read(size - 4, seconds)
             self._answered += 1
             if correlation != self._answered:
                 raise MalformedError(f"{self.address} answered what was not asked")
             if correlation == number:
                 return ResponseReader(octets, size - 4)
 
-    def ask(self, api: int, version: int, body: RequestBody) -> ResponseReader:
+    def ask(self, api: int, version: int, body: RequestBody, seconds: float | None = None) -> ResponseReader:
         """Send a request and wait for the answer."""
-        return self.receive(self.send(api, version, body))
+        return self.receive(self.send(api, version, body), seconds)
 
     def close(self) -> None:
         """Let go of the socket."""
@@ -105,25 +136,69 @@ class BrokerConnection:
             self._socket.close()
 
     def _write(self, parts: Sequence[bytes | bytearray | memoryview]) -> None:
-        small = bytearray()
-        for part in parts:
-            if len(part) < _SPARE:
-                small += part
-                continue
+        try:
+            self._socket.settimeout(self._timeout)
+            small = bytearray()
+            for part in parts:
+                if len(part) < _SPARE:
+                    small += part
+                    continue
+                self._socket.sendall(small)
+                small.clear()
+                self._socket.sendall(part)
             self._socket.sendall(small)
-            small.clear()
-            self._socket.sendall(part)
-        self._socket.sendall(small)
+        except ssl.SSLError:
+            raise
+        except OSError as error:
+            raise _failure(self.address, error) from None
 
-    def _read(self, size: int) -> Octets:
+    def _read(self, size: int, seconds: float | None) -> Octets:
         """So many bytes, with room behind them for a number to be looked for at their end."""
+        limit = self._timeout if seconds is None else min(seconds, self._timeout)
         if len(self._room) < size + varints.PADDING:
             self._room = np.empty(size + size // 8 + varints.PADDING, np.uint8)
         view = self._room.data
-        at = 0
+        at, begun = 0, time.monotonic()
+        self._socket.settimeout(min(_LOOK_SECONDS, limit))
         while at < size:
-            read = self._socket.recv_into(view[at:size])
+            try:
+                read = self._socket.recv_into(view[at:size])
+            except TimeoutError as error:
+                if time.monotonic() - begun >= limit or error.errno:  # the system gave the connection up
+                    raise _failure(self.address, error) from None
+                if seconds is None:
+                    self._silent(self)
+                continue
+            except ssl.SSLError:
+                raise
+            except OSError as error:
+                raise _failure(self.address, error) from None
             if not read:
                 raise ConnectionResetError(f"{self.address} closed the connection")
-            at += read
+            at, begun = at + read, time.monotonic()
         return self._room[: size + varints.PADDING]
+
+
+def _connected(address: BrokerAddress, security: ConnectionSecurity) -> socket.socket:
+    tcp_socket = socket.create_connection(
+        (address.host, address.port), min(CONNECT_SECONDS, security.timeout)
+    )
+    try:
+        tcp_socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in _OPTIONS.items():
+            if hasattr(socket, name):
+                tcp_socket.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+        tcp_socket.settimeout(security.timeout)
+        if security.tls is None:
+            return tcp_socket
+        return security.tls.wrap_socket(tcp_socket, server_hostname=address.host)
+    except BaseException:
+        tcp_socket.close()
+        raise
+
+
+def _failure(address: BrokerAddress, error: OSError) -> OSError:
+    """The same, with the broker's name: what is waited for is said by it."""
+    if isinstance(error, TimeoutError) and not error.errno:
+        return TimeoutError(f"{address} does not answer")
+    return type(error)(error.errno, f"{address}: {error.strerror or error}")

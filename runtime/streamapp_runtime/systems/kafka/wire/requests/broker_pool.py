@@ -1,6 +1,8 @@
 """The brokers of a cluster: who leads a partition, who keeps a transaction, and a connection to each."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import (
@@ -8,12 +10,18 @@ from streamapp_runtime.systems.kafka.wire.requests.broker_connection import (
     BrokerConnection,
     ConnectionSecurity,
 )
+from streamapp_runtime.systems.kafka.wire.requests.broker_trouble import BrokerTrouble
+from streamapp_runtime.systems.kafka.wire.requests.error_codes import error_name
 from streamapp_runtime.systems.kafka.wire.requests.request_fields import RequestBody, ResponseReader
 from streamapp_runtime.systems.kafka.wire.requests.request_retries import CONNECTION_FAILURES, RequestRetries
+
+T = TypeVar("T")
 
 _METADATA = (3, 7)
 _FIND_COORDINATOR = (10, 2)
 UNKNOWN_TOPIC = 3
+_LIVENESS_SECONDS = 0.5
+"""How long another broker may take to say whether one that is silent still belongs to the cluster."""
 
 
 def parse_addresses(bootstrap: str) -> list[BrokerAddress]:
@@ -35,12 +43,16 @@ class _Topic:
 class BrokerPool:
     """The brokers, as one process knows them. A connection that failed is given up with `lost`."""
 
-    def __init__(self, bootstrap: str, security: ConnectionSecurity) -> None:
+    def __init__(
+        self, bootstrap: str, security: ConnectionSecurity, trouble: BrokerTrouble | None = None
+    ) -> None:
+        self._trouble = trouble or BrokerTrouble()
         self._bootstrap = parse_addresses(bootstrap)
         self._security = security
         self._addresses: dict[int, BrokerAddress] = {}
         self._leaders: dict[Partition, int] = {}
         self._connections: dict[BrokerAddress, BrokerConnection] = {}
+        self._failed: BrokerAddress | None = None
 
     def leader(self, partition: Partition, attempts: RequestRetries) -> BrokerConnection:
         """A connection to who leads the partition."""
@@ -51,6 +63,7 @@ class BrokerPool:
                 return self._connection(self._addresses[self._leaders[partition]])
             except CONNECTION_FAILURES as error:
                 self.forget(partition)
+                self._trouble.note(error)
                 attempts.failed(error)
 
     def forget(self, partition: Partition) -> None:
@@ -61,12 +74,14 @@ class BrokerPool:
         """A connection to who keeps the transactions of this name, asked for anew."""
         while True:
             try:
-                error, address = self._kept_by(transactional_id)
+                error, address = self._kept_by(transactional_id, attempts)
                 if not error:
                     return self._connection(address)
             except CONNECTION_FAILURES as failure:
+                self._trouble.note(failure)
                 attempts.failed(failure)
             else:
+                self._trouble.note(f"nobody keeps transactions: {error_name(error)}")
                 attempts.refused(error)
 
     def any(self, attempts: RequestRetries) -> BrokerConnection:
@@ -75,11 +90,15 @@ class BrokerPool:
             try:
                 return self._any()
             except CONNECTION_FAILURES as failure:
+                self._trouble.note(failure)
                 attempts.failed(failure)
 
     def lost(self, connection: BrokerConnection) -> None:
-        """Give up a connection that failed."""
+        """Give up a connection that failed, and look anew for the leaders of what that broker led."""
         connection.close()
+        self._failed = connection.address
+        nodes = {node for node, address in self._addresses.items() if address == connection.address}
+        self._leaders = {one: node for one, node in self._leaders.items() if node not in nodes}
         if self._connections.get(connection.address) is connection:
             del self._connections[connection.address]
 
@@ -90,7 +109,7 @@ class BrokerPool:
 
     def _look(self, partition: Partition, attempts: RequestRetries) -> None:
         while True:
-            topic = self._topic(partition.stream)
+            topic = self._topic(partition.stream, attempts)
             if topic.error == UNKNOWN_TOPIC or (not topic.error and partition.index not in topic.leaders):
                 attempts.missing(partition)
                 continue
@@ -100,41 +119,96 @@ class BrokerPool:
             if partition in self._leaders:
                 return
             # None, or one that has just gone: five is what a partition without a leader is told by.
-            attempts.refused(topic.error or topic.leaders[partition.index][0] or 5)
+            error = topic.error or topic.leaders[partition.index][0] or 5
+            self._trouble.note(f"nobody leads {partition}: {error_name(error)}")
+            attempts.refused(error)
 
-    def _kept_by(self, transactional_id: str) -> tuple[int, BrokerAddress]:
-        connection = self._any()
-        try:
-            answer = connection.ask(*_FIND_COORDINATOR, RequestBody().text(transactional_id).int8(1))
+    def _kept_by(self, transactional_id: str, attempts: RequestRetries) -> tuple[int, BrokerAddress]:
+        def read(answer: ResponseReader) -> tuple[int, BrokerAddress]:
             answer.int32()  # how long it was throttled
             error = answer.int16()
             answer.text()  # the same in words
-            answer.int32()  # the broker's number
-            return error, BrokerAddress(answer.text() or "", answer.int32())
-        except CONNECTION_FAILURES:
-            self.lost(connection)
-            raise
+            node, address = answer.int32(), BrokerAddress(answer.text() or "", answer.int32())
+            if not error:
+                self._addresses[node] = address
+            return error, address
 
-    def _topic(self, name: str) -> _Topic:
-        connection = self._any()
-        try:
-            answer = connection.ask(*_METADATA, RequestBody().list([name], RequestBody.text).int8(0))
-            answer.int32()  # how long it was throttled
-            self._addresses = dict(answer.list(_broker))
-            answer.text()  # the cluster
-            answer.int32()  # its controller
+        body = RequestBody().text(transactional_id).int8(1)
+        return self._asked(_FIND_COORDINATOR, body, read, attempts.answer_seconds)
+
+    def _topic(self, name: str, attempts: RequestRetries) -> _Topic:
+        def read(answer: ResponseReader) -> _Topic:
+            self._note_live(_live_brokers(answer))
             (topic,) = answer.list(_topic)
+            return topic
+
+        body = RequestBody().list([name], RequestBody.text).int8(0)
+        return self._asked(_METADATA, body, read, attempts.answer_seconds)
+
+    def _asked(
+        self,
+        api: tuple[int, int],
+        body: RequestBody,
+        read: Callable[[ResponseReader], T],
+        seconds: float,
+        silent: BrokerAddress | None = None,  # who is not asked
+    ) -> T:
+        """What the first broker answers that does so in time: any knows what is asked here."""
+        failure: Exception = OSError("no broker is named")
+        for address in self._candidates():
+            if address == silent:
+                continue
+            kept = self._connections.get(address)
+            connection = kept
+            try:
+                if connection is None or not connection.idle:  # whose answers to come would be dropped
+                    connection = BrokerConnection(address, self._security, self._look_at)
+                answer = read(connection.ask(*api, body, seconds))
+            except CONNECTION_FAILURES as error:
+                failure = error
+                if connection is not None:
+                    self.lost(connection)
+                continue
+            if kept is None:
+                self._connections[address] = connection
+            elif kept is not connection:
+                connection.close()
+            return answer
+        raise failure
+
+    def _candidates(self) -> Iterator[BrokerAddress]:
+        """Whom to ask: those that have nothing to answer, then who is known, then who was named first.
+
+        Who failed last comes last.
+        """
+        connections = self._connections.items()
+        idle = [address for address, connection in connections if connection.idle]
+        candidates = dict.fromkeys([*idle, *self._addresses.values(), *self._bootstrap])
+        yield from sorted(candidates, key=lambda address: address == self._failed)
+
+    def _look_at(self, connection: BrokerConnection) -> None:
+        """ConnectionResetError where others say that a silent broker has left the cluster."""
+        self._trouble.note(f"{connection.address} does not answer")
+        if connection.address not in self._addresses.values():
+            return  # brokers may call it by another name
+        body = RequestBody().list([], RequestBody.text).int8(0)
+        try:
+            live = self._asked(_METADATA, body, _live_brokers, _LIVENESS_SECONDS, connection.address)
         except CONNECTION_FAILURES:
-            self.lost(connection)
-            raise
-        return topic
+            return  # nobody knows better
+        self._note_live(live)
+        if connection.address not in live.values():
+            raise ConnectionResetError(f"{connection.address} has left the cluster")
+
+    def _note_live(self, live: dict[int, BrokerAddress]) -> None:
+        """Believe who belongs to the cluster; who does not leads nothing any more."""
+        self._addresses = live
+        self._leaders = {one: node for one, node in self._leaders.items() if node in live}
 
     def _any(self) -> BrokerConnection:
         """A connection to any broker."""
-        for connection in self._connections.values():
-            return connection
         failure: Exception = OSError("no broker is named")
-        for address in [*self._addresses.values(), *self._bootstrap]:
+        for address in self._candidates():
             try:
                 return self._connection(address)
             except CONNECTION_FAILURES as error:
@@ -143,8 +217,17 @@ class BrokerPool:
 
     def _connection(self, address: BrokerAddress) -> BrokerConnection:
         if address not in self._connections:
-            self._connections[address] = BrokerConnection(address, self._security)
+            self._connections[address] = BrokerConnection(address, self._security, self._look_at)
         return self._connections[address]
+
+
+def _live_brokers(answer: ResponseReader) -> dict[int, BrokerAddress]:
+    """The brokers that belong to the cluster now, by number."""
+    answer.int32()  # how long it was throttled
+    live = dict(answer.list(_broker))
+    answer.text()  # the cluster
+    answer.int32()  # its controller
+    return live
 
 
 def _broker(answer: ResponseReader) -> tuple[int, BrokerAddress]:

@@ -22,6 +22,7 @@ CONNECTION_FAILURES = (OSError, MalformedError)
 _FIRST_PAUSE = 0.01
 _LONGEST_PAUSE = 0.5
 _HEARSAY = 1.0  # seconds until every broker knows a new topic
+_FIRST_ANSWER_SECONDS, _LONGEST_ANSWER_SECONDS = 1.0, 8.0
 
 
 class UnfinishedRequestError(UnavailableError):
@@ -37,6 +38,8 @@ class RequestRetries:
     _begun: float = field(init=False)
     _ends: float = field(init=False)
     _pause: float = field(init=False, default=_FIRST_PAUSE)
+    answer_seconds: float = field(init=False, default=_FIRST_ANSWER_SECONDS)
+    """How long one of several brokers may take to answer that are asked in turn: longer after each round."""
 
     def __post_init__(self) -> None:
         self.succeeded()
@@ -46,6 +49,7 @@ class RequestRetries:
         self._begun = time.monotonic()
         self._ends = self._begun + self.seconds
         self._pause = _FIRST_PAUSE
+        self.answer_seconds = _FIRST_ANSWER_SECONDS
 
     def failed(self, why: object) -> None:
         """Return when it is worth another try, after a pause that grows; else UnavailableError."""
@@ -55,6 +59,7 @@ class RequestRetries:
             raise UnavailableError(f"{self.doing}: {why}") from None
         time.sleep(self._pause)
         self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+        self.answer_seconds = min(2 * self.answer_seconds, _LONGEST_ANSWER_SECONDS)
 
     def missing(self, what: object) -> None:
         """Return, after a pause, while brokers may not have heard of it yet; then UnknownStreamError."""

@@ -90,8 +90,9 @@ class TransactionCoordinator:
         while True:
             if self._connection is None:
                 self._connection = self._found(attempts)
+            seconds = None if self.transactional_id else attempts.answer_seconds  # another would do as well
             try:
-                answer = self._connection.ask(*api, body)
+                answer = self._connection.ask(*api, body, seconds)
                 answer.int32()  # how long it was throttled
                 error, value = read(answer)
             except CONNECTION_FAILURES as failure:

@@ -1,0 +1,46 @@
+"""Asking leaders where partitions begin and end, and what they answer."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.kafka.wire.requests.request_fields import RequestBody, ResponseReader
+
+LIST_OFFSETS = (2, 2)
+LATEST, EARLIEST = -1, -2
+NO_SUCH_RECORD = -1
+"""What a leader answers that has no record of a time or later."""
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetQuestion:
+    """Which offset is asked for: of a time in milliseconds, or of LATEST or EARLIEST."""
+
+    time: int
+    committed: bool  # whether the end lies before what is undecided
+
+
+def list_offsets_request(partitions: Collection[Partition], question: OffsetQuestion) -> RequestBody:
+    """The same question about some partitions of one leader."""
+    by_topic: dict[str, list[int]] = {}
+    for partition in partitions:
+        by_topic.setdefault(partition.stream, []).append(partition.index)
+
+    def topic_body(body: RequestBody, topic: str) -> None:
+        body.text(topic).list(by_topic[topic], lambda body, index: body.int32(index).int64(question.time))
+
+    body = RequestBody().int32(-1).int8(question.committed)
+    return body.list(list(by_topic), topic_body)
+
+
+def list_offsets_results(answer: ResponseReader) -> Mapping[Partition, tuple[int, int]]:
+    """By partition an error, and the offset."""
+    answer.int32()  # how long it was throttled
+    results: dict[Partition, tuple[int, int]] = {}
+    for _ in range(answer.int32()):
+        topic = answer.text() or ""
+        for _ in range(answer.int32()):
+            partition, error = Partition(topic, answer.int32()), answer.int16()
+            answer.int64()  # the time of the record
+            results[partition] = error, answer.int64()
+    return results
