@@ -76,6 +76,10 @@ crash-test: java $(READY) ## Kill a running app over and over, and compare what 
 outage-test: java $(READY) ## Freeze, kill and cut off each of three brokers under an app's load, and measure (FAULT=frozen ROUNDS=1)
 	@$(BIN)/python -m tests.harness.outages $(if $(FAULT),--fault "$(FAULT)") --rounds $(or $(ROUNDS),1)
 
+.PHONY: soak-app
+soak-app: java $(READY) ## Run an app over Kafka for an hour: does memory grow, are rows exact (SECONDS=3600 LOSSES=10 JSON=FILE)
+	@$(BIN)/python -m tests.harness.soak --seconds $(or $(SECONDS),3600) --losses $(or $(LOSSES),0) $(if $(JSON),--json $(JSON))
+
 .PHONY: bench
 bench: java $(READY) ## Measure, each figure beside what it is compared with
 	@$(BIN)/python -m bench

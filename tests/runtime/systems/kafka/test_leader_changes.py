@@ -4,12 +4,15 @@ import time
 from collections.abc import Mapping
 from contextlib import closing
 
+import pytest
+
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from streamapp_runtime.systems.stream_system import OffsetSpan
 from tests.harness.engine.record_values import values
 from tests.harness.kafka.broker import Broker
 from tests.harness.machine.processes import until
+from tests.harness.runs.run_systems import WAYS
 
 PARTITIONS = [Partition("views", index) for index in range(8)]
 WATCHED_SECONDS = 8.0  # longer than a broker that was killed counts as alive
@@ -21,9 +24,12 @@ def _all_is_seen(spans: Mapping[Partition, OffsetSpan]) -> bool:
     return len(ends) == 1 and ends != {0}
 
 
-def test_spans_stay_the_same_while_another_broker_takes_over(two_brokers: tuple[Broker, Broker]) -> None:
+@pytest.mark.parametrize("way", list(WAYS))
+def test_spans_stay_the_same_while_another_broker_takes_over(
+    two_brokers: tuple[Broker, Broker], way: str
+) -> None:
     keeps, goes = two_brokers
-    with closing(KafkaSystem(f"{goes.bootstrap},{keeps.bootstrap}")) as system:
+    with closing(KafkaSystem(f"{goes.bootstrap},{keeps.bootstrap}", WAYS[way])) as system:
         system.create("views", len(PARTITIONS))
         transaction = system.begin("test.checkpoint", 1)
         for partition in PARTITIONS:

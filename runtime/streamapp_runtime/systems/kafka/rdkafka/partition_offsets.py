@@ -11,7 +11,7 @@ from confluent_kafka.admin import OffsetSpec
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.rdkafka.client_errors import kafka_error
 from streamapp_runtime.systems.kafka.rdkafka.kafka_clients import ANSWER_SECONDS, KafkaClients
-from streamapp_runtime.systems.stream_system import UnavailableError
+from streamapp_runtime.systems.stream_system import DeniedError, UnavailableError
 
 _MOVING = frozenset(
     {
@@ -118,14 +118,16 @@ def _list_offsets(
                     f"asking for the ends of {missing_partitions[0]}: its leader does not answer"
                 )
             time.sleep(_PAUSE_SECONDS)
-            _look_for_leaders(cluster)
+            _look_for_leaders(cluster, wait_seconds, deadline)
             wait_seconds = min(2 * wait_seconds, ANSWER_SECONDS)
     return offsets
 
 
-def _look_for_leaders(cluster: KafkaClients) -> None:
-    """Have the client look at the topics anew."""
+def _look_for_leaders(cluster: KafkaClients, seconds: float, deadline: float) -> None:
+    """Have the client look at the topics anew; where it asks a broker that does not answer, another does."""
     try:
-        cluster.admin.list_topics(timeout=ANSWER_SECONDS)
+        cluster.admin.list_topics(timeout=seconds)
     except KafkaException as error:
-        raise cluster.failure(error, "looking for the leaders of partitions") from None
+        failure = cluster.failure(error, "looking for the leaders of partitions")
+        if isinstance(failure, DeniedError) or time.monotonic() > deadline:
+            raise failure from None

@@ -84,8 +84,8 @@ def test_reading_goes_on_with_the_next_leader(two: tuple[Broker, Broker]) -> Non
 def test_a_leader_that_answers_nobody_is_left_when_another_leads(two: tuple[Broker, Broker]) -> None:
     first, second = two
     partition = Partition(led_by_the_second(first.bootstrap), 0)
-    # Twice as long as a broker counts as alive that does not answer: whoever waits for it fails.
-    security = ConnectionSecurity(timeout=6)
+    # Ten times as long as a broker counts as alive that does not answer: whoever waits for it fails.
+    security = ConnectionSecurity(timeout=30)
     writer = WireProducer(first.bootstrap, "w", security, timeout_ms=300_000)
     reader = WireReader(first.bootstrap, security)
     offsets = WireOffsets(BrokerPool(first.bootstrap, security), security.timeout)
