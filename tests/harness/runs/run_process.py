@@ -63,7 +63,7 @@ def got(url: str) -> tuple[int, str, str]:
     where = urlsplit(url)
     connection = HTTPConnection(where.hostname or "", where.port)
     try:
-        connection.request("GET", where.path)
+        connection.request("GET", where._replace(scheme="", netloc="").geturl())
         answer = connection.getresponse()
         return answer.status, answer.headers["Content-Type"], answer.read().decode()
     finally:

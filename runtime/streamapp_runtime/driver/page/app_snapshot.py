@@ -13,7 +13,7 @@ from typing import Final
 from streamapp.plan.render.display_names import legible
 from streamapp.plan.render.wording import ROLES
 from streamapp_runtime.driver.page.run_facts import RunFacts
-from streamapp_runtime.driver.page.run_history import history_columns
+from streamapp_runtime.driver.page.run_history import Columns, history_columns, stream_history_columns
 from streamapp_runtime.driver.page.run_waits import missing_tasks, shown_activity, task_failure, waits
 from streamapp_runtime.driver.page.running_app import RunningApp
 from streamapp_runtime.driver.status_rules import is_fine
@@ -27,6 +27,13 @@ Fields = dict[str, object]
 def app_snapshot(facts: RunFacts) -> Fields:
     """All that a page shows, but for the picture of the plan."""
     return live_fields(facts) | {"history": history_columns(facts.history)}
+
+
+def stream_history(facts: RunFacts, shown_name: str) -> Columns | None:
+    """The history of the stream that a page shows by this name; None where the app has none."""
+    streams = facts.app.plan.streams if facts.app else {}
+    stream = next((name for name in streams if legible(name) == shown_name), None)
+    return None if stream is None else stream_history_columns(facts.history, stream)
 
 
 def live_fields(facts: RunFacts) -> Fields:

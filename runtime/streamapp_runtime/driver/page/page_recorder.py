@@ -17,7 +17,12 @@ from streamapp_runtime.driver.page.run_facts import (
     RunFacts,
     RunNote,
 )
-from streamapp_runtime.driver.page.run_history import POINT_SECONDS, HistoryPoint, RunHistory
+from streamapp_runtime.driver.page.run_history import (
+    POINT_SECONDS,
+    HistoryPoint,
+    RunHistory,
+    StreamFigures,
+)
 from streamapp_runtime.driver.page.running_app import RunningApp, running_app
 from streamapp_runtime.driver.reporting.run_messages import outage_message
 from streamapp_runtime.driver.reporting.state_sizes import StateSizes
@@ -59,6 +64,7 @@ class PageRecorder:
     _lock: Lock = field(default_factory=Lock)
     _started: float = field(init=False)
     _app: RunningApp | None = None
+    _places: Mapping[str, int] = field(default_factory=dict)  # of the streams of the app in the history
     _activity: tuple[str, float] = ("starts", 0.0)  # and since when
     _step: str = ""  # of the loop, as it was told last
     _last: BatchResult | None = None
@@ -181,8 +187,8 @@ class PageRecorder:
         """All that is known now."""
         now = self.now()
         with self._lock:
-            oldest, newest = self._totals[0], self._totals[-1]
-            seconds = max(newest.at - oldest.at, 1e-9)
+            oldest, newest, seconds = self._recent_totals()
+            rates_in, rates_out = self._stream_rates()
             return RunFacts(
                 now=now,
                 started=self._started,
@@ -194,8 +200,8 @@ class PageRecorder:
                 incarnation=self._incarnation,
                 reports=dict(self._reports),
                 missing=self._missing,
-                rates_in=_rates(oldest.read, newest.read, seconds),
-                rates_out=_rates(oldest.written, newest.written, seconds),
+                rates_in=rates_in,
+                rates_out=rates_out,
                 task_rates=_rates(oldest.by_task, newest.by_task, seconds),
                 task_watermarks=dict(self._task_watermarks),
                 history=self._history.points,
@@ -213,8 +219,19 @@ class PageRecorder:
                 refused=self._refused,
             )
 
+    def _recent_totals(self) -> tuple[_Totals, _Totals, float]:
+        """The oldest and the newest totals between which rates are, and the seconds between them."""
+        oldest, newest = self._totals[0], self._totals[-1]
+        return oldest, newest, max(newest.at - oldest.at, 1e-9)
+
+    def _stream_rates(self) -> tuple[dict[str, float], dict[str, float]]:
+        """Records read and written a second, by stream."""
+        oldest, newest, seconds = self._recent_totals()
+        return _rates(oldest.read, newest.read, seconds), _rates(oldest.written, newest.written, seconds)
+
     def _begin_model(self) -> None:
         """Forget what is known of tasks: others may have their names."""
+        self._places = {name: place for place, name in enumerate(self._app.plan.streams)} if self._app else {}
         self._last, self._task_watermarks, self._missing = None, {}, frozenset()
         self._reports.clear()
         self._read_by_task.clear()
@@ -243,8 +260,10 @@ class PageRecorder:
             mean = self._batch_seconds / self._batch_count if self._batch_count else None
             lag = self._last.lag if self._last else 0
             rates = self._rows_in / seconds, self._rows_out / seconds
-            self._history.add(HistoryPoint(self.now(), *rates, lag, mean))
             self._totals.append(_Totals(at, dict(self._read), dict(self._written), dict(self._read_by_task)))
+            lags = self._last.lags if self._last else {}
+            figures = StreamFigures.of(self._places, *self._stream_rates(), lags)
+            self._history.add(HistoryPoint(self.now(), *rates, lag, mean, figures))
             self._rows_in = self._rows_out = self._batch_count = 0
             self._batch_seconds = 0.0
             self._point_at = at

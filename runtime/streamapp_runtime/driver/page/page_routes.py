@@ -1,10 +1,11 @@
 """Answers requests for the page: its files, its data, its plan as SVG, and a stream of events."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Final, Self
+from urllib.parse import parse_qs
 
 from streamapp.plan.render.diagram.diagram_builder import build_diagram
 from streamapp.plan.render.drawing import svg_style
@@ -15,7 +16,7 @@ from streamapp.plan.render.web_page.zoom_script import ZOOM_SCRIPT
 from streamapp.served_pages.page_safety import PAGE_HEADERS
 from streamapp.served_pages.shared_assets import SCRIPT_TYPE, STYLE_TYPE, Assets, page_asset
 from streamapp_runtime.driver.loopback_requests import refusal_of
-from streamapp_runtime.driver.page.app_snapshot import app_snapshot, live_fields
+from streamapp_runtime.driver.page.app_snapshot import app_snapshot, live_fields, stream_history
 from streamapp_runtime.driver.page.page_recorder import PageRecorder
 from streamapp_runtime.driver.page.running_app import RunningApp
 
@@ -76,7 +77,7 @@ class PageRoutes:
             return answer("308 Permanent Redirect", _TEXT, b"", ("Location", PREFIX))
         if name == "events":
             return self._stream(start_response, answer)
-        content = self._content(name)
+        content = self._stream_history(environ) if name == "history" else self._content(name)
         if content is None:
             return answer("404 Not Found", _TEXT, b"look at /page/\n")
         return answer("200 OK", *content)
@@ -94,6 +95,12 @@ class PageRoutes:
                 return SCRIPT_TYPE, ZOOM_SCRIPT.encode()
             case _:
                 return page_asset(name, __package__, _ASSETS)
+
+    def _stream_history(self, environ: "WSGIEnvironment") -> tuple[str, bytes] | None:
+        """The history of the stream that a request names; None where the app has no such stream."""
+        streams = parse_qs(environ.get("QUERY_STRING", "")).get("stream", [])
+        columns = stream_history(self.recorder.facts(), streams[0]) if len(streams) == 1 else None
+        return None if columns is None else (_JSON, _json(columns))
 
     def _stream(self, start_response: "StartResponse", answer: Callable[..., list[bytes]]) -> Iterable[bytes]:
         with self._lock:
@@ -164,5 +171,5 @@ def _drawn(app: RunningApp) -> bytes:
     ).encode()
 
 
-def _json(fields: dict[str, object]) -> bytes:
+def _json(fields: Mapping[str, object]) -> bytes:
     return json.dumps(fields, separators=(",", ":"), allow_nan=False).encode()

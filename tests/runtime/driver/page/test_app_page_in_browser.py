@@ -118,6 +118,60 @@ def test_names_and_reasons_that_look_like_markup_are_text(browser: Browser, show
         assert one.faults == []
 
 
+def chart_lags(page: Page) -> list[float | None]:
+    """The lags that a chart draws, from the oldest on."""
+    drawn_lags: list[float | None] = page.evaluate(
+        "charts.charts.find((one) => one.names[0] === 'lag').chart.data[1]"
+    )
+    return drawn_lags
+
+
+def test_a_page_opened_late_has_the_history_of_the_stream_that_is_chosen(browser: Browser) -> None:
+    run = busy(running(shop(5), tasks=4))
+    with watched(browser, run) as one:
+        page, select = one.page, one.page.locator("#charted")
+        total = page.locator("#lag-now").inner_text()
+        select.select_option("views")
+        expect(page.locator("#lag-now")).to_have_text("1,200")
+        expect(page.locator("#streams tr.chosen td").first).to_have_text("views")
+        expect(page.get_by_role("img", name="Lag of views")).to_be_visible()
+        assert chart_lags(page) == [1200] * 30
+        run.batches(batch(90, given={"views": 10}, lags={"views": 77}), count=1)
+        expect(page.locator("#lag-now")).to_have_text("77")
+        assert chart_lags(page) == [1200] * 30 + [77]
+        page.keyboard.press("Escape")
+        expect(select).to_have_value("")
+        expect(page.locator("#lag-now")).to_have_text("77")
+        assert chart_lags(page)[0] == float(total.replace(",", ""))
+        assert one.faults == []
+
+
+def test_a_stream_is_chosen_in_the_plan_and_by_keyboard_in_its_row(browser: Browser) -> None:
+    with watched(browser, busy(running(shop(5), tasks=4))) as one:
+        page, select = one.page, one.page.locator("#charted")
+        page.locator('.plan .node[data-name="views"]').click()
+        expect(select).to_have_value("views")
+        page.locator('.plan .node[data-name="known"]').click()  # an operator has no history
+        expect(select).to_have_value("")
+        page.locator("#streams tbody tr", has_text="users").first.focus()
+        page.keyboard.press("Enter")
+        expect(select).to_have_value("users")
+        page.keyboard.press("Enter")
+        expect(select).to_have_value("")
+
+
+def test_charts_of_a_stream_that_another_model_has_no_more_are_those_of_all(browser: Browser) -> None:
+    run = busy(running(shop(5), tasks=4))
+    with watched(browser, run) as one:
+        one.page.locator("#charted").select_option("views")
+        graph = drawn(reads("orders"), maps("seen", "orders"), sends("out", "seen", "done"))
+        run.recorder.runs(running(graph, tasks=4))
+        run.batches(batch(91, given={"orders": 10}, lags={"orders": 3}), count=1)
+        expect(one.page.locator("#charted")).to_have_value("")
+        expect(one.page.locator("#charted option")).to_have_text(["all streams", "orders"])
+        expect(one.page.locator("#lag-now")).to_have_text("3")
+
+
 def test_the_filter_leaves_what_has_its_name_and_escape_gives_all_back(browser: Browser) -> None:
     with watched(browser, busy(running(shop(30), tasks=40, processors=10))) as one:
         page = one.page

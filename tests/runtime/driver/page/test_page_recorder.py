@@ -4,12 +4,14 @@ import tracemalloc
 from dataclasses import replace
 
 from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
+from streamapp_runtime.driver.page.app_snapshot import stream_history
 from streamapp_runtime.driver.page.page_recorder import MOST_BATCHES, MOST_NOTES, PageRecorder
 from streamapp_runtime.driver.page.run_history import HISTORY_SECONDS, MOST_POINTS, POINT_SECONDS
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from tests.harness.engine.batch_results import batch
 from tests.harness.engine.watched_pages import BEGAN, PageClock, WatchedRun, reports, running
+from tests.harness.graphs.graph_drawing import drawn, maps, reads, sends
 from tests.harness.graphs.shop_apps import shop
 
 
@@ -83,6 +85,51 @@ def test_memory_is_bounded_however_long_a_run_is() -> None:
     facts = run.recorder.facts()
     assert (len(facts.batches), len(facts.notes)) == (MOST_BATCHES, MOST_NOTES)
     assert len(facts.rejected) <= 21
+
+
+def test_each_stream_has_a_history_of_its_own() -> None:
+    run = WatchedRun()
+    run.recorder.runs(replace(running(shop(3)), topics={"enriched-topic": "enriched"}))
+    counted = [("rowsOut", "enriched-topic", 40)]
+    run.batches(batch(given={"views": 100}, lags={"views": 7}, counted=counted), count=10)
+    run.batches(batch(given={"views": 20}, lags={"views": 9}), count=10)
+    views = stream_history(run.recorder.facts(), "views")
+    enriched = stream_history(run.recorder.facts(), "enriched")
+    assert views is not None
+    assert enriched is not None
+    assert views["at"] == [BEGAN + 2 * number for number in range(1, 21)]
+    assert views["rowsIn"] == [50.0] * 10 + [42.0, 34.0, 26.0, 18.0] + [10.0] * 6
+    assert views["lag"] == [7] * 10 + [9] * 10
+    assert set(views["rowsOut"]) == {None}
+    assert (enriched["rowsOut"][9], enriched["rowsOut"][-1], set(enriched["rowsIn"])) == (20.0, 0.0, {None})
+
+
+def test_a_stream_of_a_later_model_has_no_figures_from_before_it() -> None:
+    run = WatchedRun()
+    later = running(drawn(reads("orders"), maps("seen", "orders"), sends("out", "seen", "done")))
+    run.recorder.runs(running(shop(3)))
+    run.batches(batch(given={"views": 100}), count=2)
+    run.recorder.runs(later)
+    run.batches(batch(given={"orders": 10}), count=2)
+    orders = stream_history(run.recorder.facts(), "orders")
+    assert orders is not None
+    assert [lag is None for lag in orders["lag"]] == [True, True, False, False]
+    assert stream_history(run.recorder.facts(), "views") is None
+
+
+def test_the_history_of_hundreds_of_streams_takes_a_few_bytes_for_each_figure() -> None:
+    names = [f"stream-{number}" for number in range(300)]
+    pieces = [piece for name in names for piece in (reads(name), maps(f"seen-{name}", name))]
+    run = WatchedRun()
+    run.recorder.runs(running(drawn(*pieces), tasks=10))
+    one = batch(given=dict.fromkeys(names, 100), lags=dict.fromkeys(names, 5))
+    run.batches(one, count=10)
+    tracemalloc.start()
+    run.batches(one, count=MOST_POINTS)
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(run.recorder.facts().history) == MOST_POINTS
+    assert size < 2_500_000
 
 
 def test_the_same_trouble_again_is_one_note_with_its_last_time() -> None:

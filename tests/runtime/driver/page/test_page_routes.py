@@ -5,7 +5,7 @@ import re
 import socket
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 from prometheus_client import CollectorRegistry
@@ -18,6 +18,7 @@ from streamapp_runtime.driver.page.page_routes import MOST_VIEWERS
 from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
 from tests.harness.engine.batch_results import batch
 from tests.harness.engine.watched_pages import WatchedRun, page_served, running
+from tests.harness.graphs.graph_drawing import drawn, maps, reads
 from tests.harness.graphs.shop_apps import shop
 from tests.harness.runs.run_process import got
 
@@ -67,6 +68,18 @@ def test_every_file_that_the_page_names_is_there_and_none_is_left_over() -> None
             assert got(url + name)[0] == 200
         served = {file.name for file in ASSETS.iterdir() if got(url + file.name)[0] == 200}
         assert {file.name for file in ASSETS.iterdir()} - served == {"app_page.html"}
+
+
+def test_the_history_of_a_stream_is_asked_for_by_the_name_that_is_shown() -> None:
+    run = WatchedRun()
+    run.recorder.runs(running(drawn(reads("a\nb&c"), maps("seen", "a\nb&c"))))
+    run.batches(batch(given={"a\nb&c": 10}), count=3)
+    with page_served(run.recorder) as url:
+        status, kind, body = got(url + "history?" + urlencode({"stream": "a\\nb&c"}))
+        assert (status, kind) == (200, "application/json; charset=utf-8")
+        assert json.loads(body)["rowsIn"] == [5.0, 5.0, 5.0]
+        for query in ("", "?stream=other", "?stream=a&stream=b"):
+            assert got(url + "history" + query)[0] == 404
 
 
 def test_the_page_has_no_script_and_no_style_of_its_own() -> None:

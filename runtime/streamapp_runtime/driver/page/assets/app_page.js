@@ -124,13 +124,16 @@ class ProcessorList {
 
 const processors = new ProcessorList(byId("processors"));
 
-// Charts of the last 15 minutes.
+// Charts of the last 15 minutes: of all streams together, or of one.
 
 const colour = (name) => getComputedStyle(document.body).getPropertyValue(name).trim();
 
 class HistoryCharts {
   constructor() {
-    this.columns = { at: [], rowsIn: [], rowsOut: [], lag: [], batchSeconds: [] };
+    this.whole = { at: [], rowsIn: [], rowsOut: [], lag: [], batchSeconds: [] };
+    this.stream = ""; // whose history is drawn; empty for all of them
+    this.own = null; // its history, once it has come
+    this.select = byId("charted");
     this.draw();
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
     new ResizeObserver(() => {
@@ -170,29 +173,81 @@ class HistoryCharts {
   }
 
   replace(history) {
-    this.columns = history;
+    this.whole = history;
+    if (this.stream) this.show(this.stream);
     this.update();
+  }
+
+  // Draws the history of a node of the plan that is a stream, else that of all streams.
+  choose(name) {
+    const isOffered = [...this.select.options].some((option) => option.value === name);
+    this.show(isOffered ? name : "");
+  }
+
+  async show(stream) {
+    if (stream !== this.stream) this.own = null;
+    this.stream = stream;
+    this.select.value = stream;
+    byId("rows").setAttribute("aria-label", stream ? `Rows per second of ${stream}` : "Rows per second");
+    byId("lag").setAttribute("aria-label", stream ? `Lag of ${stream}` : "Lag");
+    this.update();
+    if (!stream) return;
+    try {
+      const answer = await fetch(`history?stream=${encodeURIComponent(stream)}`);
+      const history = answer.ok ? await answer.json() : null;
+      if (stream !== this.stream) return; // another was chosen meanwhile
+      this.own = history;
+      this.update();
+    } catch {
+      // The driver is away: the page loads again once it is back.
+    }
   }
 
   // Adds the newest point, unless it is there already.
-  add(point) {
-    const { at } = this.columns;
-    if (!point || (at.length && at[at.length - 1] >= point.at)) return;
-    for (const [name, values] of Object.entries(this.columns)) values.push(point[name]);
-    while (at.length && point.at - at[0] > HISTORY_SECONDS) {
-      for (const values of Object.values(this.columns)) values.shift();
-    }
+  add(moment) {
+    const names = moment.streams.filter((one) => one.inPerSecond !== null || one.outPerSecond !== null).map((one) => one.name);
+    this.offer(names);
+    if (!moment.point) return;
+    extend(this.whole, moment.point);
+    const row = moment.streams.find((one) => one.name === this.stream);
+    if (this.own && row) extend(this.own, { at: moment.point.at, rowsIn: row.inPerSecond, rowsOut: row.outPerSecond, lag: row.lag });
     this.update();
   }
 
+  // Which streams can be chosen: those that are read or written.
+  offer(names) {
+    const known = [...this.select.options].slice(1).map((option) => option.value);
+    if (names.join("\n") === known.join("\n")) return;
+    this.select.replaceChildren(this.select.options[0], ...names.map((name) => {
+      const option = element("option", "", name);
+      option.value = name;
+      return option;
+    }));
+    this.choose(this.stream);
+  }
+
   update() {
-    const { columns } = this, newest = (name) => columns[name][columns[name].length - 1];
+    const columns = this.stream ? this.own ?? { at: [], rowsIn: [], rowsOut: [], lag: [] } : this.whole;
+    const drawn = { ...columns, batchSeconds: this.whole.batchSeconds };
+    const newest = (values) => values[values.length - 1];
     for (const { chart, names } of this.charts) {
-      chart.setData([columns.at, ...names.map((name) => columns[name])]);
+      const { at } = names[0] === "batchSeconds" ? this.whole : drawn;
+      chart.setData([at, ...names.map((name) => drawn[name])]);
     }
-    setText(byId("rows-now"), columns.at.length ? `${rate(newest("rowsIn"))} in, ${rate(newest("rowsOut"))} out` : "");
-    setText(byId("lag-now"), columns.at.length ? count(newest("lag")) : "");
-    setText(byId("batch-now"), duration(newest("batchSeconds")));
+    const rates = [[newest(drawn.rowsIn), "in"], [newest(drawn.rowsOut), "out"]].filter(([number]) => (number ?? null) !== null);
+    setText(byId("rows-now"), rates.map(([number, way]) => `${rate(number)} ${way}`).join(", "));
+    setText(byId("lag-now"), count(newest(drawn.lag)));
+    setText(byId("batch-now"), duration(newest(this.whole.batchSeconds)));
+  }
+}
+
+// Adds a point to columns, unless it is there already, and drops what is too old.
+function extend(columns, point) {
+  const { at } = columns;
+  if (at.length && at[at.length - 1] >= point.at) return;
+  for (const [name, values] of Object.entries(columns)) values.push(point[name]);
+  while (at.length && point.at - at[0] > HISTORY_SECONDS) {
+    for (const values of Object.values(columns)) values.shift();
   }
 }
 
@@ -206,11 +261,20 @@ let lost = false;
 const filter = byId("filter");
 const wanted = () => filter.value.trim().toLowerCase();
 
-const picture = new PlanPicture(byId("canvas"), (name) => {
-  chosen = chosen === name ? null : name;
+// Chooses a node of the plan, or none. The charts are those of the stream that is chosen.
+function choose(name) {
+  chosen = name;
+  charts.choose(chosen ?? "");
   write();
+}
+
+const turn = (name) => choose(chosen === name ? null : name);
+const picture = new PlanPicture(byId("canvas"), (name) => {
+  turn(name);
   if (chosen) document.querySelector("tr.chosen")?.scrollIntoView({ block: "nearest" });
 });
+streams.choosable(turn);
+charts.select.addEventListener("change", () => choose(charts.select.value || null));
 
 function figuresOf(moment) {
   const figures = new Map();
@@ -302,7 +366,7 @@ function write() {
 async function take(moment) {
   const reached = lost;
   [live, lost] = [moment, false];
-  charts.add(moment.point);
+  charts.add(moment);
   write();
   if (moment.model) {
     await picture.show(`${moment.started} ${moment.model}`);
@@ -328,9 +392,8 @@ async function load() {
 filter.addEventListener("input", write);
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
-    chosen = null;
     filter.value = "";
-    write();
+    choose(null);
   } else if (event.key === "/" && document.activeElement !== filter) {
     event.preventDefault();
     filter.focus();
