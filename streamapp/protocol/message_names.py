@@ -23,6 +23,8 @@ STANDBY: Final = "--standby"
 """The option of a driver that waits until it is to take over. A runtime without it ends at once."""
 INCARNATION: Final = "streamapp.dev/incarnation"
 """The number of a driver: a label of its pod, and an annotation of the job model that is published for it."""
+NEW_SNAPSHOT: Final = "new"
+"""What a driver is asked for the first page of a snapshot with; its answer has the name for the others."""
 PAGE_PORT: Final = 9405
 """Where a driver's pod has the page of its app, on loopback: only forwarding of ports reaches it."""
 LANES_PORT: Final = "spark.streamapp.lanes.port"

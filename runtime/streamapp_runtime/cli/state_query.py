@@ -1,6 +1,7 @@
 """`streamapp state get` and `scan`: rows of an app's state while the app runs, as of its last batch."""
 
 import json
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.client import HTTPException
@@ -16,6 +17,7 @@ from streamapp.cli.facts.live_lookup import ClusterAccess
 from streamapp.cli.output_option import JSON, output_option
 from streamapp.cli.text_columns import aligned_columns
 from streamapp.cli.unreachable import UnreachableError
+from streamapp.protocol.message_names import NEW_SNAPSHOT
 
 _CLUSTER: Final = InstalledPart("streamapp.state", "the name of an app on a cluster", "operator")
 _ANSWER_SECONDS: Final = 20.0
@@ -79,12 +81,14 @@ def get(
 @click.argument("table")
 @click.option("--prefix", default="", help="Only the rows of keys that begin with this.")
 @click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="How many at most.")
+@click.option("--all", "every", is_flag=True, help="All of them, in place of --limit.")
 @_app_options
 def scan(
     app: str,
     table: str,
     prefix: str,
     limit: int,
+    every: bool,
     namespace: str | None,
     kubeconfig: str | None,
     context: str | None,
@@ -92,26 +96,30 @@ def scan(
 ) -> None:
     """Print the rows of TABLE in order of the key, as of the app's last batch.
 
-    Up to 1,000 rows are of one moment for all tasks, unless batch.independentLanes lets each lane work at its
-    own pace. More are asked for 1,000 at a time, each as of the batch before. `streamapp state read`
-    reads the whole state of an app on this machine as of one moment.
+    All rows are as of the same batch, however many there are; with batch.independentLanes those of each
+    task are as of one batch of its lane. More than 1,000 are read from a snapshot. It is gone where a task
+    moves, the app is edited, or very much is written meanwhile; the command says so then and exits with 3.
 
     \b
     Examples:
       streamapp state scan page-views users --prefix u1 --limit 10 --namespace shop
+      streamapp state scan page-views users --all -o json --namespace shop
       streamapp state scan http://127.0.0.1:9400 views-by-hour -o json
     """
     rows: list[dict[str, Any]] = []
+    most = math.inf if every else limit
     with _address(app, ClusterAccess(namespace, kubeconfig, context)) as url:
-        last: str | None = ""
-        while last is not None and len(rows) < limit:
-            wanted = {"prefix": prefix, "after": last, "limit": str(min(limit - len(rows), _PAGE_ROWS))}
+        answer: dict[str, Any] = {"next": "", "snapshot": "" if most <= _PAGE_ROWS else NEW_SNAPSHOT}
+        while "next" in answer and len(rows) < most:
+            page = int(min(most - len(rows), _PAGE_ROWS))
+            wanted = {"prefix": prefix, "after": answer["next"], "limit": str(page)}
+            wanted["snapshot"] = answer.get("snapshot", "")
             answer = _ask(url, table, [(name, value) for name, value in wanted.items() if value])
             rows += answer["rows"]
-            last = answer.get("next")
-    _print(rows[:limit], output)
-    if last is not None or len(rows) > limit:
-        click.echo(f"there are more than {limit:,} rows; see --limit and --prefix", err=True)
+    shown = rows if every else rows[:limit]
+    _print(shown, output)
+    if "next" in answer or len(rows) > len(shown):
+        click.echo(f"there are more than {limit:,} rows; see --limit, --all and --prefix", err=True)
 
 
 @contextmanager
@@ -155,7 +163,7 @@ def _refused(error: HTTPError) -> click.ClickException:
         reason = str(json.load(error)["error"])
     except (ValueError, LookupError, TypeError):
         return click.ClickException(f"what is there answers no queries of state: HTTP {error.code}")
-    if error.code == 503:
+    if error.code in {410, 503}:
         return UnreachableError(reason)
     return click.ClickException(reason)
 

@@ -1,7 +1,8 @@
 """An app on two executors whose lanes wait for each other or not, as edits of it say.
 
 Its argument is a folder. It prints a line of JSON for each edit: whether lanes wait for nobody, how many
-records were read and how many are there, and the counts that scans of the state said meanwhile.
+records were read and how many are there, the counts that scans of the state said meanwhile, every other time
+of snapshots in pages, and the counts after each batch.
 """
 
 import json
@@ -21,7 +22,8 @@ from tests.harness.runs.run_systems import embedded
 
 PROCESSORS = 2
 ROWS = 1_500
-WAYS = (False, True, False)
+WAYS = (False, True, False, True, False)
+PAGE = 3
 
 
 def counting(*, independent: bool) -> StreamApp:
@@ -47,12 +49,13 @@ def run(env: AppEnv) -> None:
     for times, independent in enumerate(WAYS, 2):
         apply_edit(loop, counting(independent=independent))
         write(env)
-        counts, batches = counts_while_at_work(loop, "counted")
+        counts, batches = counts_while_at_work(loop, "counted", PAGE if times > PROCESSORS + 1 else 0)
         step = {
             "independent": loop.supervisor.independent_exchange is not None,
             "read": sum(batch.rows_in for batch in batches),
             "there": times * ROWS,
             "counts": counts,
+            "batches": [batch.rows_in for batch in batches],
         }
         sys.stdout.write(json.dumps(step) + "\n")
     loop.release()

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from threading import Event
 from typing import Any
 
@@ -42,6 +43,18 @@ def scanned(loop: Loop, table: str, limit: int, prefix: bytes = b"") -> Rows:
         after = result.last
 
 
+def pages_of_snapshot(loop: Loop, table: str, limit: int) -> Iterator[Rows]:
+    """The rows of a snapshot, a page each; the loop goes on only while a page is asked for."""
+    lookup = StateLookup(table, limit=limit, snapshot=f"of {table}", begins=True)
+    while True:
+        result = asked(loop, lookup)
+        yield list(result.rows)
+        if result.last is None:
+            loop.queries.end_snapshot(lookup.snapshot)
+            return
+        lookup = replace(lookup, after=result.last, begins=False)
+
+
 def committed(loop: Loop, table: str) -> Rows:
     """The same by the changelog, as of the checkpoints."""
     known_table = loop.queries.tables[table]
@@ -58,16 +71,30 @@ def in_order(rows: Rows) -> Rows:
     return sorted(rows, key=lambda row: (row["key"], row["task"], str(row["row"])))
 
 
-def counts_while_at_work(loop: Loop, table: str) -> tuple[list[int], list[BatchResult]]:
-    """The sums of `count(*)` that scans say one after the other, and the batches up to the end meanwhile."""
+def counts_while_at_work(loop: Loop, table: str, page: int = 0) -> tuple[list[int], list[BatchResult]]:
+    """The sums of `count(*)` that scans say one after the other, and the batches up to the end meanwhile.
+
+    With the size of a page each scan is of a snapshot that is read in pages.
+    """
     over = Event()
+
+    def one_scan() -> int:
+        lookup = (
+            StateLookup(table, limit=page, snapshot="scanned", begins=True) if page else StateLookup(table)
+        )
+        count = 0
+        while True:
+            result = query_result(lookup, loop.queries.tables[table], loop.queries.ask(lookup))
+            count += sum(row["row"]["count(*)"] for row in result.rows)
+            if result.last is None:
+                loop.queries.end_snapshot(lookup.snapshot)
+                return count
+            lookup = replace(lookup, after=result.last, begins=False)
 
     def scan() -> list[int]:
         counts = []
         while not over.is_set():
-            lookup = StateLookup(table)
-            rows = query_result(lookup, loop.queries.tables[table], loop.queries.ask(lookup)).rows
-            counts.append(sum(row["row"]["count(*)"] for row in rows))
+            counts.append(one_scan())
         return counts
 
     with ThreadPoolExecutor(1) as threads:

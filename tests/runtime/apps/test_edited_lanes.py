@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from itertools import accumulate
 from pathlib import Path
 
 from tests.harness.child_processes import paced_lanes
@@ -19,3 +20,6 @@ def test_an_edit_has_lanes_wait_for_each_other_or_not_and_scans_never_go_back(tm
         assert len(set(step["counts"])) > 1, "it was not at work"
         assert step["there"] - paced_lanes.ROWS <= step["counts"][0]
         assert step["counts"][-1] <= step["there"]
+        if not step["independent"]:
+            before = step["there"] - paced_lanes.ROWS
+            assert set(step["counts"]) <= set(accumulate(step["batches"], initial=before))

@@ -6,10 +6,24 @@ import pytest
 
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.state_queries.key_owners import tasks_with_keys
+from streamapp_runtime.driver.state_queries.open_snapshots import (
+    IDLE_SECONDS,
+    MOST_SNAPSHOTS,
+    OpenSnapshots,
+    SnapshotEndedError,
+    TooManySnapshotsError,
+)
 from streamapp_runtime.driver.state_queries.state_lookup_request import QueryRefusedError, StateLookup
 from streamapp_runtime.driver.state_queries.state_queries import StateUnavailableError, UnknownTableError
 from tests.harness.runs.app_runs import AppEnv, Input, app, inputs
-from tests.harness.runs.asked_state import asked, committed, counts_while_at_work, in_order, scanned
+from tests.harness.runs.asked_state import (
+    asked,
+    committed,
+    counts_while_at_work,
+    in_order,
+    pages_of_snapshot,
+    scanned,
+)
 from tests.harness.runs.drained_loop import drain
 from tests.harness.runs.growing_loop import Run
 from tests.harness.runs.timed_streams import NOW
@@ -137,6 +151,56 @@ def test_what_is_scanned_is_what_the_changelogs_hold(env: AppEnv, run: Run) -> N
         drain(run.loop)
 
 
+@pytest.mark.parametrize("env", ["embedded", "kafka"], indirect=True)
+def test_a_snapshot_stays_as_it_was_while_the_app_goes_on(env: AppEnv, run: Run) -> None:
+    for number, table in enumerate(sorted(run.loop.queries.tables)):
+        wanted = in_order(scanned(run.loop, table, 1_000))
+        pages = pages_of_snapshot(run.loop, table, 2)
+        rows = next(pages)
+        write_rows(env, 100 + 40 * number, 140 + 40 * number)
+        env.write("people", inputs([{"user": f"u{n}", "age": number} for n in range(40)], "user"), PARTITIONS)
+        env.write("pages", inputs([{"page": f"/{n}", "title": table} for n in range(9)], "page"), 1)
+        drain(run.loop)
+        for page in pages:
+            rows += page
+        assert in_order(rows) == wanted, table
+        assert len(rows) > 2
+        if table != "pairs":  # its rows of before are all there still
+            assert in_order(scanned(run.loop, table, 1_000)) != wanted, table
+    assert run.loop.queries.orders({}, together=True).snapshots == ()
+
+
+def test_a_snapshot_is_gone_once_another_model_runs_or_the_state_moves(env: AppEnv, run: Run) -> None:
+    begun = pages_of_snapshot(run.loop, "totals", 2)
+    next(begun)
+    run.loop.release()  # as for an edit: another process may have the stores next
+    with pytest.raises(SnapshotEndedError, match="its task has moved"):
+        next(begun)
+    begun = pages_of_snapshot(run.loop, "totals", 2)
+    next(begun)
+    run.loop.queries.begin(run.loop.launch)
+    with pytest.raises(SnapshotEndedError, match="is of another driver or job model"):
+        next(begun)
+    assert len(scanned(run.loop, "totals", 1_000)) == 13
+
+
+def test_a_snapshot_that_nobody_reads_is_let_go_and_not_too_many_are_open() -> None:
+    now = [0.0]
+    snapshots = OpenSnapshots(lambda: now[0])
+    for number in range(MOST_SNAPSHOTS):
+        assert snapshots.number(StateLookup("totals", snapshot=str(number), begins=True)) == number + 1
+    with pytest.raises(TooManySnapshotsError):
+        snapshots.number(StateLookup("totals", snapshot="more", begins=True))
+    with pytest.raises(QueryRefusedError, match="another table or prefix"):
+        snapshots.number(StateLookup("others", snapshot="0"))
+    now[0] = IDLE_SECONDS
+    assert snapshots.number(StateLookup("totals", snapshot="3")) == 4
+    now[0] += 1
+    assert snapshots.numbers() == (4,)
+    with pytest.raises(SnapshotEndedError, match="was not read for 30 s"):
+        snapshots.number(StateLookup("totals", snapshot="0"))
+
+
 def test_each_key_has_its_rows_and_the_rule_of_tasks_says_where(run: Run) -> None:
     for table in sorted(WITH_CHANGELOG - {"pairs"}):
         rows = committed(run.loop, table)
@@ -207,15 +271,22 @@ def test_state_behind_a_layer_of_spark_is_asked_for_as_well(env: AppEnv) -> None
     assert len(run.loop.launch.program.layers) > 1
     for table in ("first", "backs"):
         assert in_order(scanned(run.loop, table, 5)) == in_order(committed(run.loop, table))
+        wanted = in_order(committed(run.loop, table))
+        pages = pages_of_snapshot(run.loop, table, 2)
+        rows = next(pages)
+        write_rows(env, 40, 80)
+        drain(run.loop)
+        assert in_order(rows + [row for page in pages for row in page]) == wanted
 
 
-def test_scans_of_an_app_at_work_are_of_one_batch(env: AppEnv) -> None:
+@pytest.mark.parametrize("page", [0, 3], ids=["scan", "snapshot"])
+def test_scans_of_an_app_at_work_are_of_one_batch(env: AppEnv, page: int) -> None:
     made = app(
         {"name": "counted", "aggregate": {"from": "events", "aggregates": "count(*) AS rows"}},
         {"name": "sent", "sendTo": {"from": "counted", "stream": "out"}},
         streams=[EVENTS, {"name": "out", "key": "user"}],
     )
     write_rows(env, 0, 1_500)
-    counts, batches = counts_while_at_work(Run.start(env, made, rows=23).loop, "counted")
+    counts, batches = counts_while_at_work(Run.start(env, made, rows=23).loop, "counted", page)
     assert len(set(counts)) > 1, "it was not at work"
     assert set(counts) <= set(accumulate(batch.rows_in for batch in batches)) | {0}

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
@@ -20,6 +21,7 @@ from tests.harness.runs.changing_run import Feeder, Outside, changed, idle
 
 PARTITIONS = 4
 USERS = 8
+USER_NAMES = tuple(f"u{user}" for user in range(USERS))
 SECONDS = 60.0
 STREAMS = [{"name": "events", "key": "user", "columns": "user STRING, n INT"}, {"name": "out", "key": "user"}]
 OPERATORS = (
@@ -36,6 +38,7 @@ class Asker:
     system: EmbeddedSystem
     faults: list[str] = field(default_factory=list)
     answered: int = 0
+    scanned: int = 0  # whole snapshots
     refused: list[str] = field(default_factory=list)
     stop: threading.Event = field(default_factory=threading.Event)
 
@@ -55,10 +58,38 @@ class Asker:
             if not before <= count <= after:
                 self.faults.append(f"{user}: {count}, where {before} were committed before and {after} after")
             self.answered += 1
+            if number % 4 == 0:
+                self.scan()
+
+    def scan(self) -> None:
+        """Read a snapshot in pages: none has a row that was committed after the first was answered."""
+        before = {user: self.committed(user) for user in USER_NAMES}
+        after: dict[str, int] = {}
+        counts: dict[str, int] = {}
+        answer = {"next": "", "snapshot": "new"}
+        while "next" in answer:
+            page = f"counted?limit=3&snapshot={answer['snapshot']}&after={answer['next']}"
+            try:
+                answer = self.asked(page)
+            except HTTPError as error:
+                self.refused.append(json.load(error)["error"])
+                assert error.code in {410, 503}
+                return
+            counts |= {row["key"]: row["row"]["count(*)"] for row in answer["rows"]}
+            after = after or {user: self.committed(user) for user in USER_NAMES}
+        for user in USER_NAMES:
+            if not before[user] <= counts.get(user, 0) <= after[user]:
+                self.faults.append(
+                    f"{user}: {counts.get(user)} in a snapshot, {before[user]} before and {after[user]} after"
+                )
+        self.scanned += 1
+
+    def asked(self, path: str) -> Any:
+        with urlopen(f"{self.url}{path}", timeout=SECONDS) as response:  # noqa: S310 - http
+            return json.load(response)
 
     def count(self, user: str) -> int:
-        with urlopen(f"{self.url}counted?key={user}", timeout=SECONDS) as response:  # noqa: S310 - http
-            rows = json.load(response)["rows"]
+        rows = self.asked(f"counted?key={user}")["rows"]
         assert len(rows) < 2
         return sum(row["row"]["count(*)"] for row in rows)
 
@@ -74,9 +105,13 @@ class AskedApp:
     feeder: Feeder
 
     def goes_on(self, more: int = 20) -> None:
-        """Wait until so many more queries were answered."""
-        answered = self.asker.answered
-        self.run.until_so(lambda: self.asker.answered >= answered + more or bool(self.asker.faults))
+        """Wait until so many more queries were answered, and some snapshots were read."""
+        answered, scanned = self.asker.answered + more, self.asker.scanned + more // 10
+        self.run.until_so(
+            lambda: (
+                (self.asker.answered >= answered and self.asker.scanned >= scanned) or bool(self.asker.faults)
+            )
+        )
         assert not self.asker.faults
 
 

@@ -18,6 +18,7 @@ from streamapp_runtime.lanes.protocol.batch_orders import (
 )
 from streamapp_runtime.lanes.protocol.order_codec import OrderMemory, OrderMismatchError
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause, RejectionCount
+from streamapp_runtime.lanes.protocol.state_query import StateQuery
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 
@@ -34,6 +35,10 @@ TASK = TaskOrder(
     (RejectionCount(RejectionCause.CODE, "events", 0, 2, 4, 1),),
 )
 SHARED = (BroadcastOrder("rates", True, "1-1", "1-2"),)
+QUERIES = (
+    StateQuery(3, "users", ("Partition 0",), (b"u\xff", b""), timed=True),
+    StateQuery(4, "users", ("Partition 0",), start=b"a", end=b"b", limit=9, snapshot=2, begins=True),
+)
 
 tasks = st.builds(
     replace,
@@ -65,7 +70,8 @@ def reports(checkpoints: Sequence[str]) -> list[TaskReport]:
 
 
 def test_an_order_arrives_as_it_was_sent() -> None:
-    sent = Orders(4, 9, 1234, (LaneOrder("processor-0", (TASK,), "here", SHARED),), skip=SKIP, steps_to="a:1")
+    lane = LaneOrder("processor-0", (TASK,), "here", SHARED, QUERIES, (1, 2))
+    sent = Orders(4, 9, 1234, (lane,), skip=SKIP, steps_to="a:1")
     assert OrderMemory().decode(OrderMemory().encode(sent)) == sent
 
 

@@ -6,8 +6,8 @@ from streamapp_runtime.driver.bad_records.rejection_history import RejectionHist
 from streamapp_runtime.driver.batches.backlog import Backlog, RemainingInput
 from streamapp_runtime.driver.executors.lane_assignment import Lanes
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
+from streamapp_runtime.driver.state_queries.state_queries import QueryOrders
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, ReadRange, TaskOrder
-from streamapp_runtime.lanes.protocol.state_query import StateQuery
 
 
 def lane_orders(
@@ -18,7 +18,7 @@ def lane_orders(
     batch: str,
     remaining: RemainingInput,
     rejections: RejectionHistory,
-    queries: Mapping[str, tuple[StateQuery, ...]],
+    queries: QueryOrders,
 ) -> tuple[LaneOrder, ...]:
     """The orders of each lane in a batch of this name; no `executor_ids` where there is one process."""
     checkpoints, side_partitions = backlog.ledger.checkpoints, backlog.side_partitions()
@@ -48,7 +48,8 @@ def lane_orders(
             ),
             executor_ids.get(processor, ""),
             broadcast_orders.get(processor, ()),
-            queries.get(processor, ()),
+            queries.by_lane.get(processor, ()),
+            queries.snapshots,
         )
         for processor, tasks in lanes.items()
     )

@@ -732,7 +732,7 @@ class Loop:
         lanes = {name: tasks for name, tasks in self.supervisor.lanes.items() if name not in busy_lanes}
         orders = lane_orders(
             *(self.backlog, lanes, executor_ids, ranges, batch, remaining, self.rejections),
-            self.queries.queries(lanes, together=self._rounds is None),
+            self.queries.orders(lanes, together=self._rounds is None),
         )
         skip = self.bad_records.known(ranges)
         return Orders(self.ledger.incarnation, self.number, self.clock(), orders, release, skip)

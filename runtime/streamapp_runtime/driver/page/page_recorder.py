@@ -21,7 +21,7 @@ from streamapp_runtime.driver.page.run_history import (
     POINT_SECONDS,
     HistoryPoint,
     RunHistory,
-    StreamFigures,
+    StreamSamples,
 )
 from streamapp_runtime.driver.page.running_app import RunningApp, running_app
 from streamapp_runtime.driver.reporting.run_messages import outage_message
@@ -262,7 +262,7 @@ class PageRecorder:
             rates = self._rows_in / seconds, self._rows_out / seconds
             self._totals.append(_Totals(at, dict(self._read), dict(self._written), dict(self._read_by_task)))
             lags = self._last.lags if self._last else {}
-            figures = StreamFigures.of(self._places, *self._stream_rates(), lags)
+            figures = StreamSamples.of(self._places, *self._stream_rates(), lags)
             self._history.add(HistoryPoint(self.now(), *rates, lag, mean, figures))
             self._rows_in = self._rows_out = self._batch_count = 0
             self._batch_seconds = 0.0

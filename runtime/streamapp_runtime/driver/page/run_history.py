@@ -15,7 +15,7 @@ Columns = dict[str, list[float | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class StreamFigures:
+class StreamSamples:
     """How the streams do at one moment, in four bytes a number: there may be hundreds of streams."""
 
     places: Mapping[str, int] = field(default_factory=dict)  # of streams, shared by the points of one model
@@ -30,7 +30,7 @@ class StreamFigures:
         rates_in: Mapping[str, float],
         rates_out: Mapping[str, float],
         lags: Mapping[str, int],
-    ) -> "StreamFigures":
+    ) -> "StreamSamples":
         """The figures of the streams that have a place."""
         return cls(
             places,
@@ -49,7 +49,7 @@ class HistoryPoint:
     rows_out: float  # a second
     lag: int  # at the end
     batch_seconds: float | None = None  # of a batch on average; None where none ended
-    streams: StreamFigures = field(default_factory=StreamFigures)
+    streams: StreamSamples = field(default_factory=StreamSamples)
 
     def columns(self) -> dict[str, float | None]:
         """The numbers of the app as a whole by the names that they have in JSON."""

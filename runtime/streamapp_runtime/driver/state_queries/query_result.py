@@ -20,11 +20,12 @@ class QueryResult:
 
     rows: tuple[dict[str, Any], ...]
     last: bytes | None = None  # the key of the last entry, where there are more
+    snapshot: str = ""  # whose rows they are, where there are more
 
     def fields(self) -> dict[str, Any]:
         """As it is served."""
         more = {} if self.last is None else {"next": cursor(self.last)}
-        return {"rows": self.rows} | more
+        return {"rows": self.rows} | more | ({"snapshot": self.snapshot} if self.snapshot else {})
 
 
 def query_result(lookup: StateLookup, table: KnownTable, answers: Sequence[StateAnswer]) -> QueryResult:
@@ -50,7 +51,8 @@ def query_result(lookup: StateLookup, table: KnownTable, answers: Sequence[State
         for task in tasks
         for row in _rows(table, task, [(key, value) for key, owner, value in entries if owner == task])
     ]
-    return QueryResult(tuple(sorted(rows, key=lambda row: (row["key"], row["task"]))), last)
+    ordered = tuple(sorted(rows, key=lambda row: (row["key"], row["task"])))
+    return QueryResult(ordered, last, "" if last is None else lookup.snapshot)
 
 
 def cursor(entry_key: bytes) -> str:

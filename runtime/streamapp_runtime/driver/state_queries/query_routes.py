@@ -7,12 +7,15 @@ import hmac
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl
 
+from streamapp.protocol.message_names import NEW_SNAPSHOT
 from streamapp.served_pages.page_safety import SAFETY_HEADERS
 from streamapp.spec.problem import nearest, short
 from streamapp_runtime.driver.loopback_requests import method_refusal, refusal_of
+from streamapp_runtime.driver.state_queries.open_snapshots import SnapshotEndedError
 from streamapp_runtime.driver.state_queries.query_result import entry_of_cursor, query_result
 from streamapp_runtime.driver.state_queries.state_lookup_request import (
     MOST_ENTRIES,
@@ -33,11 +36,17 @@ PREFIX: Final = "/state/"
 ACCESS_VARIABLE: Final = "STREAMAPP_STATE_TOKEN"
 """The environment variable of a driver's pod with the token that lets other pods ask."""
 DEFAULT_LIMIT: Final = 100
-_PARAMETERS: Final = ("key", "prefix", "after", "limit")
+_PARAMETERS: Final = ("key", "prefix", "after", "limit", "snapshot")
 _UNAUTHORIZED: Final = "401 Unauthorized"
 _UNAVAILABLE: Final = "503 Service Unavailable"
 _HEADERS: Final = {_UNAUTHORIZED: ("WWW-Authenticate", "Bearer"), _UNAVAILABLE: ("Retry-After", "1")}
 """What answers of a status have beside the headers of all."""
+_STATUSES: Final[Mapping[type[Exception], str]] = {
+    QueryRefusedError: "400 Bad Request",
+    SnapshotEndedError: "410 Gone",
+    StateUnavailableError: _UNAVAILABLE,
+}
+"""What becomes of a query that is not answered."""
 _JSON: Final = "application/json; charset=utf-8"
 
 
@@ -70,15 +79,15 @@ class QueryRoutes:
                 return "200 OK", {"tables": sorted(self.queries.tables)}
             lookup, table = state_lookup(name, environ.get("QUERY_STRING", "")), self.queries.table(name)
             result = query_result(lookup, table, self.queries.ask(lookup))
+            if lookup.snapshot and not result.snapshot:
+                self.queries.end_snapshot(lookup.snapshot)
         except UnknownTableError:
             nearby = nearest(name, sorted(self.queries.tables))
             return "404 Not Found", {
                 "error": f'no table and no operator with state named "{short(name)}"{nearby}'
             }
-        except QueryRefusedError as error:
-            return "400 Bad Request", {"error": str(error)}
-        except StateUnavailableError as error:
-            return _UNAVAILABLE, {"error": str(error)}
+        except (QueryRefusedError, SnapshotEndedError, StateUnavailableError) as error:
+            return _STATUSES[type(error)], {"error": str(error)}
         self._note(lookup, len(result.rows), environ.get("REMOTE_ADDR", ""))
         return "200 OK", result.fields()
 
@@ -104,7 +113,7 @@ def state_lookup(table: str, query: str) -> StateLookup:
     """What the query of a URL asks for; QueryRefusedError where it cannot be asked."""
     values: dict[str, list[bytes]] = {}
     try:
-        pairs = parse_qsl(query, keep_blank_values=True, encoding="latin-1", max_num_fields=MOST_KEYS + 3)
+        pairs = parse_qsl(query, keep_blank_values=True, encoding="latin-1", max_num_fields=MOST_KEYS + 4)
     except ValueError:
         raise QueryRefusedError(f"more than {MOST_KEYS} keys at once; ask for fewer") from None
     for name, value in pairs:
@@ -124,4 +133,11 @@ def state_lookup(table: str, query: str) -> StateLookup:
     (prefix,) = values.get("prefix", [b""])
     (after,) = values.get("after", [b""])
     last = entry_of_cursor(after.decode("latin-1")) if after else None
-    return StateLookup(table, keys, prefix, last, int(limit))
+    (snapshot,) = values.get("snapshot", [b""])
+    begins = snapshot == NEW_SNAPSHOT.encode()
+    if begins and last is not None:
+        raise QueryRefusedError(
+            f'"after" goes with the snapshot of the answer before, not with a {NEW_SNAPSHOT} one'
+        )
+    name = token_urlsafe(12) if begins else snapshot.decode("latin-1")
+    return StateLookup(table, keys, prefix, last, int(limit), name, begins)

@@ -17,6 +17,9 @@ MOST_KEYS: Final = 100
 MOST_ENTRIES: Final = 1_000
 """So many entries a scan gives at most; who wants more asks for what is behind the last one."""
 
+LEAST_SHARE: Final = 8
+"""A task gives so many entries of a page in any case."""
+
 
 class QueryRefusedError(Exception):
     """A table cannot be asked for this: why, and what can be asked."""
@@ -31,9 +34,15 @@ class StateLookup:
     prefix: bytes = b""
     after: bytes | None = None  # the key of an entry; what is asked for lies behind it
     limit: int = MOST_ENTRIES  # entries that a scan gives at most
+    snapshot: str = ""  # the name of the snapshot that is scanned; empty for the state as it is
+    begins: bool = False  # whether the snapshot is made for this
 
-    def query(self, table: KnownTable) -> StateQuery:
-        """As it is asked of tasks; QueryRefusedError where entries of this kind cannot be asked for it."""
+    def query(self, table: KnownTable, tasks: int) -> StateQuery:
+        """As it is asked of so many tasks; QueryRefusedError where entries of this kind cannot be.
+
+        A page of a snapshot may be shorter than its limit. So each task gives little more than its share: a
+        page of many tasks would else be many times as large as what is made of it.
+        """
         kind = table.entries.kind if table.entries else EntryKind.ROWS
         if self.keys:
             keys, timed = _KEYS[kind](self)
@@ -41,7 +50,8 @@ class StateLookup:
         start, end = _RANGES[kind](self)
         if self.after is not None:
             start = max(start, self.after + b"\0")
-        return StateQuery(0, self.table, (), start=start, end=end, limit=self.limit)
+        share = 2 * (self.limit // max(tasks, 1)) + LEAST_SHARE if self.snapshot else self.limit
+        return StateQuery(0, self.table, (), start=start, end=end, limit=min(self.limit, share))
 
 
 def _plain_keys(lookup: StateLookup) -> tuple[tuple[bytes, ...], bool]:

@@ -2,9 +2,11 @@
 
 A query travels with the orders of a batch and is answered before the batch reads a record. Where all lanes
 run each batch together, its answers are of one batch: of the same moment for all tasks. Lanes that do not
-wait for each other answer as of their own last batches.
+wait for each other answer as of their own last batches. A snapshot is made by the query for its first page,
+and so is of that moment.
 """
 
+import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from threading import Event, Lock
@@ -12,6 +14,11 @@ from typing import Final
 
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.state_queries.key_owners import tasks_with_keys
+from streamapp_runtime.driver.state_queries.open_snapshots import (
+    OpenSnapshots,
+    SnapshotEndedError,
+    TooManySnapshotsError,
+)
 from streamapp_runtime.driver.state_queries.state_lookup_request import QueryRefusedError, StateLookup
 from streamapp_runtime.lanes.protocol.state_query import StateAnswer, StateQuery
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
@@ -31,6 +38,14 @@ class UnknownTableError(Exception):
     """The app keeps no table and no operator's state of this name."""
 
 
+@dataclass(frozen=True, slots=True)
+class QueryOrders:
+    """What lanes are asked of their state in one batch."""
+
+    by_lane: Mapping[str, tuple[StateQuery, ...]]  # by processor
+    snapshots: tuple[int, ...] = ()  # the numbers of those that are being read
+
+
 @dataclass(slots=True, eq=False)
 class _WaitingQuery:
     """A query, and what has been answered so far."""
@@ -41,6 +56,7 @@ class _WaitingQuery:
     answers: dict[str, StateAnswer] = field(default_factory=dict)  # by task
     missing: dict[str, str] = field(default_factory=dict)  # by task: why it could not answer
     tasks: frozenset[str] = frozenset()  # whose answers make it complete
+    gone: str = ""  # why the snapshot that it is a page of cannot be read any more
 
 
 @dataclass(slots=True)
@@ -55,6 +71,7 @@ class StateQueries:
     _launch: Launch | None = None
     _tables: Mapping[str, KnownTable] = field(default_factory=dict)
     _ended: bool = False
+    _snapshots: OpenSnapshots = field(default_factory=lambda: OpenSnapshots(time.monotonic))
 
     @property
     def tables(self) -> Mapping[str, KnownTable]:
@@ -70,12 +87,20 @@ class StateQueries:
         return self._tables[name]
 
     def begin(self, launch: Launch) -> None:
-        """Take queries of this model from now on; those that wait are asked again."""
+        """Take queries of this model from now on; those that wait are asked again.
+
+        Tasks and their stores are others, and snapshots are gone.
+        """
         with self._lock:
             self._launch, self._tables = launch, known_tables(launch.program, launch.setup)
+            self._snapshots.clear()
             for number, waiting in list(self._waiting.items()):
+                if waiting.lookup.snapshot:
+                    waiting.gone = "the job model of the app has changed"
+                    waiting.answered.set()
+                    continue
                 try:
-                    self._waiting[number] = self._new_query(number, waiting.lookup, waiting.answered)
+                    self._waiting[number] = self._new_query(number, waiting.lookup, waiting.answered, 0)
                 except (QueryRefusedError, UnknownTableError):
                     waiting.answered.set()
 
@@ -89,7 +114,8 @@ class StateQueries:
     def ask(self, lookup: StateLookup) -> list[StateAnswer]:
         """The answers of all tasks that can have what is asked for.
 
-        UnknownTableError, QueryRefusedError, or StateUnavailableError where no answer came in time.
+        UnknownTableError, QueryRefusedError, SnapshotEndedError, or StateUnavailableError where no
+        answer came in time.
         """
         with self._lock:
             if self._ended:
@@ -100,15 +126,25 @@ class StateQueries:
                 raise StateUnavailableError(f"{MOST_WAITING} queries are waiting already")
             self._number += 1
             number, answered = self._number, Event()
-            self._waiting[number] = self._new_query(number, lookup, answered)
+            self._waiting[number] = self._begun_query(number, lookup, answered)
             self.arrived.set()
         answered.wait(self.seconds)
         with self._lock:
             waiting = self._waiting.pop(number)
             missing_tasks = sorted(waiting.tasks - waiting.answers.keys())
-            if missing_tasks or not waiting.tasks:
+            is_answered = waiting.tasks and not missing_tasks and not waiting.gone
+            if waiting.gone or (lookup.begins and not is_answered):
+                self._snapshots.end(lookup.snapshot)
+            if waiting.gone:
+                raise SnapshotEndedError(waiting.gone)
+            if not is_answered:
                 raise StateUnavailableError(self._reason(waiting, missing_tasks))
             return [waiting.answers[task] for task in sorted(waiting.answers)]
+
+    def end_snapshot(self, name: str) -> None:
+        """Let go of a snapshot: all of it was read."""
+        with self._lock:
+            self._snapshots.end(name)
 
     def wait(self, seconds: float) -> None:
         """Return when a query comes, or after so long."""
@@ -122,12 +158,12 @@ class StateQueries:
         with self._lock:
             return any(_asked_tasks(each, idle_tasks, together) for each in self._waiting.values())
 
-    def queries(
-        self, lanes: Mapping[str, Collection[str]], *, together: bool
-    ) -> dict[str, tuple[StateQuery, ...]]:
-        """What each of the lanes that are given orders is asked, by processor."""
+    def orders(self, lanes: Mapping[str, Collection[str]], *, together: bool) -> QueryOrders:
+        """What each of the lanes that are given orders is asked, and has to keep."""
+        with self._lock:
+            snapshots = self._snapshots.numbers()
         if not self._waiting:
-            return {}
+            return QueryOrders({}, snapshots)
         queries: dict[str, list[StateQuery]] = {}
         idle_tasks = frozenset(task for tasks in lanes.values() for task in tasks)
         with self._lock:
@@ -139,7 +175,8 @@ class StateQueries:
                 for processor, tasks in lanes.items():
                     if own_tasks := tuple(task for task in tasks if task in asked_tasks):
                         queries.setdefault(processor, []).append(replace(waiting.query, tasks=own_tasks))
-        return {processor: tuple(asked) for processor, asked in queries.items()}
+        by_lane = {processor: tuple(asked) for processor, asked in queries.items()}
+        return QueryOrders(by_lane, snapshots)
 
     def note(self, reports: Iterable[TaskReport]) -> None:
         """Take what lanes have answered."""
@@ -150,6 +187,10 @@ class StateQueries:
                 waiting = self._waiting.get(answer.number)
                 if waiting is None or answer.task not in waiting.tasks:
                     continue
+                if answer.gone:
+                    waiting.gone = f"{answer.task}: {answer.missing}"
+                    waiting.answered.set()
+                    continue
                 if answer.missing:
                     waiting.missing[answer.task] = answer.missing
                     continue
@@ -157,11 +198,25 @@ class StateQueries:
                 if waiting.tasks <= waiting.answers.keys():
                     waiting.answered.set()
 
-    def _new_query(self, number: int, lookup: StateLookup, answered: Event) -> _WaitingQuery:
+    def _begun_query(self, number: int, lookup: StateLookup, answered: Event) -> _WaitingQuery:
+        """A query with the snapshot that it is about."""
+        try:
+            snapshot = self._snapshots.number(lookup)
+        except TooManySnapshotsError as error:
+            raise StateUnavailableError(str(error)) from None
+        try:
+            return self._new_query(number, lookup, answered, snapshot)
+        except (QueryRefusedError, UnknownTableError):
+            self._snapshots.end(lookup.snapshot)
+            raise
+
+    def _new_query(self, number: int, lookup: StateLookup, answered: Event, snapshot: int) -> _WaitingQuery:
         if self._launch is None:
             raise TypeError("no model runs")
-        query = replace(lookup.query(self.table(lookup.table)), number=number)
+        table = self.table(lookup.table)
         tasks = tasks_with_keys(self._launch, lookup.table, lookup.keys)
+        query = lookup.query(table, len(tasks))
+        query = replace(query, number=number, snapshot=snapshot, begins=lookup.begins)
         return _WaitingQuery(lookup, query, answered, tasks=tasks)
 
     def _reason(self, waiting: _WaitingQuery, missing_tasks: list[str]) -> str:

@@ -27,6 +27,7 @@ from streamapp_runtime.operators.stateless.stream_operations import Read, Write
 from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError
 from streamapp_runtime.program.program import Program, PythonLayer, RowEdge
 from streamapp_runtime.remote.remote_reader import RemoteReader
+from streamapp_runtime.stores.recorded_store import RecordedStore
 from streamapp_runtime.stores.store import Store, StoreError
 from streamapp_runtime.systems.connection import open_system
 from streamapp_runtime.systems.stream_system import StreamSystem
@@ -116,7 +117,7 @@ class LayerContext:
         """Whether the layer keeps a table, or an operator's state, of this name."""
         return name in self.lane_stores.specs or name in self.side_input_stores.specs
 
-    def store(self, task: str, name: str) -> Store:
+    def store(self, task: str, name: str) -> RecordedStore:
         """A store that was settled in this batch."""
         if name in self.side_input_stores.specs:
             return self.side_input_stores.store(task, name)

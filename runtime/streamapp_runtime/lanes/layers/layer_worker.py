@@ -32,8 +32,8 @@ from streamapp_runtime.lanes.protocol.state_query import StateAnswer
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.lanes.protocol.traffic import RESTORED_BYTES
+from streamapp_runtime.lanes.task_stores.lane_snapshots import LaneSnapshots
 from streamapp_runtime.lanes.task_stores.lane_stores import RESTORE_SECONDS
-from streamapp_runtime.lanes.task_stores.state_lookup import answer_query
 from streamapp_runtime.lanes.task_stores.state_usage import StateUsage, full_store_message
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.program.program import Program
@@ -55,6 +55,7 @@ class LayerWorker:
         self.cleared_stores = self._clear_unowned_stores() if self.context.last else ()
         self.beacon, self.oom_kills = StepBeacon(self.context.system.trouble), oom_kills()
         self.usage = StateUsage(Path(setup.state))
+        self.snapshots = LaneSnapshots()
 
     def run(
         self, batches: Iterator[pa.RecordBatch], orders: Orders, spark_attempt: int
@@ -77,6 +78,7 @@ class LayerWorker:
     def close(self) -> None:
         """Let go of everything; what is pending in stores is dropped."""
         self.beacon.close()
+        self.snapshots.keep(())
         self.context.close()
 
     def _clear_unowned_stores(self) -> tuple[UnownedStore, ...]:
@@ -166,6 +168,7 @@ class LayerWorker:
 
     def _answers(self, batch: LayerBatch) -> Iterator[StateAnswer]:
         """What this layer's stores have of what the lane is asked, at the checkpoints of its order."""
+        self.snapshots.keep(batch.lane.snapshots)
         indexes = {task.name: index for index, task in enumerate(batch.lane.tasks)}
         for query in batch.lane.queries:
             for task in query.tasks if self.context.has_store(query.table) else ():
@@ -174,7 +177,7 @@ class LayerWorker:
                     yield StateAnswer(query.number, task, missing=message)
                     continue
                 try:
-                    yield answer_query(query, task, self.context.store(task, query.table))
+                    yield self.snapshots.answer(query, task, self.context.store(task, query.table))
                 except StoreError as error:
                     yield StateAnswer(query.number, task, missing=error.message)
 

@@ -82,6 +82,7 @@ class LaneOrder:
     executor_id: str = ""  # the executor that it has to find itself on; empty for any
     shared: tuple[BroadcastOrder, ...] = ()
     queries: tuple[StateQuery, ...] = ()  # what it is asked of its state
+    snapshots: tuple[int, ...] = ()  # of its state, that are being read; others are let go
 
 
 @dataclass(frozen=True, slots=True)

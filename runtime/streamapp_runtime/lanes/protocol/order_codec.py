@@ -98,6 +98,7 @@ class OrderMemory:
             "executor_id": lane.executor_id,
             "shared": _lists(lane.shared),
             "queries": [query.fields() for query in lane.queries],
+            "snapshots": lane.snapshots,
             "release": orders.release,
             "skip": _lists(orders.skip),
             "trial": orders.trial,
@@ -130,7 +131,8 @@ class OrderMemory:
         )
         shared = tuple(BroadcastOrder(*values) for values in head["shared"])
         queries = tuple(StateQuery.of_fields(values) for values in head["queries"])
-        lane = LaneOrder(head["processor"], tasks, head["executor_id"], shared, queries)
+        snapshots = tuple(head["snapshots"])
+        lane = LaneOrder(head["processor"], tasks, head["executor_id"], shared, queries, snapshots)
         if _digest(lane) != head["digest"]:
             raise OrderMismatchError(
                 f"batch {head['batch']} is meant for other checkpoints than {lane.processor} has"

@@ -25,18 +25,21 @@ class StateQuery:
     start: bytes = b""  # of a range
     end: bytes | None = None
     limit: int = 0  # how many entries of a range each task gives at most
+    snapshot: int = 0  # the number of the snapshot that is read; 0 for the state as it is
+    begins: bool = False  # whether the snapshot is made now
 
     def fields(self) -> list[Any]:
         """As it travels."""
         keys, end = [_text(key) for key in self.keys], None if self.end is None else _text(self.end)
-        return [self.number, self.table, self.tasks, keys, self.timed, _text(self.start), end, self.limit]
+        entries = [keys, self.timed, _text(self.start), end, self.limit]
+        return [self.number, self.table, self.tasks, *entries, self.snapshot, self.begins]
 
     @classmethod
     def of_fields(cls, fields: Sequence[Any]) -> "StateQuery":
         """As it was sent."""
-        number, table, tasks, keys, timed, start, end, limit = fields
+        number, table, tasks, keys, timed, start, end, *others = fields
         keys, end = tuple(map(b64decode, keys)), None if end is None else b64decode(end)
-        return cls(number, table, tuple(tasks), keys, timed, b64decode(start), end, limit)
+        return cls(number, table, tuple(tasks), keys, timed, b64decode(start), end, *others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +51,19 @@ class StateAnswer:
     entries: tuple[tuple[bytes, bytes], ...] = ()  # keys and values
     cut: bool = False  # whether the range goes on behind the last entry
     missing: str = ""  # why the task cannot answer
+    gone: bool = False  # whether it never can: the snapshot that is asked for is gone
 
     def fields(self) -> list[Any]:
         """As it travels."""
         entries = [[_text(key), _text(value)] for key, value in self.entries]
-        return [self.number, self.task, entries, self.cut, self.missing]
+        return [self.number, self.task, entries, self.cut, self.missing, self.gone]
 
     @classmethod
     def of_fields(cls, fields: Sequence[Any]) -> "StateAnswer":
         """As it was sent."""
-        number, task, entries, cut, missing = fields
+        number, task, entries, *others = fields
         pairs = tuple((b64decode(key), b64decode(value)) for key, value in entries)
-        return cls(number, task, pairs, cut, missing)
+        return cls(number, task, pairs, *others)
 
 
 def _text(data: bytes) -> str:

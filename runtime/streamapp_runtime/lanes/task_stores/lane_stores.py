@@ -20,6 +20,7 @@ from streamapp_runtime.lanes.protocol.traffic import size_of
 from streamapp_runtime.lanes.task_stores.store_claim import StoreClaim
 from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
 from streamapp_runtime.stores.directories.state_directory import state_directory
+from streamapp_runtime.stores.recorded_store import RecordedStore
 from streamapp_runtime.stores.store import Store, StoreIdentity, StoreKind, StoreMark
 from streamapp_runtime.stores.store_opening import LOCK_WAIT_SECONDS
 from streamapp_runtime.systems.stream_system import StreamSystem
@@ -33,7 +34,7 @@ TOMBSTONES_KEPT_MS = USABLE_SECONDS * 1_000
 
 @dataclass(slots=True)
 class _OpenStore:
-    store: Store
+    store: RecordedStore
     place: StoreClaim
     pending: str = ""  # the attempt whose writes are pending
 
@@ -75,7 +76,7 @@ class LaneStores:
         restored, left = sum(each.restored for each in progress), sum(each.left for each in progress)
         return RestoreProgress(restored, left, sum(each.size for each in progress))
 
-    def store(self, task: str, name: str) -> Store:
+    def store(self, task: str, name: str) -> RecordedStore:
         """A store that was settled in this batch."""
         return self._open[task, name].store
 

@@ -6,7 +6,6 @@ follows. Killed anywhere in between, the same is done again: the store's mark sa
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import pyarrow as pa
 
@@ -14,6 +13,7 @@ from streamapp.side_inputs.side_input_version import EndOfVersion, SideInputVers
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.lanes.task_stores.table_versions import TableVersions
+from streamapp_runtime.stores.recorded_store import RecordedStore
 from streamapp_runtime.stores.store import Store
 from streamapp_runtime.stores.store_snapshot import LinkedCopy
 
@@ -27,11 +27,11 @@ class SealedVersions:
 
     snapshots: TableVersions
     filling: SideInputVersion = field(default_factory=SideInputVersion)
-    _visible_store: Store | None = None  # the version that is seen, of a store in memory
+    _visible_store: RecordedStore | None = None  # the version that is seen, of a store in memory
     _shared: int = 0  # the version of which other lanes were given a copy
 
     @property
-    def store(self) -> Store | None:
+    def store(self) -> RecordedStore | None:
         """The version that is seen; None before one is whole."""
         return self._visible_store or self.snapshots.store
 
@@ -62,7 +62,9 @@ class SealedVersions:
         unseen = set() if self.filling.sealed else {p.stream for p in partitions}
         return [*map(str, sorted(self.filling.ended)), *sorted(unseen)]
 
-    def swap(self, store: Store, empty: Store | None, commit: Callable[[Store], None]) -> Store:
+    def swap(
+        self, store: RecordedStore, empty: RecordedStore | None, commit: Callable[[Store], None]
+    ) -> RecordedStore:
         """See the version that is whole; gives the store that the next one is filled into.
 
         `empty` is a new store where stores are in memory; `commit` writes the mark.
@@ -74,8 +76,7 @@ class SealedVersions:
             return empty
         name = self._name(whole.number)
         self.snapshots.remove(name)  # begun by a worker that was killed
-        source: Any = store
-        self.snapshots.publish(source, name)
+        self.snapshots.publish(store, name)
         crash_point("adjunct.sealed")
         for keys, _ in list(store.batches()):
             store.put(keys, pa.nulls(len(keys), pa.binary()))

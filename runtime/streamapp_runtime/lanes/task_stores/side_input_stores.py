@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -25,6 +24,7 @@ from streamapp_runtime.lanes.task_stores.store_claim import StoreClaim
 from streamapp_runtime.lanes.task_stores.table_versions import TableVersions
 from streamapp_runtime.stores.directories.state_directory import EVERY_TASK, state_directory
 from streamapp_runtime.stores.engines.memory_store import MemoryStore
+from streamapp_runtime.stores.recorded_store import RecordedStore
 from streamapp_runtime.stores.store import Store, StoreIdentity, StoreKind, StoreLimits, StoreMark
 from streamapp_runtime.stores.store_opening import LOCK_WAIT_SECONDS
 from streamapp_runtime.systems.stream_system import StreamSystem
@@ -38,7 +38,7 @@ def _now() -> int:
 
 @dataclass(slots=True)
 class _OpenTable:
-    store: Store
+    store: RecordedStore
     place: StoreClaim
     positions: dict[Partition, int]  # what it contains
     sealed: SealedVersions | None = None  # where rows come as versions
@@ -59,7 +59,9 @@ class SideInputStores:
     clock: Callable[[], int] = _now
     _open: dict[tuple[str, str], _OpenTable] = field(default_factory=dict)
     _versions: dict[str, TableVersions] = field(default_factory=dict)  # of broadcast tables on disk
-    _nothing: Store = field(default_factory=lambda: MemoryStore(StoreLimits()))  # before there is a version
+    _nothing: RecordedStore = field(
+        default_factory=lambda: RecordedStore(MemoryStore(StoreLimits()))
+    )  # before there is a version
 
     def share(self, orders: Iterable[BroadcastOrder]) -> None:
         """Read the versions of broadcast tables that a batch is to see; those it does not are removed."""
@@ -84,8 +86,7 @@ class SideInputStores:
             return False
         if table.sealed:
             return table.sealed.share(self._versions[order.table], order.makes, again=not order.version)
-        store: Any = table.store
-        self._versions[order.table].publish(store, order.makes)
+        self._versions[order.table].publish(table.store, order.makes)
         return True
 
     def settle(
@@ -109,7 +110,7 @@ class SideInputStores:
             contained |= table.positions
         return contained
 
-    def store(self, task: str, name: str) -> Store:
+    def store(self, task: str, name: str) -> RecordedStore:
         """What rows of a task see of a table that was settled in this batch."""
         versions = self._versions.get(name)
         if versions is not None:
@@ -223,7 +224,7 @@ class SideInputStores:
     def _swap(self, table: _OpenTable, spec: SideInputStoreSpec) -> None:
         """See the next version where it is whole."""
         if table.sealed and table.sealed.filling.whole(table.positions):
-            empty = MemoryStore(StoreLimits()) if spec.kind is StoreKind.MEMORY else None
+            empty = RecordedStore(MemoryStore(StoreLimits())) if spec.kind is StoreKind.MEMORY else None
             table.store = table.sealed.swap(table.store, empty, lambda store: store.apply(self._mark(table)))
 
     def _refresh(self, table: _OpenTable, spec: SideInputStoreSpec) -> None:

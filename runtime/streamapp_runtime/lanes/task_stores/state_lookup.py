@@ -15,14 +15,19 @@ Entry = tuple[bytes, bytes]
 def answer_query(query: StateQuery, task: str, store: Store) -> StateAnswer:
     """What a store has of what is asked for; nothing is pending in it."""
     if not query.keys:
-        # One entry more than is wanted tells whether the range goes on.
-        entries, cut = _bounded(islice(store.scan(query.start, query.end), query.limit + 1), query.limit)
-        return StateAnswer(query.number, task, entries, cut)
+        return range_answer(query, task, store.scan(query.start, query.end))
     keys = sorted(timed_keys(store, query.keys)) if query.timed else sorted(query.keys)
     values = store.get(pa.array(keys, pa.binary())).to_pylist()
     held = ((key, value) for key, value in zip(keys, values, strict=True) if value is not None)
     entries, cut = _bounded(held, len(keys))
     return StateAnswer(query.number, task, entries, cut)
+
+
+def range_answer(query: StateQuery, task: str, entries: Iterator[Entry]) -> StateAnswer:
+    """The first entries of the range that is asked for."""
+    # One entry more than is wanted tells whether the range goes on.
+    chosen, cut = _bounded(islice(entries, query.limit + 1), query.limit)
+    return StateAnswer(query.number, task, chosen, cut)
 
 
 def timed_keys(store: Store, keys: Iterable[bytes]) -> Iterator[bytes]:

@@ -10,7 +10,8 @@ from pathlib import Path
 from uuid import uuid4
 
 from streamapp_runtime.crash_points import crash_point
-from streamapp_runtime.stores.store import Store, StoreKind
+from streamapp_runtime.stores.recorded_store import RecordedStore
+from streamapp_runtime.stores.store import StoreKind
 from streamapp_runtime.stores.store_snapshot import CopyableStore, open_snapshot
 
 
@@ -21,15 +22,16 @@ class TableVersions:
     folder: Path
     kind: StoreKind
     reads: bool = True  # whether this worker looks into them; else it only keeps them
-    store: Store | None = None  # the version that is read
+    store: RecordedStore | None = None  # the version that is read
     _version: str = field(default="")
 
     def use(self, version: str) -> None:
         """Read this version from now on; none where it has no name."""
         if version != self._version:
-            self.close()
+            if self.store is not None:
+                self.store.retire()
             reads = version and self.reads
-            self.store = open_snapshot(self.kind, self.folder / version) if reads else None
+            self.store = RecordedStore(open_snapshot(self.kind, self.folder / version)) if reads else None
             self._version = version
 
     def publish(self, source: CopyableStore, version: str) -> None:

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from streamapp_runtime.cli.state import state
+from streamapp_runtime.driver.state_queries.open_snapshots import MOST_SNAPSHOTS
 from streamapp_runtime.driver.state_queries.query_routes import DEFAULT_LIMIT
 from streamapp_runtime.driver.state_queries.state_lookup_request import MOST_ENTRIES, MOST_KEYS
 from tests.harness.runs.app_runs import AppEnv, Input, app
@@ -78,10 +79,41 @@ def test_a_scan_gives_as_much_as_it_may_and_where_it_goes_on(served: ServedState
     assert "next" not in second
 
 
+def test_a_snapshot_is_read_in_pages_by_the_name_that_the_first_has(served: ServedState) -> None:
+    rows, pages = [], 0
+    answer = {"next": "", "snapshot": "new"}
+    names = set()
+    while "next" in answer:
+        path = f"/state/totals?prefix=u&limit=50&snapshot={answer['snapshot']}&after={answer['next']}"
+        status, answer = served.asked(path)
+        assert status == 200
+        rows += answer["rows"]
+        names |= {answer["snapshot"]} if "snapshot" in answer else set()
+        pages += 1
+    assert [row["key"] for row in rows] == [f"u{n:03}" for n in range(USERS)]
+    assert (len(names), pages >= 3) == (1, True)
+    status, answer = served.asked(f"/state/totals?prefix=u&limit=50&snapshot={names.pop()}")
+    assert (status, answer["error"].startswith("the snapshot is gone, begin the scan again: ")) == (410, True)
+
+
+def test_a_snapshot_is_of_one_table_and_prefix_and_some_are_open_at_a_time(served: ServedState) -> None:
+    name = served.asked("/state/totals?limit=5&snapshot=new")[1]["snapshot"]
+    assert "of another table or prefix" in served.refused(f"/state/totals?prefix=u&snapshot={name}")
+    assert '"after" goes with the snapshot' in served.refused("/state/totals?snapshot=new&after=YQ==")
+    assert '"key" and "snapshot" exclude' in served.refused("/state/totals?snapshot=new&key=a")
+    for _ in range(MOST_SNAPSHOTS - 1):
+        assert served.asked("/state/totals?limit=5&snapshot=new")[0] == 200
+    status, answer = served.asked("/state/totals?limit=5&snapshot=new")
+    assert (status, "snapshots are being read already" in answer["error"]) == (503, True)
+    assert served.asked(f"/state/totals?limit=5&snapshot={name}")[0] == 200
+
+
 def test_what_cannot_be_asked_is_refused_with_what_can(served: ServedState) -> None:
     assert served.asked("/state/total")[0] == 404
     assert 'did you mean "totals"?' in served.asked("/state/total")[1]["error"]
-    assert 'there are "key", "prefix", "after", "limit"' in served.refused("/state/totals?wrong=1")
+    assert 'there are "key", "prefix", "after", "limit", "snapshot"' in served.refused(
+        "/state/totals?wrong=1"
+    )
     assert served.refused("/state/totals?limit=0") == f'"limit" is a number from 1 to {MOST_ENTRIES:,}'
     assert "a number from 1" in served.refused(f"/state/totals?limit={MOST_ENTRIES + 1}")
     assert "a number from 1" in served.refused("/state/totals?limit=")
@@ -114,9 +146,11 @@ def test_commands_print_rows(served: ServedState) -> None:
     assert [row["key"] for row in rows] == [ODD_KEY, *(f"u{n:03}" for n in range(99))]
     every = served.command("scan", "totals", "--limit", "5000", "-o", "json").stdout.splitlines()
     assert len(every) == USERS + 1
+    whole = served.command("scan", "totals", "--all", "-o", "json").stdout.splitlines()
+    assert whole == every
     few = served.command("scan", "totals", "--prefix", "u01", "--limit", "3")
     assert len(few.stdout.splitlines()) == 4
-    assert few.stderr == "there are more than 3 rows; see --limit and --prefix\n"
+    assert few.stderr == "there are more than 3 rows; see --limit, --all and --prefix\n"
 
 
 def test_commands_say_what_is_wrong(served: ServedState) -> None:
