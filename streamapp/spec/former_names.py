@@ -10,9 +10,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from streamapp.spec.log_levels import SPARK_LEVEL_VARIABLE
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.field_marks import Former, renamed_message
-from streamapp.spec.text.document import Path
+from streamapp.spec.text.document import Path, dotted
 from streamapp.spec.validation.error_messages import describe_value, model_in
 
 
@@ -39,8 +40,32 @@ def current_form(data: Any, filled_in: bool) -> CurrentForm:
     definition have filled it in.
     """
     form = CurrentForm(data, filled_in)
-    form.data = _current(data, StreamApp, (), form)
+    form.data = _with_spark_level(_current(data, StreamApp, (), form), form)
     return form
+
+
+def _with_spark_level(data: Any, form: CurrentForm) -> Any:
+    """The level of Spark's lines as a field, where a variable says it. The variable stays where it is."""
+    spec = data.get("spec") if isinstance(data, dict) else None
+    if not isinstance(spec, dict):
+        return data
+    entries = spec.get("env")
+    for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+        if not isinstance(entry, dict) or entry.get("name") != SPARK_LEVEL_VARIABLE:
+            continue
+        level, logging = entry.get("value"), spec.get("logging", {})
+        if not isinstance(level, str) or not isinstance(logging, dict):
+            continue
+        place, current = ("spec", "env", index, "value"), ("spec", "logging", "sparkLevel")
+        form.renamed.append((place, renamed_message(SPARK_LEVEL_VARIABLE, dotted(current))))
+        known = logging.get("sparkLevel")
+        if known is None:
+            form.written[current] = place
+            spec = {**spec, "logging": {**logging, "sparkLevel": level.lower()}}
+        elif known != level.lower():
+            message = f'says {describe_value(level)}, and "{dotted(current)}" something else; leave it out'
+            form.contradictions.append((place, message))
+    return data if spec is data["spec"] else {**data, "spec": spec}
 
 
 def _current(value: Any, model: type[BaseModel], path: Path, form: CurrentForm) -> Any:

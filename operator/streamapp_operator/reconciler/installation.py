@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from streamapp.spec.resource.runtime_policies import Logging
+
 
 class Allowance(StrEnum):
     """Features of pod templates that an installation has to allow."""
@@ -55,6 +57,7 @@ class Installation:
     executor_requests: Mapping[str, str] = field(default_factory=lambda: {"cpu": "1", "memory": "2Gi"})
     storage_class: str = ""  # for claims that name none; empty: the cluster's default
     spark_conf: Mapping[str, str] = field(default_factory=dict)
+    logging: Logging = field(default_factory=Logging)  # of apps that leave it out
     network_rules: AppNetworkRules | None = None  # None: apps have no NetworkPolicy
 
     def allows(self, allowance: Allowance) -> bool:

@@ -10,6 +10,7 @@ from pydantic import Field, ValidationError
 
 from streamapp.spec.problem import Problem, nearest, short
 from streamapp.spec.resource.base import Part, field_texts
+from streamapp.spec.resource.runtime_policies import Logging
 from streamapp.spec.text.document import dotted
 from streamapp_operator.controller.client.api_types import EGRESS_RULE, NETWORK_PEER, type_problems
 from streamapp_operator.reconciler.installation import (
@@ -79,12 +80,15 @@ class InstallationFile(Part):
     """Storage class of claims that name none; the cluster's default when unset."""
     spark_conf: Mapping[str, str] = _NONE.spark_conf
     """Spark settings of all apps, below their own."""
+    logging: Logging = Logging()
+    """What apps log, and how: `format`, `level`, `sparkLevel` and `loggers`, as `spec.logging` has them."""
     network_policy: AppNetworkPolicyFields = AppNetworkPolicyFields()
     """Which NetworkPolicy each app has; see below. It is no part of what is kept with a generation."""
 
 
 _SECTIONS: Final[Mapping[str, type[Part]]] = {
     "allowed": AllowedFields,
+    "logging": Logging,
     "networkPolicy": AppNetworkPolicyFields,
 }
 
@@ -119,6 +123,7 @@ def read_installation(
         executor_requests=file.executor_requests,
         storage_class=file.storage_class,
         spark_conf=file.spark_conf,
+        logging=file.logging,
         network_rules=_network_rules(file.network_policy),
     )
 

@@ -15,6 +15,7 @@ from streamapp.spec.resource.runtime_policies import (
     Batch,
     CodeErrors,
     LateRows,
+    Logging,
     Monitor,
     RunPage,
     StateQueryAccess,
@@ -123,6 +124,8 @@ class Spec(Part):
     """The page of the running app, in the driver's pod."""
     state_queries: Annotated[StateQueryAccess, Needs(Capability.CLUSTER), Effect.RESTART] = StateQueryAccess()
     """Queries of the state while the app runs, in the driver's pod."""
+    logging: Annotated[Logging, Needs(Capability.RUNNING), Effect.RESTART] = Logging()
+    """What driver and executors log, and in which format."""
 
     image: Annotated[Image | None, Needs(Capability.CLUSTER), Effect.RESTART] = None
     """The runtime image; the installation's when unset."""

@@ -5,9 +5,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from streamapp.spec.app_bounds import MOST_PROCESSORS
+from streamapp.spec.log_levels import LogLevel
 from streamapp.spec.resource.base import Part
-from streamapp.spec.resource.field_marks import Capability, Needs
-from streamapp.spec.value_types.scalars import Name, Share, ShortDuration
+from streamapp.spec.resource.field_marks import Capability, Needs, named_list
+from streamapp.spec.value_types.scalars import LoggerName, Name, Share, ShortDuration
 
 
 class Batch(Part):
@@ -107,3 +108,25 @@ class StateQueryAccess(Part):
 
     enabled: bool = False
     """Whether they are answered. Forwarding a port of the driver's pod reaches them, and nothing else."""
+
+
+class LoggerLevel(Part):
+    """The level of one logger."""
+
+    name: LoggerName
+    """A Python module, or a Java class or package; loggers below it have the same level."""
+    level: LogLevel
+    """What it logs at least."""
+
+
+class Logging(Part):
+    """What driver and executors log, and in which format."""
+
+    format: Literal["json", "text"] | None = None
+    """A JSON object per line, with the field names of ECS, or text; the installation's when unset: `json`."""
+    level: LogLevel | None = None
+    """Of StreamApp and of the app's Python; the installation's when unset: `info`."""
+    spark_level: LogLevel | None = None
+    """Of Spark and all Java. Unset: `warn` in executors; in drivers `error`, without what StreamApp says."""
+    loggers: Annotated[tuple[LoggerLevel, ...], Field(strict=False), named_list(64)] = ()
+    """Levels of single loggers, before the two above."""

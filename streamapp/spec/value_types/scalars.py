@@ -22,6 +22,7 @@ LOCATION = rf"^({_PLACE}(\+{_PLACE})*|{_REFERENCE})$"
 BROADCAST_INPUT = r"^[^#\s]+(#[0-9]{1,9}|#\[[0-9]{1,9}-[0-9]{1,9}\])?$"
 ANNOTATION = r"^([a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
 VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
+LOGGER = r"^[A-Za-z_][A-Za-z0-9_$]*([.-][A-Za-z0-9_$]+)*$"
 ABSOLUTE_PATH = r"^/"
 _BROKER = r"([A-Za-z_]+://)?(\[[0-9A-Fa-f:]+\]|[^\s,:/\[\]]+)(:[0-9]{1,5})?"
 BROKERS = rf"^{_BROKER}(,\s*{_BROKER})*$"
@@ -40,6 +41,7 @@ MEANING = {
     GROUPER: "partition, streamPartition, single, or a custom one as package.module:name",
     BROADCAST_INPUT: "stream, stream#3 or stream#[0-7]",
     VARIABLE: "letters, digits and '_', not beginning with a digit",
+    LOGGER: "the name of a logger, such as org.apache.spark.scheduler or shop.scoring",
     ABSOLUTE_PATH: "a path that begins with '/'",
     LOCATION: "node, pod, volume, label:<key>, several of these joined by '+', or a custom one as "
     "package.module:name",
@@ -111,6 +113,9 @@ AppName = Annotated[
 ]
 ObjectName = Annotated[str, Field(pattern=APP_NAME, min_length=1, max_length=63)]
 Topic = Annotated[str, Field(pattern=TOPIC, min_length=1, max_length=249, examples=["shop.page-views"])]
+LoggerName = Annotated[
+    str, Field(pattern=LOGGER, min_length=1, max_length=200, examples=["org.apache.spark.scheduler"])
+]
 PythonReference = Annotated[
     str,
     Field(pattern=PYTHON_REFERENCE, max_length=256, examples=["scoring:scored"]),

@@ -46,6 +46,7 @@ SET: dict[str, tuple[str, Any]] = {
     "Spec.page": ("spec.page", {"enabled": True}),
     "Spec.autoscale": ("spec.autoscale", {"max": 4, "targetLag": 10_000}),
     "Spec.stateQueries": ("spec.stateQueries", {"enabled": True}),
+    "Spec.logging": ("spec.logging", {"level": "debug"}),
     "Spec.image": ("spec.image", "shop/runtime:1"),
     "Spec.imagePullPolicy": ("spec.imagePullPolicy", "Always"),
     "Spec.imagePullSecrets": ("spec.imagePullSecrets", [{"name": "pull"}]),

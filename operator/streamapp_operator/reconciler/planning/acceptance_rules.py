@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from streamapp.author.app_streams import is_embedded
+from streamapp.spec.log_levels import SPARK_LEVEL_VARIABLE
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
@@ -42,7 +43,8 @@ def _variables(app: StreamApp, _: Installation) -> Iterator[Problem]:
     set_elsewhere = {"PYTHONPATH": "spec.code"} if spec.code else {}
     for index, variable in enumerate(spec.env):
         set_elsewhere[variable.name] = f"spec.env[{index}]"
-        if variable.name.startswith(VARIABLE_PREFIX):
+        is_spark_level = variable.name == SPARK_LEVEL_VARIABLE and variable.value is not None
+        if variable.name.startswith(VARIABLE_PREFIX) and not is_spark_level:
             yield _not_allowed(f"spec.env[{index}].name", OWN_VARIABLE)
     for role, container, template in (
         ("driver", driver_template.DRIVER_CONTAINER, spec.driver.template),

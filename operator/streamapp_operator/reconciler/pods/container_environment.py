@@ -2,18 +2,30 @@
 
 from typing import Any
 
+from streamapp.protocol.log_settings import LogSettings
+from streamapp.spec.log_levels import SPARK_LEVEL_VARIABLE
 from streamapp.spec.resource.app import StreamApp
+from streamapp_operator.reconciler.installation import Installation
 
+APPLICATION_ID_VARIABLE = "STREAMAPP_APPLICATION_ID"
 CODE_VOLUME = "streamapp-code"
 CODE_MOUNT = "/opt/streamapp/code"
 
 
 def container_variables(app: StreamApp) -> list[dict[str, Any]]:
     """The variables of `spec.env` as a container's, and the path of the app's code."""
-    variables = [entry.model_dump(mode="json", by_alias=True, exclude_none=True) for entry in app.spec.env]
+    own = (entry for entry in app.spec.env if entry.name != SPARK_LEVEL_VARIABLE)  # it is a setting by now
+    variables = [entry.model_dump(mode="json", by_alias=True, exclude_none=True) for entry in own]
     code_variables = [{"name": "PYTHONPATH", "value": CODE_MOUNT}] if app.spec.code else []
     variable_names = {entry["name"] for entry in variables}
     return [*variables, *(entry for entry in code_variables if entry["name"] not in variable_names)]
+
+
+def log_variables(app: StreamApp, installation: Installation) -> list[dict[str, Any]]:
+    """The variables that say what a process of the app logs, and whose lines they are."""
+    settings = LogSettings.of(app.spec.logging, installation.logging)
+    variables = {APPLICATION_ID_VARIABLE: app.application_id, **settings.variables()}
+    return [{"name": name, "value": value} for name, value in variables.items()]
 
 
 def code_volume(app: StreamApp) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

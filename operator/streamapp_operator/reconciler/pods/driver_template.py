@@ -10,7 +10,11 @@ from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.objects import driver_service, object_names
 from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, object_labels, role_selector
 from streamapp_operator.reconciler.pods import runtime_image
-from streamapp_operator.reconciler.pods.container_environment import code_volume, container_variables
+from streamapp_operator.reconciler.pods.container_environment import (
+    code_volume,
+    container_variables,
+    log_variables,
+)
 from streamapp_operator.reconciler.pods.embedded_log import log_claim_volume
 from streamapp_operator.reconciler.pods.security_context import container_security, pod_security
 from streamapp_operator.reconciler.pods.state_volume import (
@@ -43,7 +47,7 @@ def driver_template(app: StreamApp, installation: Installation) -> dict[str, Any
         "image": image,
         "imagePullPolicy": runtime_image.pull_policy(app, installation),
         "args": ["streamapp", "drive"],
-        "env": [*container_variables(app), *_facts(app)],
+        "env": [*container_variables(app), *log_variables(app, installation), *_facts(app)],
         "ports": [
             {"name": port, "containerPort": number, "protocol": "TCP"}
             for port, number in driver_service.PORTS.items()
@@ -131,7 +135,6 @@ def _facts(app: StreamApp) -> list[dict[str, Any]]:
         "STREAMAPP_NODE": "spec.nodeName",
     }
     fixed = {
-        "STREAMAPP_APPLICATION_ID": app.application_id,
         "STREAMAPP_ACCEPTED": ACCEPTED_MOUNT,
         "STREAMAPP_WANTED": object_names.job_model(name),
         "STREAMAPP_REPORT": object_names.report(name),

@@ -7,7 +7,11 @@ from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, object_labels, role_selector
 from streamapp_operator.reconciler.pods import runtime_image
-from streamapp_operator.reconciler.pods.container_environment import code_volume, container_variables
+from streamapp_operator.reconciler.pods.container_environment import (
+    code_volume,
+    container_variables,
+    log_variables,
+)
 from streamapp_operator.reconciler.pods.security_context import container_security, pod_security
 from streamapp_operator.reconciler.pods.state_volume import state_volume
 from streamapp_operator.reconciler.pods.system_secrets import secret_volumes
@@ -35,7 +39,7 @@ def executor_template(app: StreamApp, installation: Installation) -> dict[str, A
                 {
                     "name": EXECUTOR_CONTAINER,
                     "image": image,
-                    "env": container_variables(app),
+                    "env": [*container_variables(app), *log_variables(app, installation)],
                     "volumeMounts": [*state.mounts, *code_mounts, *secret_mounts],
                     "securityContext": container_security(),
                 }

@@ -40,6 +40,7 @@ EDITS: dict[str, Any] = {
     "spec.page": {"page": {"enabled": True}},
     "spec.autoscale": {"autoscale": {"max": 4, "targetLag": 10_000}},
     "spec.stateQueries": {"stateQueries": {"enabled": True}},
+    "spec.logging": {"logging": {"sparkLevel": "info"}},
     "spec.delivery": {"delivery": "atLeastOnce"},
     "spec.onBadRecord": {"onBadRecord": {"action": "skip"}},
     "spec.onCodeError": {"onCodeError": {"action": "skip"}},
