@@ -12,6 +12,7 @@ import click
 
 from streamapp.jobmodel.unreadable_data import UnreadableError
 from streamapp.protocol.accepted_app import AcceptedApp, decode_accepted
+from streamapp.protocol.log_settings import LogSettings
 from streamapp.protocol.message_names import PAGE_PORT, TERMINATION
 from streamapp.protocol.termination import ExitCode
 from streamapp.spec.problem import Problem
@@ -52,24 +53,29 @@ if TYPE_CHECKING:
 def drive(metrics_port: int, page_port: int, termination: Path, standby: bool) -> None:
     """Run an accepted app by the models that the operator makes.
 
-    The operator starts this; its environment says where everything is. It ends as `streamapp run` does,
-    and leaves its last word where Kubernetes looks for it.
+    The operator starts this; its environment says where everything is, and what is logged (spec.logging).
+    It ends as `streamapp run` does, and leaves its last word where Kubernetes looks for it.
 
     \b
     Example, as the operator's pods have it:
       streamapp drive
     """
+    from streamapp_runtime.cli.run_process.message_output import log_end
+    from streamapp_runtime.log_lines.line_labels import ProcessRole
+    from streamapp_runtime.log_lines.python_logging import ProcessLogging
+
+    application_id = os.environ.get("STREAMAPP_APPLICATION_ID", "")
+    ProcessLogging(LogSettings.of_environment(os.environ), application_id, ProcessRole.DRIVER).begin()
     run_end = _run_managed(metrics_port, page_port, standby=standby)
     with suppress(OSError):  # the exit code is there in any case
         termination.write_text(run_end.ending.text(), "utf-8")
-    for line in run_end.as_json():
-        click.echo(line, err=True)
+    log_end(run_end)
     raise SystemExit(int(run_end.code))
 
 
 def _run_managed(metrics_port: int, page_port: int, *, standby: bool) -> RunEnd:
     from streamapp_runtime.cli.run_process.driver_routes import state_routes
-    from streamapp_runtime.cli.run_process.message_output import message_output
+    from streamapp_runtime.cli.run_process.message_output import log_message
     from streamapp_runtime.driver.modes.app_run import run_app
     from streamapp_runtime.driver.modes.managed import Managed
     from streamapp_runtime.driver.modes.mounted_secrets import driver_secret_values
@@ -95,11 +101,7 @@ def _run_managed(metrics_port: int, page_port: int, *, standby: bool) -> RunEnd:
     if isinstance(accepted, Problem):
         return RunEnd(ExitCode.CONFIG, problems=(accepted,))
     redact_output(driver_secret_values(environment))
-    write_message, message_periods = message_output(quiet=False, log_format="json")
-    progress, metrics = (
-        ProgressLog(write_message, time.monotonic, *message_periods),
-        RunMetrics(),
-    )
+    progress, metrics = ProgressLog(log_message, time.monotonic), RunMetrics()
     liveness = DriverLiveness(time.monotonic, warming_up=standby)
     transport = ConfigMapTransport(api, environment.wanted, environment.report, progress.trouble, redacted)
     transport.begin()
@@ -110,9 +112,9 @@ def _run_managed(metrics_port: int, page_port: int, *, standby: bool) -> RunEnd:
     queries = StateQueries() if spec.state_queries.enabled else None
     served: AbstractContextManager[None] = nullcontext()
     if recorder is not None or queries is not None:
-        served = _served_on_loopback(recorder, queries, metrics.registry, page_port, write_message)
+        served = _served_on_loopback(recorder, queries, metrics.registry, page_port, log_message)
     token = os.environ.get(ACCESS_VARIABLE, "")
-    routes = state_routes(queries, write_message, token) if queries is not None and token else {}
+    routes = state_routes(queries, log_message, token) if queries is not None and token else {}
     server = metrics_server(
         metrics.registry, metrics_port, EVERYWHERE, liveness.answer, liveness.readiness, routes
     )
@@ -123,7 +125,7 @@ def _run_managed(metrics_port: int, page_port: int, *, standby: bool) -> RunEnd:
             metrics,
             liveness,
             page=recorder,
-            telemetry=open_telemetry(accepted.app, lambda text: write_message(telemetry_message(text))),
+            telemetry=open_telemetry(accepted.app, lambda text: log_message(telemetry_message(text))),
         )
     transport.close()
     return run_end.redacted(redacted)

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from streamapp.cli.app_sources import parse_source, report_problems, select_app
+from streamapp.protocol.log_settings import LogFormat, LogSettings
 from streamapp.protocol.termination import ExitCode
+from streamapp.spec.log_levels import LOG_LEVELS, LogLevel
 from streamapp.spec.reasons import MENDED_BY_RESET
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.cli.duration_option import seconds_of
@@ -79,6 +81,14 @@ T = TypeVar("T")
     help="Begin as a new app: positions, tables and all other state of APP are given up.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing while all goes well.")
+@click.option(
+    "--log-level",
+    type=click.Choice(LOG_LEVELS),
+    metavar="LEVEL",
+    default="info",
+    show_default=True,
+    help="From which level on the run and the app's own Python log: debug, info, warn or error.",
+)
 @click.option("--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--app", "name", metavar="NAME", help="Which app, where the source holds several.")
 def run(
@@ -96,7 +106,8 @@ def run(
     take_over: bool,
     fresh: bool,
     quiet: bool,
-    log_format: str,
+    log_level: LogLevel,
+    log_format: LogFormat,
     name: str | None,
 ) -> None:
     """Run APP: plan it, form its tasks, and process its streams on Spark.
@@ -157,8 +168,9 @@ def run(
         rows=rows,
         fresh=fresh,
         code=code,
+        logging=LogSettings(log_format, log_level),
     )
-    write_message, message_periods = message_output(quiet, log_format)
+    write_message, message_periods = message_output(quiet, log_format, log_level)
     for warning in source.renamed_in(selected):
         write_message(warning_message(app, warning))
     progress, metrics = (

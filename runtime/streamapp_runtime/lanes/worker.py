@@ -16,6 +16,7 @@ from streamapp_runtime.lanes.layers.layer_worker import LayerWorker
 from streamapp_runtime.lanes.protocol.batch_orders import BATCH_PROPERTY
 from streamapp_runtime.lanes.protocol.order_codec import OrderMemory
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
+from streamapp_runtime.log_lines.python_logging import ProcessLogging
 from streamapp_runtime.program.program import Program
 from streamapp_runtime.redacted_output import redact_output, redacted_errors
 
@@ -26,6 +27,8 @@ _serving: dict[LayerKey, LayerWorker] = {}
 """At most one layer: a worker is of one role, and of one incarnation at a time."""
 _connections: list[DriverConnection] = []
 """At most one, where a Spark job runs each batch: it stays open from one batch to the next."""
+_logging: list[ProcessLogging] = []
+"""How this process logs, once it has begun to; no edit changes it in the life of a process."""
 
 Entry = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 """What `mapInArrow` is given."""
@@ -112,6 +115,9 @@ def layer_worker(key: LayerKey, packed: bytes) -> LayerWorker:
         _serving.clear()
         program, number, setup = pickle.loads(packed)  # noqa: S301 - the driver's own bytes
         redact_output(setup.secret_sources.values(os.environ))
+        if setup.logging is not None and not _logging:
+            setup.logging.begin()
+            _logging.append(setup.logging)
         worker = _serving[key] = LayerWorker(program, number, setup)
         gc.collect()
         gc.freeze()  # the daemon collects after each task: what is here now stays, and need not be looked at

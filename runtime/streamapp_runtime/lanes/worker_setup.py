@@ -13,6 +13,7 @@ from streamapp_runtime.lanes.records.dead_letters import SideOutputStream
 from streamapp_runtime.lanes.records.rejection_policy import RejectionPolicy
 from streamapp_runtime.lanes.task_stores.side_input_specs import SideInputStoreSpec
 from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
+from streamapp_runtime.log_lines.python_logging import ProcessLogging
 from streamapp_runtime.remote.remote_settings import RemoteSettings
 from streamapp_runtime.secret_sources import NO_SECRETS, SecretSources
 from streamapp_runtime.stores.directories.owned_stores import OwnedStores
@@ -44,4 +45,5 @@ class WorkerSetup:
     begins: Mapping[Partition, int] = field(default_factory=dict)  # of changelogs: what is before is no state
     format_options: Mapping[str, FormatOptions] = field(default_factory=dict)  # of streams that have any
     placements: Mapping[str, KeyPlacement] = field(default_factory=dict)  # by stream, where keys are divided
+    logging: ProcessLogging | None = None  # of a worker; None: Python's own
     secret_sources: SecretSources = NO_SECRETS  # whose values no worker writes into its output

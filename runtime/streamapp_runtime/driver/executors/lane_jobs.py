@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from pyspark.sql import DataFrame, SparkSession
+
+PROCESSOR_PROPERTY: Final = "mdc.processor"
+"""By which Spark gives an executor's log lines the processor that they are of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,7 @@ class SparkLaneJobs:
         is_bound = number < self.lanes
         frame = self.bound if is_bound else self.returned(number, processor)
         ready()
+        self.session.sparkContext.setLocalProperty(PROCESSOR_PROPERTY, processor)
         _run_partition(frame, number if is_bound else 0)
 
     def cancel(self) -> None:

@@ -47,6 +47,9 @@ from streamapp_runtime.driver.start.app_storage import AppStorage, storage_of
 from streamapp_runtime.driver.start.launch import Launch, first_launch
 from streamapp_runtime.driver.start.task_judgement import Judgement, judge_tasks
 from streamapp_runtime.driver.start.user_functions import UserFunctions, UserLocations, load_user_functions
+from streamapp_runtime.log_lines.line_labels import ProcessRole
+from streamapp_runtime.log_lines.log4j_configuration import log4j_configuration
+from streamapp_runtime.log_lines.python_logging import ProcessLogging
 from streamapp_runtime.systems.stream_system import StreamSystem
 from streamapp_runtime.transport.message_transport import MessageTransport
 
@@ -92,7 +95,8 @@ class Managed:
         state = self.environment.state
         storage = storage_of(self.app, state, self.environment.secrets)
         secret_sources = worker_secret_sources(self.environment, self.app)
-        return replace(storage, state=state / "state", secret_sources=secret_sources)
+        logging = ProcessLogging(self.environment.logging, self.app.application_id, ProcessRole.EXECUTOR)
+        return replace(storage, state=state / "state", secret_sources=secret_sources, logging=logging)
 
     def refuse_early(self, storage: AppStorage) -> None:
         """Load the app's own functions; the operator has planned it, or leaves that to the first launch."""
@@ -107,7 +111,8 @@ class Managed:
         """Executors that the cluster brings, as many as are asked for."""
         # A log that is in this pod is reached by nobody else.
         app_id, conf = self.app.application_id, self.environment.spark(is_local=is_embedded(self.app))
-        session = open_configured_session(app_id, conf)
+        log4j = log4j_configuration(self.environment.logging, app_id, ProcessRole.DRIVER)
+        session = open_configured_session(app_id, conf, log4j)
         self._executor_pool = ExecutorPool(app_id, session, lambda _: None, UNLIMITED_WORKERS)
         return self._executor_pool
 

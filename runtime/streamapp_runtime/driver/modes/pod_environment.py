@@ -3,11 +3,12 @@
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Final
 
+from streamapp.protocol.log_settings import LogSettings
 from streamapp.protocol.message_names import ACCEPTED
 from streamapp.protocol.run_authentication import (
     RPC_ENCRYPTION,
@@ -40,6 +41,7 @@ class PodEnvironment:
     location: str = ""  # what of a pod tells where it is, as `placement.location` says it
     run_secret: str = ""  # the Secret of this run, by which driver and executors know each other
     run_secret_folder: Path = RUN_AUTH_MOUNT
+    logging: LogSettings = field(default_factory=LogSettings)
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "PodEnvironment":
@@ -58,6 +60,7 @@ class PodEnvironment:
             environment.get("STREAMAPP_LOCATION", ""),
             environment.get("STREAMAPP_RUN_SECRET", ""),
             Path(environment.get("STREAMAPP_RUN_FOLDER", RUN_AUTH_MOUNT)),
+            LogSettings.of_environment(environment),
         )
 
     @property

@@ -11,6 +11,7 @@ from typing import Final
 from pyspark.sql import SparkSession
 
 from streamapp.placement.locations.location_providers import PodFacts
+from streamapp.protocol.log_settings import LogSettings
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.app_refusal import AppRefusedError
@@ -35,6 +36,8 @@ from streamapp_runtime.driver.start.launch import Launch, launch
 from streamapp_runtime.driver.start.locality_memory import LocalityMemory
 from streamapp_runtime.driver.start.operator_checks import unloadable_code
 from streamapp_runtime.driver.start.user_functions import UserFunctions, load_user_functions, location_by
+from streamapp_runtime.log_lines.line_labels import ProcessRole
+from streamapp_runtime.log_lines.python_logging import ProcessLogging
 from streamapp_runtime.stores.directories.state_directory import quoted
 from streamapp_runtime.systems.stream_system import StreamSystem, UnfitStreamError
 from streamapp_runtime.transport.file_transport import FileTransport, message_folder
@@ -55,6 +58,7 @@ class RunOptions:
     rows: int = 1_000_000
     fresh: bool = False  # give up what the app knows, and begin as a new one
     code: Path | None = None  # where the app's own code is found, beside what is installed
+    logging: LogSettings | None = None  # of what the app's own code logs; None: Python's own
 
 
 @dataclass(slots=True)
@@ -81,7 +85,13 @@ class Standalone:
 
     def storage(self) -> AppStorage:
         """As the options have it, or the app."""
-        return storage_of(self.app, self.options.data, self.options.secrets)
+        storage = storage_of(self.app, self.options.data, self.options.secrets)
+        if self.options.logging is None:
+            return storage
+        app_id, role = self.app.application_id, ProcessRole.EXECUTOR
+        return replace(
+            storage, logging=ProcessLogging(self.options.logging, app_id, role, takes_prints=False)
+        )
 
     def refuse_early(self, storage: AppStorage) -> None:
         """A start takes seconds, and what it refuses may have been known before; so may another run."""

@@ -2,10 +2,13 @@
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Final
 
 from streamapp.plan.partition_plan import Role
+from streamapp.spec.log_levels import LogLevel
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.batches.batch_result import BatchResult
@@ -75,6 +78,7 @@ class RunMessage:
     facts: dict[str, object]
     passing: bool = False  # soon followed by another of its kind, which may stand in its place
     short: str = ""  # the text where another takes its place; empty: the text itself
+    level: LogLevel = "info"
 
     def as_json(self) -> str:
         """On one line."""
@@ -83,7 +87,7 @@ class RunMessage:
 
 def telemetry_message(text: str) -> RunMessage:
     """That traces or lineage events do not reach their receiver, or do so again."""
-    return RunMessage(text, {"event": "telemetry", "message": text})
+    return RunMessage(text, {"event": "telemetry", "message": text}, level="warn")
 
 
 def warning_message(source: str, warning: Problem) -> RunMessage:
@@ -94,7 +98,7 @@ def warning_message(source: str, warning: Problem) -> RunMessage:
         "path": warning.path,
         "message": warning.message,
     }
-    return RunMessage(f"{source}: warning: {warning}", facts)
+    return RunMessage(f"{source}: warning: {warning}", facts, level="warn")
 
 
 def plan_message(launch: Launch) -> RunMessage:
@@ -194,7 +198,8 @@ def batch_message(
 def failure_message(why: str, *, again: bool = False) -> RunMessage:
     """That a batch failed; `again` for the same reason as before, of which the first line is enough then."""
     text = why.partition("\n")[0] if again else why
-    return RunMessage(f"a batch failed and is tried again: {text}", {"event": "trouble", "message": text})
+    facts: dict[str, object] = {"event": "trouble", "message": text}
+    return RunMessage(f"a batch failed and is tried again: {text}", facts, level="warn")
 
 
 def outage_message(notice: OutageNotice) -> RunMessage:
@@ -231,7 +236,15 @@ def open_windows_message(waiting: OpenWindows, watermark: int | None) -> RunMess
 
 def slow_message(which: str) -> RunMessage:
     """That a batch takes long, and who has it."""
-    return RunMessage(which, {"event": "slow", "message": which})
+    return RunMessage(which, {"event": "slow", "message": which}, level="warn")
+
+
+_CHANGE_LEVELS: Final[Mapping[ChangeKind, LogLevel]] = {
+    ChangeKind.MODEL: "info",
+    ChangeKind.LANES: "warn",
+    ChangeKind.SPEC: "info",
+    ChangeKind.REFUSED: "warn",
+}
 
 
 def change_message(change: RunChange) -> RunMessage:
@@ -243,7 +256,7 @@ def change_message(change: RunChange) -> RunMessage:
         facts["refused"] = [
             {"reason": w.reason, "path": w.path, "message": w.message} for w in change.warnings
         ]
-    return RunMessage(change.text, facts)
+    return RunMessage(change.text, facts, level=_CHANGE_LEVELS[change.kind])
 
 
 def idle_message(totals: RunTotals) -> RunMessage:

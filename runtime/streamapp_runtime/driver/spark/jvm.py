@@ -33,8 +33,8 @@ from streamapp_runtime.driver.spark.java_command import (
 )
 from streamapp_runtime.driver.spark.jit_options import LATE_COMPILATION
 from streamapp_runtime.driver.spark.spark_output import SPARK_OUTPUT
+from streamapp_runtime.log_lines.log4j_configuration import terminal_configuration
 
-LOGGING: Final = Path(__file__).with_name("log4j2.properties")
 MINIMUM_JAVA: Final = 17
 JAVA_NEEDED: Final = f"Spark needs Java {MINIMUM_JAVA} or newer"
 EXECUTOR_CLASS_PATH: Final = "spark.executor.extraClassPath"
@@ -51,23 +51,29 @@ class JvmFailedError(Exception):
     """Java is there, and Spark's JVM ended at its start; the message has its last words."""
 
 
-def start_jvm(settings: Iterable[tuple[str, str]]) -> None:
-    """Start the JVM of this process, unless it has one; JavaMissingError or JvmFailedError if it fails."""
+def start_jvm(settings: Iterable[tuple[str, str]], log4j: str | None = None) -> None:
+    """Start the JVM of this process, unless it has one; JavaMissingError or JvmFailedError if it fails.
+
+    `log4j` are the properties of its logging; left out: those of a run on a terminal.
+    """
     SPARK_OUTPUT.mute(False)
     if SparkContext._gateway is not None:  # noqa: SLF001 - Spark has no other way to be asked
         return
     java = _java()
     spark_home.prepare_spark_home()
-    options = f"-Dlog4j2.configurationFile={LOGGING.as_uri()} {LATE_COMPILATION}"
-    known = {**dict(settings), "spark.driver.defaultJavaOptions": options}
     read_end, write_end = os.pipe()
     output = os.fdopen(read_end, "rb")
-    try:
-        gateway = _direct_gateway(java, known, write_end) or _launched_gateway(known, write_end)
-    except PySparkRuntimeError as error:
-        os.close(write_end)
-        with output:
-            raise _failed(java, output.read().decode(errors="replace")) from error
+    with tempfile.TemporaryDirectory(prefix="streamapp-") as folder:  # read once, before there is a gateway
+        configuration = Path(folder, "log4j2.properties")
+        configuration.write_text(terminal_configuration() if log4j is None else log4j, "utf-8")
+        options = f"-Dlog4j2.configurationFile={configuration.as_uri()} {LATE_COMPILATION}"
+        known = {**dict(settings), "spark.driver.defaultJavaOptions": options}
+        try:
+            gateway = _direct_gateway(java, known, write_end) or _launched_gateway(known, write_end)
+        except PySparkRuntimeError as error:
+            os.close(write_end)
+            with output:
+                raise _failed(java, output.read().decode(errors="replace")) from error
     os.close(write_end)
     Thread(target=_pass_on, args=(output,), daemon=True).start()
     SparkContext._ensure_initialized(gateway=gateway)  # noqa: SLF001 - nor to be given a gateway

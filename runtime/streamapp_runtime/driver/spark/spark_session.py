@@ -88,14 +88,17 @@ def open_session(name: str, processors: int, memory: str = MEMORY) -> SparkSessi
     return open_configured_session(name, shape)
 
 
-def open_configured_session(name: str, shape: Mapping[str, str]) -> SparkSession:
-    """A session on whatever the settings name; of the engine's own they may change where the driver is."""
+def open_configured_session(name: str, shape: Mapping[str, str], log4j: str | None = None) -> SparkSession:
+    """A session on whatever the settings name; of the engine's own they may change where the driver is.
+
+    `log4j` are the properties by which its JVM logs, where it is started for this session.
+    """
     os.environ["PYSPARK_PYTHON"] = sys.executable
     fixed = {key: value for key, value in SETTINGS.items() if key not in PLACE or key not in shape}
     defaults = {"spark.master": "local[1]", EXECUTOR_OPTIONS: LATE_COMPILATION}
     master = shape.get("spark.master", defaults["spark.master"])
     settings = {**defaults, **shape, **fixed, **_authentication(master)}
-    start_jvm((key, value) for key, value in settings.items() if key not in CONTEXT_ONLY)
+    start_jvm(((key, value) for key, value in settings.items() if key not in CONTEXT_ONLY), log4j)
     builder = SparkSession.builder.appName(name)
     for key, value in settings.items():
         builder = builder.config(key, value)
@@ -103,7 +106,8 @@ def open_configured_session(name: str, shape: Mapping[str, str]) -> SparkSession
     session = builder.getOrCreate()
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, interrupted)  # Spark's own would cancel the batch
-    session.sparkContext.setLogLevel("ERROR")
+    if log4j is None:
+        session.sparkContext.setLogLevel("ERROR")
     return session
 
 

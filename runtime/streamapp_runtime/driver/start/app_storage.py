@@ -7,6 +7,7 @@ from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.systems import System
 from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.log_lines.python_logging import ProcessLogging
 from streamapp_runtime.secret_sources import NO_SECRETS, SecretSources
 from streamapp_runtime.systems.connection import Connection, EmbeddedConnection, KafkaConnection
 
@@ -18,6 +19,7 @@ class AppStorage:
     connection: Connection
     state: Path  # below which stores are kept
     secret_sources: SecretSources = NO_SECRETS  # of the Python workers
+    logging: ProcessLogging | None = None  # of the Python workers; None: Python's own
 
 
 def embedded_storage(folder: Path, *, sync: bool = False) -> AppStorage:

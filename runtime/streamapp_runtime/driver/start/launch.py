@@ -195,6 +195,7 @@ def prepare_launch(
         time=timekeeping_of(app, compiled.program, partitions, ledger, turn, int(context.now() * 1000)),
         late_rows=create_late_row_stream(app, topics, system),
         secret_sources=context.storage.secret_sources,
+        logging=context.storage.logging,
     )
     return Launch(
         context=context,

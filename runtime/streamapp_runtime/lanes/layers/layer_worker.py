@@ -36,6 +36,7 @@ from streamapp_runtime.lanes.task_stores.lane_snapshots import LaneSnapshots
 from streamapp_runtime.lanes.task_stores.lane_stores import RESTORE_SECONDS
 from streamapp_runtime.lanes.task_stores.state_usage import StateUsage, full_store_message
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
+from streamapp_runtime.log_lines.line_labels import LINE_LABELS
 from streamapp_runtime.program.program import Program
 from streamapp_runtime.stores.directories import owned_stores as owned_by_app
 from streamapp_runtime.stores.directories.state_directory import EVERY_TASK
@@ -106,7 +107,11 @@ class LayerWorker:
         attempt = attempt_name(orders.incarnation, orders.batch, spark_attempt)
         kind = FirstLayerBatch if self.context.first else LayerBatch
         batch: LayerBatch = kind(self.context, orders, lane, attempt)
-        with self.beacon.during(orders.steps_to, lane.processor, batch.times):
+        names = [task.name for task in lane.tasks]
+        with (
+            LINE_LABELS.of_lane(lane.processor, names, lambda: batch.times.step),
+            self.beacon.during(orders.steps_to, lane.processor, batch.times),
+        ):
             return (yield from self._serve_batch(batches, batch))
 
     def _serve_batch(

@@ -27,6 +27,11 @@ class StepTimes:
             self.current = before
             self._seconds[step] += perf_counter() - begun
 
+    @property
+    def step(self) -> str:
+        """The step that is at work; empty while none is."""
+        return self.current[0] if self.current else ""
+
     def making(self, step: str, items: Iterator[T]) -> Iterator[T]:
         """The same items; what it takes to make each is part of a step, what is done with it is not."""
         while True:

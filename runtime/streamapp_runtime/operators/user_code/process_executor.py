@@ -19,6 +19,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from streamapp_runtime.log_lines.line_labels import LINE_LABELS
 from streamapp_runtime.operators.operation_executor import OperationRunner, StateForm
 from streamapp_runtime.operators.state.lane_state import LaneState
 from streamapp_runtime.operators.state.stored_entries import EntryKind, StoredEntries
@@ -77,6 +78,10 @@ class ProcessExecutor:
             self._call("close")
 
     def _of_task(self, rows: Slice, task: int, state: LaneState) -> list[Slice]:
+        with LINE_LABELS.of_task(task):
+            return self._processed(rows, task, state)
+
+    def _processed(self, rows: Slice, task: int, state: LaneState) -> list[Slice]:
         out: list[Slice] = []
         python = self._operation.python
 

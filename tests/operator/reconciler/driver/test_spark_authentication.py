@@ -1,5 +1,6 @@
 """Driver and executors of a run know each other by a secret; nobody else commands Spark."""
 
+import json
 import os
 import re
 import sys
@@ -19,8 +20,8 @@ from tests.harness.operator.small_apps import join
 ENTRYPOINT = REPOSITORY / "runtime" / "image" / "entrypoint"
 PATIENCE_SECONDS = 240.0
 REGISTERED = "Successfully registered with driver"
-LINE = r"^\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{{3}}Z {} \S+: "
-"""Begins a line of a level in the log of an executor."""
+LINE = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ([A-Z]+) \S+\.app \S+: "
+"""Begins a line in the log of an executor that logs text."""
 MOUNT = "/etc/streamapp/run"
 
 
@@ -91,12 +92,12 @@ def executor(
 
 @contextmanager
 def running(
-    folder: Path, variables: dict[str, str], secret: Path, level: str | None = "info"
+    folder: Path, variables: dict[str, str], secret: Path, level: str | None = "info", **more: str
 ) -> Iterator[Child]:
     """A process as the runtime's image begins an executor; where the secret is is the test's to say."""
     moved = {name: value.replace(MOUNT, str(secret)) for name, value in variables.items()}
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environment = {**os.environ, **moved, "PATH": path, "SPARK_EXECUTOR_MEMORY": "512m"}
+    environment = {**os.environ, **moved, "PATH": path, "SPARK_EXECUTOR_MEMORY": "512m", **more}
     environment.pop("SPARK_CONF_DIR", None)
     if level is not None:
         environment["STREAMAPP_SPARK_LOG_LEVEL"] = level
@@ -104,12 +105,20 @@ def running(
         yield child
 
 
+def levels(child: Child) -> set[str]:
+    """The levels of an executor's lines, each of which is a JSON object of the executors of its app."""
+    lines = [json.loads(line) for line in child.said().splitlines() if line.startswith("{")]
+    assert all(line["service.node.role"] == "executor" for line in lines)
+    assert all(line["service.name"].endswith(".app") for line in lines)
+    return {line["log.level"] for line in lines}
+
+
 @pytest.mark.parametrize("executor", ["plain", "encrypted"], indirect=True)
 def test_an_executor_with_the_secret_is_taken(executor: tuple[Child, dict[str, str]], tmp_path: Path) -> None:
     _, variables = executor
     with running(tmp_path, variables, tmp_path / "run") as child:
         until(lambda: REGISTERED in child.said(), PATIENCE_SECONDS, child)
-        assert re.search(LINE.format("INFO"), child.said(), re.M)
+        assert "INFO" in levels(child)
 
 
 def test_an_executor_says_what_went_wrong_and_nothing_else(
@@ -121,8 +130,12 @@ def test_an_executor_says_what_went_wrong_and_nothing_else(
     (other / "secret").write_bytes(os.urandom(32))
     with running(tmp_path, variables, other, level=None) as child:
         assert child.wait(PATIENCE_SECONDS) != 0
-        assert re.search(LINE.format("(ERROR|WARN)"), child.said(), re.M)
-        assert not re.search(LINE.format("INFO"), child.said(), re.M)
+        assert levels(child)
+        assert levels(child) <= {"ERROR", "WARN"}
+    with running(tmp_path, variables, other, level=None, STREAMAPP_LOG_FORMAT="text") as child:
+        assert child.wait(PATIENCE_SECONDS) != 0
+        assert set(re.findall(LINE, child.said(), re.M)) <= {"ERROR", "WARN"}
+        assert re.search(LINE, child.said(), re.M)
 
 
 @pytest.mark.parametrize("stranger", ["without a secret", "with another secret"])
