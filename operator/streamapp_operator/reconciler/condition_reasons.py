@@ -44,6 +44,8 @@ class ConditionReason(StrEnum):
     MODEL_CHANGED = "ModelChanged"
     STABLE = "Stable"
     SCALED = "Scaled"
+    TASKS_MOVED = "TasksMoved"
+    TASKS_RETURNED = "TasksReturned"
     # Suspension and completion.
     SUSPENDED = "Suspended"
     NOT_SUSPENDED = "NotSuspended"

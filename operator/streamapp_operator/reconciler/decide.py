@@ -46,7 +46,7 @@ from streamapp_operator.reconciler.planning.model_update import ModelUpdate, mod
 from streamapp_operator.reconciler.pods.trial_pods import trial_pods
 from streamapp_operator.reconciler.status.app_status import app_status
 from streamapp_operator.reconciler.status.internal_error_status import internal_error_status
-from streamapp_operator.reconciler.status.status_events import status_events
+from streamapp_operator.reconciler.status.status_events import move_events, status_events
 from streamapp_operator.reconciler.writes.planned_writes import (
     after_status,
     before_status,
@@ -91,6 +91,7 @@ def _decision(findings: Findings) -> ReconcileDecision:
     status = app_status(findings, history)
     events = (
         *status_events(facts.status, status),
+        *move_events(facts.status, status, findings.report.moved if findings.report else {}),
         *locality_events(findings, writes_before),
         *_autoscaling_events(findings),
     )

@@ -60,11 +60,17 @@ class Findings:
     @property
     def running(self) -> bool:
         """Whether the driver runs the published job model."""
+        report = self.report
+        applied = report is not None and report.model_version == self.wanted_version
+        return self.processing and (applied or self.embedded)
+
+    @property
+    def processing(self) -> bool:
+        """Whether the driver runs a job model, be it the one before that which it is to take up."""
         pod, report = self.driver.pod, self.report
         if pod is None or report is None or pod.life is not PodLifecycle.LIVING:
             return False
-        applied = report.model_version == self.wanted_version or self.embedded
-        return report.state is DriverState.RUNNING and applied
+        return report.state is DriverState.RUNNING
 
     @property
     def no_progress(self) -> str:

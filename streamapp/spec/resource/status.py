@@ -54,6 +54,10 @@ class JobModelStatus(Part):
     """The ConfigMap that holds it."""
     run_id: ShortText | None = None
     """The run whose state it continues."""
+    moved_tasks: Count | None = None
+    """How many tasks run on another processor than the model says, since theirs was lost."""
+    moved_hash: ShortText | None = None
+    """Changes with these tasks and their processors; unset while there are none."""
 
 
 class Ending(Part):

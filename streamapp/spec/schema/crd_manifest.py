@@ -22,6 +22,7 @@ COLUMNS = (
     ("Restarts", "integer", ".status.restarts", 0),
     ("Age", "date", ".metadata.creationTimestamp", 0),
     ("Since", "date", f"{READY}.lastTransitionTime", 1),
+    ("Updated", "date", '.metadata.managedFields[?(@.subresource=="status")].time', 1),
     ("Plan", "string", ".status.plan.outcome", 1),
     ("Driver", "string", ".status.driver.pod", 1),
     ("Node", "string", ".status.driver.node", 1),

@@ -235,6 +235,7 @@ class Lives(RuleBasedStateMachine):
             assert len(drivers) == 1
             assert said["Ready"]["reason"] == "NoProgress"
             assert said["Degraded"]["status"] == "True"
+        self._agree(said)
         if said["Accepted"]["status"] == "False":
             assert said["Stalled"]["status"] == "True"
         if said["Accepted"]["status"] == "True":
@@ -243,6 +244,16 @@ class Lives(RuleBasedStateMachine):
             assert said[aspect]["status"] in allowed, (status["phase"], said[aspect])
         if status["phase"] in {Phase.COMPLETED, Phase.FAILED, Phase.SUSPENDED, Phase.REJECTED}:
             assert drivers == []
+
+    def _agree(self, said: dict[str, Any]) -> None:
+        """Degraded is of what runs, Stalled of the newest generation; neither denies what the other says."""
+        degraded, stalled = said["Degraded"], said["Stalled"]
+        if stalled["status"] == "True":
+            assert degraded["message"] != "nothing is wrong"
+        if degraded["status"] == "True":
+            assert stalled["message"] != "nobody has to do anything"
+        if stalled["status"] == "True" and said["Accepted"]["status"] != "False":
+            assert degraded["status"] == "True", "a user has to act, and nothing is wrong"
 
     def _remembered(self) -> None:
         """A locality that was kept stays until its run is given up."""

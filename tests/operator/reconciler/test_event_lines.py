@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from streamapp.protocol.driver_report import DriverState
 from streamapp_operator.controller.telemetry.json_logs import JsonFormatter
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
@@ -75,6 +76,44 @@ def test_a_job_model_that_moves_tasks_has_a_line(sim: OperatorSim, lines: io.Str
     sim.edit(processors=4)
     sim.settle()
     assert reasons(lines).count("ModelChanged") == 1
+
+
+def test_tasks_that_move_after_a_lost_executor_are_one_event_and_their_return_is_another(
+    sim: OperatorSim, lines: io.StringIO
+) -> None:
+    sim.bring_up(join())
+    model = sim.model()
+    task = model.tasks[0].name
+    other = next(name for name in model.processors if name != model.owner(task))
+    for _ in range(2):
+        sim.report(moved={task: other})
+        sim.settle()
+        sim.restart()
+    (line,) = [line for line in event_lines(lines) if line["reason"] == "TasksMoved"]
+    assert f"{task} to {other}" in line["message"]
+    assert sim.status()["jobModel"]["movedTasks"] == 1
+    sim.report(DriverState.WAITING, binding={})  # another executor is lost; the driver does not know yet
+    sim.settle()
+    assert reasons(lines).count("TasksReturned") == 0
+    for _ in range(2):
+        sim.report()
+        sim.settle()
+    assert reasons(lines).count("TasksReturned") == 1
+    assert "movedTasks" not in sim.status()["jobModel"]
+
+
+def test_an_app_stays_ready_while_its_driver_works_by_the_job_model_before(sim: OperatorSim) -> None:
+    sim.bring_up(join())
+    sim.edit(processors=4)
+    sim.settle()
+    assert sim.says("Ready") == ("True", "Running")
+    assert sim.says("Progressing") == ("True", "ModelChanged")
+    sim.report(DriverState.SWITCHING)
+    sim.settle()
+    assert sim.says("Ready")[0] == "False"
+    sim.report()
+    sim.settle()
+    assert (sim.says("Ready"), sim.says("Progressing")[0]) == (("True", "Running"), "False")
 
 
 def test_an_object_of_somebody_else_is_an_event_once(sim: OperatorSim, lines: io.StringIO) -> None:

@@ -1,5 +1,7 @@
 """What `kubectl get sapp` prints, by a real API server."""
 
+import re
+
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
 
@@ -50,6 +52,13 @@ def test_a_failed_driver_leaves_the_app_not_ready(sim: OperatorSim) -> None:
 def test_the_wide_row_says_since_when_and_where(sim: OperatorSim) -> None:
     sim.bring_up(join())
     row = printed(sim, "-o", "wide")
-    assert list(row)[8:] == ["SINCE", "PLAN", "DRIVER", "NODE"]
+    assert list(row)[8:] == ["SINCE", "UPDATED", "PLAN", "DRIVER", "NODE"]
     assert (row["PLAN"], row["DRIVER"], row["NODE"]) == ("accepted", "app-driver-1", "node-a")
     assert row["SINCE"] not in ("", "<unknown>", "<none>")
+
+
+def test_the_wide_row_says_how_long_ago_the_operator_wrote_it(sim: OperatorSim) -> None:
+    sim.apply(join())
+    assert printed(sim, "-o", "wide")["UPDATED"] in ("", "<unknown>", "<none>")
+    sim.settle()
+    assert re.fullmatch(r"\d+[sm].*", printed(sim, "-o", "wide")["UPDATED"])

@@ -89,7 +89,8 @@ def test_a_deleted_job_model_is_published_anew_with_the_same_owners_under_a_late
         before.run_id,
     )
     assert after.version > before.version
-    assert sim.says("Ready") == ("False", "ModelChanged")
+    assert sim.says("Ready") == ("True", "Running")  # by the model before
+    assert sim.says("Progressing") == ("True", "ModelChanged")
     sim.report()
     sim.settle()
     assert sim.says("Ready") == ("True", "Running")

@@ -26,6 +26,9 @@ _REASON_ORDER = (
 """The conditions that determine the status's reason, the most important first."""
 
 
+MOVED_TASKS, MOVED_HASH = "movedTasks", "movedHash"
+
+
 def app_status(findings: Findings, history: DriverHistory) -> dict[str, Any]:
     """The fields of the status; unknown ones are left out."""
     facts, model = findings.facts, findings.model_in_force
@@ -93,7 +96,20 @@ def _job_model(findings: Findings, model: JobModel | None) -> dict[str, Any] | N
         "hash": model_hash[:16],
         "configMap": object_names.job_model(findings.facts.name),
         "runId": model.run_id,
+        **_moved_tasks(findings),
     }
+
+
+def _moved_tasks(findings: Findings) -> dict[str, Any]:
+    """The tasks that the driver runs elsewhere; as they were last while no driver reports any."""
+    if findings.report is None or not findings.report.binding:
+        before = findings.facts.status.get("jobModel") or {}
+        return {name: before[name] for name in (MOVED_TASKS, MOVED_HASH) if name in before}
+    moved = sorted(findings.report.moved.items())
+    if not moved:
+        return {}
+    digest = blake2b(repr(moved).encode(), digest_size=8).hexdigest()
+    return {MOVED_TASKS: len(moved), MOVED_HASH: digest}
 
 
 def _reported_tasks(findings: Findings) -> int | None:

@@ -40,6 +40,9 @@ from streamapp_operator.reconciler.status.app_condition import (
     unknown_condition,
 )
 
+_FAILURES = {ConditionReason.RESTARTS_EXHAUSTED, ConditionReason.DRIVER_FAILED}
+"""How a driver may have ended for good, other than by having done its work."""
+
 
 def accepted(findings: Findings) -> AppCondition:
     """Whether the newest generation is accepted."""
@@ -153,7 +156,7 @@ def _ready(findings: Findings) -> Iterator[AppCondition]:
     pod, generation = findings.driver.pod, _running_generation(findings)
     if text := findings.no_progress:
         yield unknown_condition(ConditionType.READY, ConditionReason.NO_PROGRESS, text, generation)
-    if findings.running:
+    if findings.processing:
         yield true_condition(ConditionType.READY, ConditionReason.RUNNING, "all processors work", generation)
     if pod is None:
         reason = (
@@ -272,6 +275,10 @@ def _degraded(findings: Findings) -> Iterator[AppCondition]:
         yield true_condition(
             ConditionType.DEGRADED, ConditionReason.DRIVER_FAILED, _last_ending_text(findings), generation
         )
+    if findings.driver.finished in _FAILURES:
+        yield true_condition(
+            ConditionType.DEGRADED, str(findings.driver.finished), _last_ending_text(findings), generation
+        )
     if pod is not None and pod.trouble:
         yield true_condition(ConditionType.DEGRADED, ConditionReason.DRIVER_PENDING, pod.trouble, generation)
     if trouble := next((item.trouble for item in findings.facts.executors if item.trouble), ""):
@@ -282,7 +289,10 @@ def _degraded(findings: Findings) -> Iterator[AppCondition]:
         )
         reason = reported_reason(report.warnings[0].reason, ConditionReason.DRIVER_REPORTED)
         yield true_condition(ConditionType.DEGRADED, reason, text or reason, generation)
-    yield false_condition(ConditionType.DEGRADED, ConditionReason.HEALTHY, "nothing is wrong", generation)
+    text = "nothing is wrong"
+    if findings.acceptance.status is AcceptanceStatus.REJECTED:  # which Stalled says
+        text = "nothing is wrong with what runs" if findings.target else "nothing runs"
+    yield false_condition(ConditionType.DEGRADED, ConditionReason.HEALTHY, text, generation)
 
 
 def stalled(findings: Findings) -> AppCondition:
@@ -299,15 +309,16 @@ def _stalled(findings: Findings) -> Iterator[AppCondition]:
         tail = f"\ngeneration {in_force.generation} goes on" if in_force else ""
         yield true_condition(ConditionType.STALLED, acceptance.reason, acceptance.message + tail, generation)
     finished = findings.driver.finished
-    if finished in {ConditionReason.RESTARTS_EXHAUSTED, ConditionReason.DRIVER_FAILED}:
-        yield true_condition(ConditionType.STALLED, finished, _last_ending_text(findings), generation)
+    if finished in _FAILURES:
+        yield true_condition(ConditionType.STALLED, str(finished), _last_ending_text(findings), generation)
     if isinstance(findings.action, HoldStart) and findings.plan is not None and findings.plan.rejected:
         yield true_condition(
             ConditionType.STALLED, findings.action.reason, findings.action.message, generation
         )
-    yield false_condition(
-        ConditionType.STALLED, ConditionReason.UP_TO_DATE, "nobody has to do anything", generation
-    )
+    text = "nobody has to do anything"
+    if degraded(findings).status == "True":
+        text = "the newest generation is accepted or on its way; Degraded says what is wrong"
+    yield false_condition(ConditionType.STALLED, ConditionReason.UP_TO_DATE, text, generation)
 
 
 def suspended(findings: Findings) -> AppCondition:

@@ -86,6 +86,8 @@ REASON_TEXTS: Mapping[ConditionReason, str] = {
     ),
     ConditionReason.PARTITIONS_GREW: "A topic has more partitions; the message names it.",
     ConditionReason.MODEL_CHANGED: "The driver takes up another job model.",
+    ConditionReason.TASKS_MOVED: "Tasks of a lost processor run on others for now; the message says which.",
+    ConditionReason.TASKS_RETURNED: "Every task runs on the processor that the job model gives it.",
     ConditionReason.SCALED: "Autoscaling has set another number of processors; the message says why.",
     ConditionReason.STABLE: "Nothing is under way.",
     ConditionReason.SUSPENDED: "`spec.suspend` is set.",

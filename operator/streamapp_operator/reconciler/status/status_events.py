@@ -4,7 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
+from streamapp_operator.reconciler.facts.reported_texts import reported_text
 from streamapp_operator.reconciler.status.app_condition import ConditionType
+from streamapp_operator.reconciler.status.app_status import MOVED_HASH
 from streamapp_operator.reconciler.writes.reconcile_decision import EventType, StatusEvent
 
 _EVENT_TYPES: Mapping[tuple[ConditionType, str], EventType] = {
@@ -23,6 +25,28 @@ _EVENT_TYPES: Mapping[tuple[ConditionType, str], EventType] = {
 """The statuses of conditions that cause an event, with its type."""
 _PRELIMINARY_REASONS = {ConditionReason.NOT_PLANNED_YET, ConditionReason.NOT_ACCEPTED}
 """Reasons that only refer to an earlier step."""
+
+
+MOST_NAMED = 5
+"""Tasks that the event of a move names."""
+
+
+def move_events(
+    before: Mapping[str, Any], after: Mapping[str, Any], moved: Mapping[str, str]
+) -> Iterator[StatusEvent]:
+    """An event where other tasks than before run elsewhere than the job model says; `moved` says where."""
+    hash_before = (before.get("jobModel") or {}).get(MOVED_HASH)
+    hash_after = (after.get("jobModel") or {}).get(MOVED_HASH)
+    if hash_before == hash_after:
+        return
+    if hash_after is None:
+        message = "every task runs on the processor that the job model gives it"
+        yield StatusEvent("Normal", ConditionReason.TASKS_RETURNED, message)
+        return
+    named = [f"{task} to {processor}" for task, processor in sorted(moved.items())]
+    more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+    message = f"moved, since the processor of the job model is missing: {', '.join(named[:MOST_NAMED])}{more}"
+    yield StatusEvent("Normal", ConditionReason.TASKS_MOVED, reported_text(message))
 
 
 def status_events(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[StatusEvent]:
