@@ -85,17 +85,18 @@ def test_as_text_every_line_has_time_level_and_app_or_belongs_to_a_stack(
     assert not [line for line in begun if "streamapp.driver" in line and " INFO " in line]
 
 
-def test_another_level_is_a_restart_and_reaches_both_templates(sim: OperatorSim) -> None:
-    sim.bring_up(copying() | {"spec": copying()["spec"] | {"logging": {"sparkLevel": "info"}}})
+def test_both_templates_carry_what_is_logged(sim: OperatorSim) -> None:
+    app = copying()
+    app["spec"]["logging"] = {"sparkLevel": "info", "loggers": [{"name": "shop", "level": "debug"}]}
+    sim.apply(app)
+    sim.settle()
     files = sim.config_map("app-accepted-1")["data"]
-    variables = {one["name"]: one.get("value") for one in _driver_variables(files["driver.json"])}
-    assert variables["STREAMAPP_SPARK_LOG_LEVEL"] == "info"
-
-
-def _driver_variables(text: str) -> list[dict[str, Any]]:
-    (container,) = json.loads(text)["template"]["spec"]["containers"]
-    variables: list[dict[str, Any]] = container["env"]
-    return variables
+    for template in (json.loads(files["driver.json"])["template"], json.loads(files["executor.json"])):
+        (container,) = template["spec"]["containers"]
+        variables = {one["name"]: one.get("value") for one in container["env"]}
+        assert variables["STREAMAPP_SPARK_LOG_LEVEL"] == "info"
+        assert variables["STREAMAPP_LOGGERS"] == "shop=debug"
+        assert variables["STREAMAPP_APPLICATION_ID"] == f"{sim.namespace}.app"
 
 
 @pytest.mark.parametrize("level", ["info", "INFO"])
