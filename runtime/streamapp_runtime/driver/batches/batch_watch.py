@@ -70,8 +70,8 @@ def watched_calls(
 
     def watch() -> None:
         while not done.wait(_LOOK_SECONDS):
-            if found := trouble():
-                waits(found)
+            if call_trouble := trouble():
+                waits(call_trouble)
 
     thread = threading.Thread(target=watch, name="call-watch", daemon=True)
     thread.start()

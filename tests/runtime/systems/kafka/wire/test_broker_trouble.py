@@ -22,18 +22,18 @@ def noted(clock: Clock, *times: float) -> BrokerTrouble:
 
 
 def test_a_leader_that_moves_is_no_trouble() -> None:
-    assert noted(Clock(), 100.0, 100.2, 100.6).lasting is None
+    assert noted(Clock(), 100.0, 100.2, 101.6).lasting is None
 
 
 def test_what_lasts_is_trouble_and_the_last_of_it_is_said() -> None:
-    lasting = noted(Clock(), 100.0, 100.5, 101.0).lasting
+    lasting = noted(Clock(), 100.0, 100.5, 102.0).lasting
     assert lasting is not None
-    assert (lasting.text, lasting.noted) == ("noted at 101", 101.0)
+    assert (lasting.text, lasting.noted) == ("noted at 102", 102.0)
 
 
 def test_trouble_that_nobody_notes_any_more_is_over() -> None:
     clock = Clock()
-    trouble = noted(clock, 100.0, 101.5)
+    trouble = noted(clock, 100.0, 102.5)
     clock.now = 106.0
     assert trouble.lasting is None
     trouble.note("again")

@@ -96,9 +96,7 @@ class BrokerPool:
     def lost(self, connection: BrokerConnection) -> None:
         """Give up a connection that failed, and look anew for the leaders of what that broker led."""
         connection.close()
-        self._failed = connection.address
-        nodes = {node for node, address in self._addresses.items() if address == connection.address}
-        self._leaders = {one: node for one, node in self._leaders.items() if node not in nodes}
+        self._note_failed(connection.address)
         if self._connections.get(connection.address) is connection:
             del self._connections[connection.address]
 
@@ -158,8 +156,8 @@ class BrokerPool:
         for address in self._candidates():
             if address == silent:
                 continue
-            kept = self._connections.get(address)
-            connection = kept
+            open_connection = self._connections.get(address)
+            connection = open_connection
             try:
                 if connection is None or not connection.idle:  # whose answers to come would be dropped
                     connection = BrokerConnection(address, self._security, self._look_at)
@@ -169,9 +167,9 @@ class BrokerPool:
                 if connection is not None:
                     self.lost(connection)
                 continue
-            if kept is None:
+            if open_connection is None:
                 self._connections[address] = connection
-            elif kept is not connection:
+            elif open_connection is not connection:
                 connection.close()
             return answer
         raise failure
@@ -217,8 +215,18 @@ class BrokerPool:
 
     def _connection(self, address: BrokerAddress) -> BrokerConnection:
         if address not in self._connections:
-            self._connections[address] = BrokerConnection(address, self._security, self._look_at)
+            try:
+                self._connections[address] = BrokerConnection(address, self._security, self._look_at)
+            except CONNECTION_FAILURES:
+                self._note_failed(address)
+                raise
         return self._connections[address]
+
+    def _note_failed(self, address: BrokerAddress) -> None:
+        """Believe nothing any more of what a broker leads; others are asked first."""
+        self._failed = address
+        nodes = {node for node, of_node in self._addresses.items() if of_node == address}
+        self._leaders = {one: node for one, node in self._leaders.items() if node not in nodes}
 
 
 def _live_brokers(answer: ResponseReader) -> dict[int, BrokerAddress]:

@@ -8,7 +8,7 @@ from streamapp_runtime.systems.stream_system import SystemTrouble
 
 _FRESH_SECONDS = 3.0
 """What was noted before does not hold any more: whoever waits notes it more often."""
-_LEAST_SECONDS = 1.0
+_LEAST_SECONDS = 2.0
 """A trouble that is over sooner is none: leaders and coordinators move."""
 
 
