@@ -22,7 +22,7 @@ from tests.harness.runs.run_systems import embedded
 
 PROCESSORS = 2
 ROWS = 1_500
-WAYS = (False, True, False, True, False)
+WAYS = (False, True, False, True)
 PAGE = 3
 
 

@@ -18,6 +18,8 @@ from streamapp_runtime.driver.state_queries.query_routes import QueryRoutes
 from streamapp_runtime.driver.state_queries.state_lookup_request import StateLookup
 
 Rows = list[dict[str, Any]]
+PATIENT_SECONDS = 120.0
+"""How long a query waits here: batches of a busy machine take long."""
 
 
 def asked(loop: Loop, lookup: StateLookup) -> QueryResult:
@@ -77,6 +79,7 @@ def counts_while_at_work(loop: Loop, table: str, page: int = 0) -> tuple[list[in
     With the size of a page each scan is of a snapshot that is read in pages.
     """
     over = Event()
+    loop.queries.seconds = PATIENT_SECONDS
 
     def one_scan() -> int:
         lookup = (

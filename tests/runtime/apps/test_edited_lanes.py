@@ -11,7 +11,7 @@ from tests.harness.child_processes import paced_lanes
 
 def test_an_edit_has_lanes_wait_for_each_other_or_not_and_scans_never_go_back(tmp_path: Path) -> None:
     command = [sys.executable, "-m", paced_lanes.__name__, str(tmp_path)]
-    ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=300, check=True)
+    ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=600, check=True)
     steps = [json.loads(line) for line in ended.stdout.splitlines()]
     assert [step["independent"] for step in steps] == list(paced_lanes.WAYS)
     for step in steps:
