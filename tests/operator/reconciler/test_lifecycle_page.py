@@ -37,6 +37,7 @@ class Life:
         """Reconcile until nothing changes, looking at the phase after each."""
         for _ in range(12):
             self.sim.reconcile()
+            self.sim.warm_up()
             phase = self.sim.status()["phase"]
             if not self.phases or self.phases[-1] != phase:
                 self.phases.append(phase)

@@ -101,7 +101,7 @@ def test_kubectl_get_shows_what_matters(api_server: ApiServer, namespace: str) -
     shown = api_server.kubectl("get", "-n", namespace, "sapp").stdout.splitlines()[0].split()
     assert shown == ["NAME", "PHASE", "READY", "REASON", "TASKS", "PROCESSORS", "RESTARTS", "AGE"]
     wide = api_server.kubectl("get", "-n", namespace, "streaming", "-o", "wide").stdout.splitlines()[0]
-    assert wide.split()[-4:] == ["SINCE", "PLAN", "DRIVER", "NODE"]
+    assert wide.split()[-5:] == ["SINCE", "UPDATED", "PLAN", "DRIVER", "NODE"]
 
 
 def test_what_the_api_server_gives_back_is_read_again(api_server: ApiServer, namespace: str) -> None:

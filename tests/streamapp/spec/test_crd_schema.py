@@ -48,7 +48,7 @@ def test_scale_and_status_are_subresources_and_point_at_fields_that_exist() -> N
     assert set(scale.values()) <= known
     columns = VERSION["additionalPrinterColumns"]
     paths = {re.sub(r"\[\?.*?\]", "[]", column["jsonPath"]) for column in columns}
-    assert paths - {".metadata.creationTimestamp"} <= known
+    assert paths - {".metadata.creationTimestamp", ".metadata.managedFields[].time"} <= known
 
 
 def test_phase_readiness_and_reason_are_printed_first_and_the_age_last_of_what_is_not_wide() -> None:

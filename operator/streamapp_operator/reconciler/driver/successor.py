@@ -39,8 +39,8 @@ def decide_successor(
     seconds_left = _seconds_left(desired, observed)
     if not _is_needed(desired, observed):
         is_next = standby is not None and desired.run and live_driver(observed) is None
-        kept = standby if is_next else None
-        return SuccessorDecision(incarnation, kept, surplus=_others(pods, kept))
+        next_driver = standby if is_next else None
+        return SuccessorDecision(incarnation, next_driver, surplus=_others(pods, next_driver))
     surplus = _others(pods, standby)
     if any(_has_failed(pod, desired) for pod in pods):
         return SuccessorDecision(incarnation, standby)  # the next one is no standby, and says what is wrong
