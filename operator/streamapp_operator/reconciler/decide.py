@@ -214,8 +214,8 @@ def _requeue_after(findings: Findings) -> float | None:
             delays.append(seconds)
         case KeepDriver(pod=pod) if pod.unready_since is not None and findings.facts.nodes:
             delays.append(RETRY_SECONDS)
-    if findings.driver.successor.seconds_to_wait is not None:
-        delays.append(findings.driver.successor.seconds_to_wait)
+    successor = findings.driver.successor
+    delays += [delay for delay in (successor.seconds_to_wait, successor.retry_after) if delay]
     driver_pod = findings.driver.pod
     if driver_pod is not None and driver_pod.labels.get(APP_LABEL) != findings.facts.name:
         delays.append(RETRY_SECONDS)  # the watch does not see a pod without the label

@@ -94,6 +94,15 @@ class Hands:
         self._pod_status(name, {"conditions": [self._ready("False")], "containerStatuses": containers})
         return name
 
+    def node(self, name: str, ready: str) -> None:
+        """A node says, or the control plane says of it, whether it is ready."""
+        self.server.call("POST", "/api/v1/nodes", {"metadata": {"name": name}})
+        condition = {"type": "Ready", "status": ready, "lastTransitionTime": format_timestamp(self.now)}
+        path = f"/api/v1/nodes/{name}/status"
+        self.server.ask(
+            "PATCH", path, {"status": {"conditions": [condition]}}, "application/merge-patch+json"
+        )
+
     def remove(self, pod: str) -> None:
         """A pod is gone, as after its kubelet has ended it."""
         self.server.ask("DELETE", f"{self._path('pods', pod)}?gracePeriodSeconds=0")

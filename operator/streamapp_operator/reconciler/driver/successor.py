@@ -13,6 +13,8 @@ from streamapp_operator.reconciler.pods.driver_pod import generation_of
 
 WARM_UP_SECONDS = 120.0
 """How long a running driver waits for a successor that does not get ready, before it is stopped anyway."""
+STANDBY_RETRY_SECONDS = 60.0
+"""After this time a standby driver that ended is followed by another one, where the app always has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,7 @@ class SuccessorDecision:
     start: bool = False  # whether to create it
     surplus: tuple[PodState, ...] = ()  # to be deleted
     seconds_to_wait: float | None = None  # how long the running driver waits for it; None where it does not
+    retry_after: float | None = None  # when another standby follows one that ended
 
 
 def decide_successor(
@@ -42,8 +45,13 @@ def decide_successor(
         next_driver = standby if is_next else None
         return SuccessorDecision(incarnation, next_driver, surplus=_others(pods, next_driver))
     surplus = _others(pods, standby)
-    if any(_has_failed(pod, desired) for pod in pods):
-        return SuccessorDecision(incarnation, standby)  # the next one is no standby, and says what is wrong
+    failed_pods = tuple(pod for pod in pods if _has_failed(pod, desired))
+    if failed_pods and standby is None:
+        retry_after = STANDBY_RETRY_SECONDS - (observed.now - max(map(_ended_at, failed_pods)))
+        if desired.stop_reason or not desired.standby or retry_after > 0:
+            # Where the driver ends now, the next one is no standby, and says what is wrong.
+            return SuccessorDecision(incarnation, None, surplus=surplus, retry_after=max(retry_after, 0.0))
+        return SuccessorDecision(incarnation, None, True, (*surplus, *failed_pods))
     if standby is None:
         start = not any(_is_there(pod, observed.now) for pod in pods)
         return SuccessorDecision(incarnation, None, start, surplus, seconds_left)
@@ -77,6 +85,10 @@ def _may_take_over(pod: PodState, desired: DesiredDriver) -> bool:
 
 def _has_failed(pod: PodState, desired: DesiredDriver) -> bool:
     return pod.life is PodLifecycle.ENDED and generation_of(pod.manifest) == desired.generation
+
+
+def _ended_at(pod: PodState) -> float:
+    return pod.ended_at or pod.made_at
 
 
 def _is_there(pod: PodState, now: float) -> bool:

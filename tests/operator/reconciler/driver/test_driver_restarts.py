@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from streamapp_operator.reconciler.facts.timestamps import format_timestamp
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.simulated_cluster import NO_NODE
 from tests.harness.operator.small_apps import join
@@ -216,17 +215,6 @@ def test_executors_of_the_last_driver_are_gone_before_the_next_one_starts(sim: O
     assert sim.driver()["metadata"]["name"] == "app-driver-2"
 
 
-def _node(sim: OperatorSim, name: str, ready: str) -> None:
-    sim.server.call("POST", "/api/v1/nodes", {"metadata": {"name": name}})
-    ready_now = {"type": "Ready", "status": ready, "lastTransitionTime": format_timestamp(sim.now)}
-    sim.server.ask(
-        "PATCH",
-        f"/api/v1/nodes/{name}/status",
-        {"status": {"conditions": [ready_now]}},
-        "application/merge-patch+json",
-    )
-
-
 def test_a_driver_whose_node_is_gone_is_given_up_at_once(sim: OperatorSim) -> None:
     sim.apply(join())
     sim.settle()
@@ -240,13 +228,13 @@ def test_a_driver_whose_node_is_gone_is_given_up_at_once(sim: OperatorSim) -> No
 
 def test_a_driver_whose_node_does_not_answer_is_given_up_after_a_while(sim: OperatorSim) -> None:
     node = f"{sim.namespace}-node"
-    _node(sim, node, "True")
+    sim.node(node, "True")
     sim.apply(join(driver={"lostTimeout": "2m"}))
     sim.settle()
     sim.begin(node=node)
     sim.report()
     sim.settle()
-    _node(sim, node, "Unknown")
+    sim.node(node, "Unknown")
     sim.unready("app-driver-1")
     sim.settle()
     sim.pass_time(119)

@@ -8,8 +8,7 @@ import pytest
 
 from streamapp.protocol.driver_report import DriverState
 from streamapp.protocol.message_names import INCARNATION, LIVENESS_PATH, READINESS_PATH
-from streamapp_operator.reconciler.driver.successor import WARM_UP_SECONDS
-from streamapp_operator.reconciler.facts.timestamps import format_timestamp
+from streamapp_operator.reconciler.driver.successor import STANDBY_RETRY_SECONDS, WARM_UP_SECONDS
 from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.pods.driver_pod import is_standby
 from tests.harness.api_server.api_server import ApiServer
@@ -169,13 +168,16 @@ def test_a_standby_that_failed_is_no_reason_to_replace_the_driver(sim: OperatorS
     sim.settle()
     assert sim.successors() == []
     assert sim.says("Ready") == ("True", "Running")
+    sim.pass_time(STANDBY_RETRY_SECONDS)
+    sim.settle()
+    assert [_name(pod) for pod in sim.successors()] == ["app-driver-3"]
+    assert "app-driver-2" not in sim.names("pods")
 
 
 def test_a_driver_whose_node_is_not_ready_has_a_successor_before_it_is_given_up(
     running: OperatorSim,
 ) -> None:
     node = f"{running.namespace}-node"
-    running.server.call("POST", "/api/v1/nodes", {"metadata": {"name": node}})
     running.remove("app-driver-1")
     running.remove("app-exec-1")
     running.settle()
@@ -183,23 +185,13 @@ def test_a_driver_whose_node_is_not_ready_has_a_successor_before_it_is_given_up(
     running.report()
     running.settle()
     running.unready("app-driver-2")
-    _set_ready(running, node, "Unknown")
+    running.node(node, "Unknown")
     running.settle()
     assert [_name(pod) for pod in running.successors()] == ["app-driver-3"]
     assert _name(running.driver()) == "app-driver-2"
-    _set_ready(running, node, "True")
+    running.node(node, "True")
     running.settle()
     assert all("deletionTimestamp" in pod["metadata"] for pod in running.successors())
-
-
-def _set_ready(sim: OperatorSim, node: str, ready: str) -> None:
-    condition = {"type": "Ready", "status": ready, "lastTransitionTime": format_timestamp(sim.now)}
-    sim.server.ask(
-        "PATCH",
-        f"/api/v1/nodes/{node}/status",
-        {"status": {"conditions": [condition]}},
-        "application/merge-patch+json",
-    )
 
 
 def test_an_operator_that_begins_meanwhile_goes_on_with_the_successor(running: OperatorSim) -> None:
