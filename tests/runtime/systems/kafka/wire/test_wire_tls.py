@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.kafka.wire.requests.broker_trouble import BrokerTrouble
 from streamapp_runtime.systems.kafka.wire.wire_setup import WireSetup, wire_setup
 from streamapp_runtime.systems.stream_system import DeniedError, UnavailableError
 from tests.harness.kafka.broker import Broker
@@ -45,7 +46,7 @@ def fortress(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 def setup(address: str, **settings: str) -> WireSetup:
     named = {key.replace("_", "."): value for key, value in settings.items()}
-    found = wire_setup(address, {"security.protocol": "SSL", **named}, timeout=5)
+    found = wire_setup(address, {"security.protocol": "SSL", **named}, 5, BrokerTrouble())
     assert found is not None
     return found
 
@@ -115,7 +116,7 @@ def test_a_certificate_for_another_host_is_refused_unless_hosts_do_not_matter(fo
     ids=str,
 )
 def test_what_the_wire_cannot_follow_is_left_to_librdkafka(settings: Mapping[str, str]) -> None:
-    assert wire_setup("127.0.0.1:9092", settings, timeout=1) is None
+    assert wire_setup("127.0.0.1:9092", settings, 1, BrokerTrouble()) is None
 
 
 def test_a_setup_tells_no_secret_when_it_is_printed() -> None:
