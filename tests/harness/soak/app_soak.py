@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from signal import SIGTERM
 from typing import Any, Final
@@ -141,7 +141,6 @@ class AppSoak:
     say: Callable[[str], None]
     rate: int = 1_500
     losses: int = 0  # how many executors are killed, evenly over the time
-    lenience: float = 1.0  # by how much more figures may grow
     _samples: dict[tuple[str, str], list[Sample]] = field(default_factory=dict)  # by kind and figure
     _port: int = 0  # of the app's metrics
 
@@ -252,7 +251,6 @@ class AppSoak:
             bound = BOUNDS[name]
             if kind in JVM_KINDS:
                 bound = JVM_BOUNDS.get(name, bound)
-            bound = replace(bound, per_hour=self.lenience * bound.per_hour)
             yield SoakFigure(kind, name, bound, slope(settled, max((seconds - warm) / 30, SAMPLE_SECONDS)))
 
     def _await_metrics(self, app: subprocess.Popen[bytes]) -> int:
