@@ -235,8 +235,10 @@ class OperatorSim(Hands):
         ]
 
     def _stands_by(self, pod: dict[str, Any]) -> bool:
-        announced = self.status().get("driver", {}).get("incarnation", 0)
-        return is_standby(pod) and incarnation_in(pod) > announced
+        if not is_standby(pod):
+            return False
+        status = self.status(pod["metadata"]["labels"]["streamapp.dev/app"])
+        return incarnation_in(pod) > int(status.get("driver", {}).get("incarnation", 0))
 
     def wanted(self, name: str = "app") -> WantedState:
         return decode_wanted(self.config_map(f"{name}-job-model")["data"][message_names.WANTED])
