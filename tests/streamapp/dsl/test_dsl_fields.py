@@ -222,7 +222,7 @@ def _as_written(sample: dict[str, Any]) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return {to_camel(n): _plain(getattr(value, n)) for n in value.model_fields_set}
-    return [_plain(inner) for inner in value] if isinstance(value, list) else value
+    return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def test_a_program_that_says_everything_is_the_resource_that_says_everything() -> None:
