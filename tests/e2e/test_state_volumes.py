@@ -1,7 +1,6 @@
 """Executors, drivers and nodes go, and state is where it was, as far as its kind of volume can promise."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 
@@ -10,6 +9,7 @@ from tests.harness.cluster.app_namespace import LIMIT
 from tests.harness.cluster.app_on_cluster import RunningApp
 from tests.harness.cluster.app_traffic import Traffic
 from tests.harness.cluster.assertion_match import differences
+from tests.harness.cluster.cluster_faults import drained
 from tests.harness.cluster.waiting import until
 
 RESTORED = "streamapp_restored_entries_total"
@@ -63,7 +63,7 @@ def test_tasks_of_a_node_that_is_drained_go_on_elsewhere_and_stay_there(app: Run
     home = app.space.pods(app.name, "driver")[0]["spec"]["nodeName"]
     away = next(node for node in app.space.cluster.workers() if node != home)
     restored = app.counted(RESTORED)
-    with drained(app, away):
+    with drained(app.space, away):
         app.goes_on()
         until(lambda: [f"{name} is on {on}" for name, on in app.nodes().items() if on != home], LIMIT)
         assert app.counted(RESTORED) > restored
@@ -71,14 +71,3 @@ def test_tasks_of_a_node_that_is_drained_go_on_elsewhere_and_stay_there(app: Run
     app.goes_on()
     assert pods <= app.pods()
     assert app.counted(RESTORED) == restored
-
-
-@contextmanager
-def drained(app: RunningApp, node: str) -> Iterator[None]:
-    """A node that is made empty as for an upgrade of it, as long as this lasts."""
-    drain = ("drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--timeout=240s")
-    try:
-        app.space.cluster.kubectl(*drain, limit=300)
-        yield
-    finally:
-        app.space.cluster.kubectl("uncordon", node)
