@@ -1,7 +1,7 @@
 """The operator is killed after each single write; the next one always comes to the same end.
 
-One driver, the same assignment, the same status: only the number of the driver may be higher, for a number
-that was announced is not used again when nobody knows whether it was.
+One driver, the same assignment, the same status: only the number of the driver, and of the one that is to
+follow it, may be higher, for a number that was announced is not used again when nobody knows whether it was.
 """
 
 import json
@@ -96,12 +96,14 @@ def _working(sim: OperatorSim) -> list[str]:
 
 def _end(sim: OperatorSim) -> dict[str, Any]:
     status = sim.status()
-    number = str(status["driver"]["incarnation"])
+    driver = status["driver"]
+    number = str(driver["incarnation"])
     text = json.dumps(
         {
             "drivers": _working(sim),
             "assignment": sim.model().assignment(),
-            "status": {**status, "driver": {**status["driver"], "uid": "", "incarnation": 0}},
+            "status": {**status, "driver": {**driver, "uid": "", "incarnation": 0, "successor": 0}},
+            "has a successor": driver.get("successor", 0) > driver["incarnation"],
         }
     )
     text = re.sub(r'"lastTransitionTime": "[^"]*"', '"lastTransitionTime": ""', text)

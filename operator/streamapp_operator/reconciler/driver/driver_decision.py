@@ -15,6 +15,7 @@ from streamapp_operator.reconciler.driver.driver_history import (
     DriverHistory,
     DriverOutcome,
     history_from_status,
+    with_newest_driver,
 )
 from streamapp_operator.reconciler.driver.next_action import DesiredDriver, ObservedPods, next_action
 from streamapp_operator.reconciler.driver.successor import SuccessorDecision, decide_successor
@@ -51,9 +52,7 @@ def decide_driver(
     """Decide the next action."""
     app = target.accepted.app if target else facts.newest.app
     limit = restart_limits(app.spec.restart_policy) if app else default_restart_limits()
-    recorded = history_from_status(facts.status, facts.drivers, _copied_incarnation(facts))
-    history = observe_ending(recorded, facts.drivers, facts.now, limit)
-    history = _failures_reset(facts, history, target)
+    history = _failures_reset(facts, _observed_history(facts, limit), target)
     pod = next(
         (executor for executor in reversed(facts.drivers) if executor.life is not PodLifecycle.ENDED), None
     )
@@ -75,6 +74,14 @@ def decide_driver(
         successor_is_ready=successor.standby is not None and successor.standby.ready,
     )
     return DriverDecision(history, action, pod, successor, restart, finished, seconds_to_wait)
+
+
+def _observed_history(facts: Facts, limit: RestartLimits) -> DriverHistory:
+    """The history with how the driver ended that the status names, and with the newest one."""
+    recorded = history_from_status(facts.status, _copied_incarnation(facts))
+    history = observe_ending(recorded, facts.drivers, facts.now, limit)
+    newest = with_newest_driver(history, facts.drivers)
+    return history if newest is history else observe_ending(newest, facts.drivers, facts.now, limit)
 
 
 def _copied_incarnation(facts: Facts) -> int:

@@ -54,14 +54,10 @@ class DriverHistory:
         return self.incarnation > (self.last.incarnation if self.last else 0)
 
 
-def history_from_status(
-    status: Mapping[str, Any], drivers: Iterable[PodState], copied_incarnation: int = 0
-) -> DriverHistory:
-    """The history in a status; for a cleared status, from the pods and the copied incarnation."""
-    recorded = status.get("driver")
-    driver = recorded or {"incarnation": copied_incarnation}
-    newest = max(drivers, key=incarnation_of, default=None)
-    history = DriverHistory(
+def history_from_status(status: Mapping[str, Any], copied_incarnation: int = 0) -> DriverHistory:
+    """The history in a status; of a cleared status only the copied incarnation is known."""
+    driver = status.get("driver") or {"incarnation": copied_incarnation}
+    return DriverHistory(
         incarnation=driver.get("incarnation", 0),
         generation=driver.get("generation", 0),
         successor=driver.get("successor", 0),
@@ -72,8 +68,17 @@ def history_from_status(
         restarts=status.get("restarts", max(0, copied_incarnation - 1)),
         last=_read_ending(driver.get("lastEnding")),
     )
+
+
+def with_newest_driver(history: DriverHistory, drivers: Iterable[PodState]) -> DriverHistory:
+    """The history with a driver that it does not know.
+
+    An operator that ended between its writes had a successor take over, or the status was cleared.
+    """
+    newest = max(drivers, key=incarnation_of, default=None)
     number = incarnation_of(newest) if newest else 0
-    if newest is None or number < history.incarnation or (recorded and number == history.incarnation):
+    is_known = history.generation and number == history.incarnation
+    if newest is None or number < history.incarnation or is_known:
         return history
     return DriverHistory(
         incarnation=number,
@@ -81,7 +86,7 @@ def history_from_status(
         successor=history.successor,
         uid=newest.uid,
         started_at=newest.started_at,
-        restarts=max(history.restarts, number - 1),
+        restarts=history.restarts + 1 if history.generation else max(history.restarts, number - 1),
         failures=history.failures,
         last=history.last,
     )
