@@ -43,13 +43,17 @@ class Disks:
     disk_of: dict[str, str] = field(default_factory=dict)  # executor -> disk
     at: dict[str, str] = field(default_factory=dict)  # task -> disk
 
-    def locations(self, live: Collection[str]) -> Mapping[str, str]:
+    def __call__(self, live: Collection[str]) -> Mapping[str, str]:
         """The disk of each executor; one that is new has that of one that is gone."""
         for executor in sorted(live):
             if executor not in self.disk_of:
                 taken = {self.disk_of[other] for other in live if other in self.disk_of}
                 self.disk_of[executor] = min({f"disk-{number}" for number in range(PROCESSORS)} - taken)
         return {executor: self.disk_of[executor] for executor in live}
+
+    def unschedulable(self) -> int:
+        """None: this machine has room for all of them."""
+        return 0
 
     def move(self, task: str, disk: str) -> None:
         """Have a task find what lies on this disk, and leave what it has on the one where it was."""
@@ -91,7 +95,7 @@ class RolledApp:
             self.env.session,
             CurrentRun.of(launch),
             changed=self.note_moves,
-            locations=self.disks.locations,
+            locations=self.disks,
         )
         self.loop.start()
         for _ in range(FIRST_BATCHES):
