@@ -24,7 +24,7 @@ FOLDER: Final = "STREAMAPP_CLASS_ARCHIVE_FOLDER"
 _LAYOUT: Final = "1"
 """Raised when archives of an earlier StreamApp shall no longer serve."""
 _MAKING: Final = "streamapp_runtime.driver.spark.class_archive_making"
-_QUIET: Final = "-Xlog:disable", "-Xlog:all=error:stderr", "-Xshare:auto"
+_QUIET: Final = "-Xlog:disable", "-Xlog:all=error,cds=off:stderr", "-Xshare:auto"
 """A JVM that cannot use an archive says so in warnings, and goes on."""
 FREE_BYTES: Final = 2 << 30
 """So much of the disk has to be free for an archive to be made."""
