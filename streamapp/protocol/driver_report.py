@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from streamapp.jobmodel.job_model import JobModel
 from streamapp.placement.locations.store_history import StoreHistory
+from streamapp.protocol.start_steps import StartTimes
 from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.user_answers import UserAnswers
@@ -81,6 +82,7 @@ class Report:
     warnings: tuple[ReportedWarning, ...] = ()
     stores: StoreHistory = field(default_factory=StoreHistory)  # places of stores that the driver remembers
     answers: UserAnswers | None = None  # of the app's own functions; None where it has none
+    start: StartTimes = field(default_factory=dict)  # when the driver took the steps of its start
     verdict: CandidateVerdict | None = None  # None: the driver cannot be asked about other generations
 
     def redacted(self, redact: Callable[[str], str]) -> "Report":

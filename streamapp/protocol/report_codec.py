@@ -68,6 +68,7 @@ class _Written(MessageForm):
     warnings: list[_Warned] = Field(default_factory=list)
     stores: str = ""
     answers: WrittenAnswers | None = None
+    start: dict[str, Annotated[float, Field(ge=0, le=2**53)]] = Field(default_factory=dict)
     verdict: _Verdict | None = None
 
 
@@ -102,6 +103,7 @@ def encode_report(report: Report) -> str:
         warnings=_written_warnings(report.warnings),
         stores=bytes_to_text(pack_store_history(report.stores)) if report.stores.places else "",
         answers=written_answers(report.answers) if report.answers else None,
+        start=dict(report.start),
         verdict=_written_verdict(report.verdict) if report.verdict else None,
     )
     return write_message(KIND, form)
@@ -137,6 +139,7 @@ def decode_report(text: str) -> Report:
         warnings=_warnings_in(form.warnings),
         stores=unpack_store_history(text_to_bytes(form.stores)) if form.stores else StoreHistory(),
         answers=answers_in(form.answers) if form.answers else None,
+        start=form.start,
         verdict=CandidateVerdict(form.verdict.generation, _warnings_in(form.verdict.refusals))
         if form.verdict
         else None,

@@ -126,6 +126,12 @@ def test_a_driver_makes_relabels_and_deletes_executors_of_its_app(
     driver = launch(sim, **spec)
     code, text = driver.create(driver.executor())
     assert code == 201, text
+    other_run = driver.executor(2)
+    other_run["metadata"]["labels"]["spark-app-selector"] += (
+        "-7"  # as each driver that needs no claims has it
+    )
+    code, text = driver.create(other_run)
+    assert code == 201, text
     change = {"metadata": {"labels": {"spark-exec-inactive": "true"}, "annotations": {"a": "b"}}}
     path = f"{driver.path()}/app-exec-1"
     code, text = driver.call("PATCH", path, change, "application/merge-patch+json")
@@ -266,6 +272,7 @@ REFUSED: dict[str, tuple[Change, str]] = {
     "a label of a Service": (label(app="payments"), "has the labels"),
     "another app": (label(streamapp__dev="x", **{"streamapp.dev__app": "other"}), "has the labels"),
     "a driver": (label(**{"streamapp.dev__role": "driver"}), "has the labels"),
+    "another app's Spark": (label(**{"spark-app-selector": f"sa-{'0' * 16}-1"}), "has the labels"),
     "no labels": (metadata(labels={}), "has the labels"),
 }
 

@@ -6,9 +6,16 @@ import sys
 import click
 
 from streamapp.cli.output_option import JSON, output_option
+from streamapp_operator.app_overview.app_reports import living_driver, report_in
 from streamapp_operator.cli.cluster_access.app_lookup import read_app
+from streamapp_operator.cli.cluster_access.app_pods import app_drivers, app_executors, read_app_pods
 from streamapp_operator.cli.cluster_access.cluster_command import cluster_options, run_with_cluster
+from streamapp_operator.cli.cluster_access.report_lookup import read_report_maps
+from streamapp_operator.cli.last_start import last_start, last_start_text
 from streamapp_operator.cli.status_text import status_text
+from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
+from streamapp_operator.controller.client.api_errors import ClusterError
+from streamapp_operator.controller.client.manifest import Manifest
 
 
 @click.command(short_help="Tell how an app on a cluster is, and why.")
@@ -18,6 +25,9 @@ from streamapp_operator.cli.status_text import status_text
 def status(app: str, namespace: str, kubeconfig: str | None, context: str | None, output: str) -> None:
     """Tell how APP is: its phase, its driver, its tasks, and every condition that wants attention.
 
+    The steps of the driver's last start are shown where the user may read the app's pods and the driver's
+    report.
+
     Exits with 0 when the app is ready, with 1 when it is not or is not there.
 
     \b
@@ -25,13 +35,37 @@ def status(app: str, namespace: str, kubeconfig: str | None, context: str | None
       streamapp status page-views --namespace shop
       streamapp status page-views -o json
     """
-    manifest = run_with_cluster(kubeconfig, context, lambda cluster: read_app(cluster, namespace, app))
+    with_start = output == "text"
+    manifest, start_lines = run_with_cluster(
+        kubeconfig, context, lambda cluster: _read(cluster, namespace, app, with_start=with_start)
+    )
     app_status = manifest.get("status") or {}
     click.echo(
-        json.dumps(app_status, indent=2) if output == "json" else status_text(manifest), nl=output == "json"
+        json.dumps(app_status, indent=2) if output == "json" else status_text(manifest, start_lines),
+        nl=output == "json",
     )
     ready = next(
         (condition for condition in app_status.get("conditions", ()) if condition["type"] == "Ready"), None
     )
     if ready is None or ready["status"] != "True":
         sys.exit(1)
+
+
+async def _read(
+    cluster: ApiClusterClient, namespace: str, app: str, *, with_start: bool
+) -> tuple[Manifest, tuple[str, ...]]:
+    """The app, and the lines about the start of its driver, as far as the user may read what they are of."""
+    manifest = await read_app(cluster, namespace, app)
+    driver_name = living_driver(manifest).get("pod")
+    if not with_start or not driver_name:
+        return manifest, ()
+    try:
+        pods = await read_app_pods(cluster, namespace, app)
+    except ClusterError as error:
+        return manifest, (f"  last start   not known: {error}",)
+    driver = next((pod for pod in app_drivers(pods) if pod.name == driver_name), None)
+    if driver is None:
+        return manifest, ()
+    report_maps, _ = await read_report_maps(cluster, namespace, app)
+    report = report_in(report_maps[0]) if report_maps else None
+    return manifest, tuple(last_start_text(last_start(driver, app_executors(pods), report)))

@@ -1,19 +1,19 @@
 """An app's status as text for people."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.status.app_condition import EXPECTED_STATUS
 
 
-def status_text(app: Manifest) -> str:
+def status_text(app: Manifest, start_lines: Iterable[str] = ()) -> str:
     """The app's phase and facts, then its conditions; each unexpected condition with its message."""
     metadata, status = app["metadata"], app.get("status") or {}
     head = f"{metadata['namespace']}/{metadata['name']}: {status.get('phase', 'Unknown')}"
     if not status:
         return f"{head}\n  no operator has looked at it yet\n"
-    return "\n".join([head, *_facts(metadata, status), *_conditions(status)]) + "\n"
+    return "\n".join([head, *_facts(metadata, status), *start_lines, *_conditions(status)]) + "\n"
 
 
 def _facts(metadata: dict[str, Any], status: dict[str, Any]) -> Iterator[str]:

@@ -50,7 +50,12 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Start Java and Spark, and wait until the operator has this driver take over.",
 )
-def drive(metrics_port: int, page_port: int, termination: Path, standby: bool) -> None:
+@click.option(
+    "--early-executors",
+    is_flag=True,
+    help="With --standby: have executors start before this driver takes over.",
+)
+def drive(metrics_port: int, page_port: int, termination: Path, standby: bool, early_executors: bool) -> None:
     """Run an accepted app by the models that the operator makes.
 
     The operator starts this; its environment says where everything is, and what is logged (spec.logging).
@@ -66,14 +71,14 @@ def drive(metrics_port: int, page_port: int, termination: Path, standby: bool) -
 
     application_id = os.environ.get("STREAMAPP_APPLICATION_ID", "")
     ProcessLogging(LogSettings.of_environment(os.environ), application_id, ProcessRole.DRIVER).begin()
-    run_end = _run_managed(metrics_port, page_port, standby=standby)
+    run_end = _run_managed(metrics_port, page_port, standby=standby, early_executors=early_executors)
     with suppress(OSError):  # the exit code is there in any case
         termination.write_text(run_end.ending.text(), "utf-8")
     log_end(run_end)
     raise SystemExit(int(run_end.code))
 
 
-def _run_managed(metrics_port: int, page_port: int, *, standby: bool) -> RunEnd:
+def _run_managed(metrics_port: int, page_port: int, *, standby: bool, early_executors: bool) -> RunEnd:
     from streamapp_runtime.cli.run_process.driver_routes import state_routes
     from streamapp_runtime.cli.run_process.message_output import log_message
     from streamapp_runtime.driver.modes.app_run import run_app
@@ -105,8 +110,15 @@ def _run_managed(metrics_port: int, page_port: int, *, standby: bool) -> RunEnd:
     liveness = DriverLiveness(time.monotonic, warming_up=standby)
     transport = ConfigMapTransport(api, environment.wanted, environment.report, progress.trouble, redacted)
     transport.begin()
-    executor_pods = partial(api.pods, environment.executors)
-    mode = Managed(accepted, environment, transport, executor_pods, standby=standby, liveness=liveness)
+    mode = Managed(
+        accepted,
+        environment,
+        transport,
+        partial(api.pods, environment.executor_selector()),
+        standby=standby,
+        early_executors=early_executors,
+        liveness=liveness,
+    )
     spec = accepted.app.spec
     recorder = PageRecorder(time.monotonic, time.time, spec.page.show_values) if spec.page.enabled else None
     queries = StateQueries() if spec.state_queries.enabled else None

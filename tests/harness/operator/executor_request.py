@@ -22,7 +22,8 @@ def main(
         "wanted",
         "report",
         pod,
-        "127.0.0.1",
+        incarnation=1,
+        host="127.0.0.1",
         run_secret=secret,
         run_secret_folder=folder,
     )

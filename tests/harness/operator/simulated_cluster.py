@@ -62,7 +62,7 @@ class Hands:
     def end(self, pod: str | None = None, code: int = 1, message: str = "", **status: Any) -> str:
         """A pod's container ends."""
         name = pod or self.driver()["metadata"]["name"]
-        began = self._pod(name).get("status", {}).get("containerStatuses", [{}])[0].get("state", {})
+        began = self.pod(name).get("status", {}).get("containerStatuses", [{}])[0].get("state", {})
         started = began.get("running", {}).get("startedAt", format_timestamp(self.now))
         ended = {
             "exitCode": code,
@@ -89,7 +89,7 @@ class Hands:
     def silence(self, pod: str | None = None) -> str:
         """A pod's container fails the probes that it passed before; its name."""
         name = pod or self.driver()["metadata"]["name"]
-        status = self._pod(name)["status"]
+        status = self.pod(name)["status"]
         containers = [{**one, "ready": False} for one in status["containerStatuses"]]
         self._pod_status(name, {"conditions": [self._ready("False")], "containerStatuses": containers})
         return name
@@ -124,19 +124,23 @@ class Hands:
                 self.server.ask("DELETE", self._path(plural, one["metadata"]["name"], group) + grace)
 
     def executor(self, number: int, driver: str | None = None, node: str = "node-a") -> str:
-        """Spark makes an executor pod, and it runs."""
-        name = f"app-exec-{number}"
+        """Spark makes an executor pod, and it runs; of which driver it is may be named."""
+        name = f"app-exec-{number}" if driver is None else f"app-{driver.rpartition('-')[2]}-exec-{number}"
+        labels = {
+            "streamapp.dev/app": "app",
+            "streamapp.dev/role": "executor",
+            "spark-exec-id": str(number),
+        }
+        metadata: dict[str, Any] = {"name": name, "labels": labels}
+        if driver is not None:
+            uid = self.pod(driver)["metadata"]["uid"]
+            metadata["ownerReferences"] = [
+                {"apiVersion": "v1", "kind": "Pod", "name": driver, "uid": uid, "controller": True}
+            ]
         template = {
             "apiVersion": "v1",
             "kind": "Pod",
-            "metadata": {
-                "name": name,
-                "labels": {
-                    "streamapp.dev/app": "app",
-                    "streamapp.dev/role": "executor",
-                    "spark-exec-id": str(number),
-                },
-            },
+            "metadata": metadata,
             "spec": {"containers": [{"name": "spark-kubernetes-executor", "image": "x"}]},
         }
         self.server.ask("POST", self._path("pods", ""), template)
@@ -169,19 +173,19 @@ class Hands:
     def reported(self, name: str = "app") -> Report:
         return decode_report(self.config_map(f"{name}-report")["data"][message_names.REPORT])
 
-    def _pod(self, name: str) -> dict[str, Any]:
+    def pod(self, name: str) -> dict[str, Any]:
         found: dict[str, Any] = self.server.ask("GET", self._path("pods", name))
         return found
 
     def _container(self, name: str) -> dict[str, Any]:
-        own = self._pod(name)["spec"]["containers"][0]
+        own = self.pod(name)["spec"]["containers"][0]
         return {"name": own["name"], "image": own["image"], "imageID": "", "restartCount": 0}
 
     def _ready(self, status: str) -> dict[str, Any]:
         return {"type": "Ready", "status": status, "lastTransitionTime": format_timestamp(self.now)}
 
     def _bind(self, name: str, node: str) -> None:
-        if self._pod(name)["spec"].get("nodeName"):
+        if self.pod(name)["spec"].get("nodeName"):
             return
         if node != NO_NODE:
             self.server.call("POST", "/api/v1/nodes", {"metadata": {"name": node}})

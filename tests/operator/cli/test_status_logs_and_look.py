@@ -8,11 +8,13 @@ from click.testing import CliRunner, Result
 
 from streamapp.cli.facts.live_lookup import ClusterAccess
 from streamapp.cli.unreachable import UnreachableError
+from streamapp.protocol.start_steps import StartStep
 from streamapp.spec.parser import parse_data
 from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.cli.logs import logs
 from streamapp_operator.cli.look import look
 from streamapp_operator.cli.status import status
+from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
@@ -59,6 +61,46 @@ def test_what_is_not_as_it_should_be_is_told_with_its_reason_and_1(sim: Operator
         in result.output
     )
     assert "last ending  retry" in result.output
+
+
+def test_the_steps_of_the_last_start_are_shown(sim: OperatorSim) -> None:
+    sim.bring_up(join())
+    executors = [sim.executor(number, driver="app-driver-1") for number in (1, 2)]
+    pod = sim.driver()["metadata"]
+    made_at = parse_timestamp(pod["creationTimestamp"])
+    assert made_at is not None
+    steps = {StartStep.PROCESS: 3.25, StartStep.SPARK: 9.0, StartStep.LAUNCH: 12.5, "later": 13.0}
+    sim.report(start={name: made_at + seconds for name, seconds in steps.items()})
+    lines = told(sim, "app").output.splitlines()
+    assert "  last start   no batch yet" in lines
+    steps |= {StartStep.BATCH: 20.0}
+    sim.report(start={name: made_at + seconds for name, seconds in steps.items()})
+    lines = told(sim, "app").output.splitlines()
+    begin = lines.index("  last start   first batch 20.0 s after the pod was created")
+    shown = [line.strip() for line in lines[begin + 1 :]]
+    assert "0.0 s  pod created" in shown
+    assert "3.2 s  process started" in shown
+    assert "9.0 s  Spark session started" in shown
+    assert any(line.endswith("executors started: 2 of 2") for line in shown)
+    assert "20.0 s  first batch committed" in shown
+    assert not any("later" in line for line in shown)
+    for name in executors:
+        sim.remove(name)
+
+
+def test_a_standby_is_measured_from_where_it_took_over(sim: OperatorSim) -> None:
+    sim.bring_up(join())
+    sim.pass_time(600)
+    sim.edit(restartNonce=1)
+    sim.settle()
+    sim.remove("app-driver-1")
+    sim.settle()
+    made_at = parse_timestamp(sim.driver()["metadata"]["creationTimestamp"])
+    assert made_at is not None
+    steps = {StartStep.STANDBY: 30.0, StartStep.TAKE_OVER: 41.0, StartStep.BATCH: 43.5}
+    sim.report(start={name: made_at + seconds for name, seconds in steps.items()})
+    output = told(sim, "app").output
+    assert "first batch 43.5 s after the pod was created, 2.5 s after it took over" in output
 
 
 def test_the_status_is_given_as_it_is(sim: OperatorSim) -> None:

@@ -178,7 +178,7 @@ def driver_out_of_memory(sim: OperatorSim) -> None:
     name = launched(sim)
     sim.begin()
     sim.end(code=137)
-    ended = sim._pod(name)["status"]["containerStatuses"][0]
+    ended = sim.pod(name)["status"]["containerStatuses"][0]
     ended["state"]["terminated"] |= {"reason": "OOMKilled"}
     sim._pod_status(name, {"containerStatuses": [ended]})
     sim.settle()

@@ -16,7 +16,7 @@ from streamapp.protocol.message_names import INCARNATION
 from streamapp_operator.reconciler.config_maps.config_map_store import ConfigMapStore
 from streamapp_operator.reconciler.config_maps.locality_draft import LocalityDraft
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, SystemUnavailable
-from streamapp_operator.reconciler.pods.driver_pod import is_standby
+from streamapp_operator.reconciler.pods.driver_pod import has_early_executors, is_standby
 from streamapp_operator.reconciler.status.app_condition import ConditionType
 from streamapp_operator.reconciler.status.phase import Phase
 from tests.harness.api_server.memory_api import MemoryApi, Object
@@ -89,7 +89,9 @@ class Lives(RuleBasedStateMachine):
         self.published = incarnation
         successor = f"app-driver-{incarnation}"
         if incarnation > before and successor in self._working_pods():
-            assert self._working_pods() == [successor], "another pod may still work"
+            its_executors = f"app-{incarnation}-exec-"
+            left = [name for name in self._working_pods() if not name.startswith(its_executors)]
+            assert left == [successor], "another pod may still work"
 
     def _working_pods(self) -> list[str]:
         return [
@@ -155,6 +157,15 @@ class Lives(RuleBasedStateMachine):
         living = [pod for pod in self.sim.drivers() if pod["spec"].get("nodeName")]
         if living and f"app-exec-{number}" not in self.sim.names("pods"):
             self.sim.executor(number)
+
+    @precondition(lambda self: self.sim.successors())
+    @rule(number=st.integers(1, 2))
+    def an_early_executor_comes(self, number: int) -> None:
+        pod = self.sim.successors()[-1]
+        name, is_running = pod["metadata"]["name"], pod["status"].get("phase") == "Running"
+        executor = f"app-{name.rpartition('-')[2]}-exec-{number}"
+        if has_early_executors(pod) and is_running and executor not in self.sim.names("pods"):
+            self.sim.executor(number, driver=name)
 
     @rule()
     def kubelets_end_what_was_asked_to_go(self) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import click
 
+from streamapp.placement.locations.pod_facts import EXECUTOR_ID
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.labels import APP_LABEL, ROLE_LABEL
 from streamapp_operator.controller.client.manifest import Manifest
@@ -53,13 +54,18 @@ def select_driver(pods: list[Manifest], app: str, *, previous: bool = False) -> 
 def select_container(
     pods: list[Manifest], app: str, *, previous: bool, executor: str | None
 ) -> tuple[str, str]:
-    """The names of a pod and its container: a driver's, or the executor's that Spark numbers so."""
+    """The names of a pod and its container: a driver's, or the executor's that Spark numbers so.
+
+    The executors of a driver that is to take over have the same numbers as those of the driver before it.
+    """
     if executor is None:
         return select_driver(pods, app, previous=previous).name, driver_template.DRIVER_CONTAINER
-    for pod in pods:
-        if pod["metadata"]["labels"].get("spark-exec-id") == executor:
-            return pod["metadata"]["name"], executor_template.EXECUTOR_CONTAINER
-    raise click.ClickException(f'app "{app}" has no executor {executor}')
+    numbered_pods = [pod for pod in app_executors(pods) if pod.labels.get(EXECUTOR_ID) == executor]
+    if not numbered_pods:
+        raise click.ClickException(f'app "{app}" has no executor {executor}')
+    drivers = [driver.uid for driver in app_drivers(pods) if driver.life is not PodLifecycle.ENDED]
+    of_oldest_driver = [pod for pod in numbered_pods if drivers and pod.owner_pod == drivers[0]]
+    return (of_oldest_driver or numbered_pods)[0].name, executor_template.EXECUTOR_CONTAINER
 
 
 def _role(pod: Manifest) -> str:

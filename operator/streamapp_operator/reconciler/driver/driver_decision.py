@@ -111,9 +111,15 @@ def _desired_driver(
     overlaps = not is_embedded(target.accepted.app)
     reason = restart[0] if restart else ""
     since = facts.condition_since("Progressing", "True", reason)
-    standby = target.accepted.app.spec.driver.standby
+    spec = target.accepted.app.spec
     return DesiredDriver(
-        True, reason, since, generation=target.generation, overlaps=overlaps, standby=standby
+        True,
+        reason,
+        since,
+        generation=target.generation,
+        overlaps=overlaps,
+        standby=spec.driver.standby,
+        early_executors=spec.state.persistent_volume_claim is None,  # a claim is mounted by one pod
     )
 
 

@@ -35,6 +35,7 @@ class DesiredDriver:
     generation: int = 0  # that it is to run
     overlaps: bool = False  # whether the next one may start before the last one has ended
     standby: bool = False  # whether there is always to be a next one
+    early_executors: bool = False  # whether executors of two drivers may be there at once
     grace: float = 60.0  # seconds within which a stopped driver is expected to end
 
 

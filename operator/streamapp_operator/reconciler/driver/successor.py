@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from streamapp_operator.reconciler.driver.driver_history import DriverHistory
 from streamapp_operator.reconciler.driver.next_action import DesiredDriver, ObservedPods, live_driver
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState, incarnation_of
-from streamapp_operator.reconciler.pods.driver_pod import generation_of
+from streamapp_operator.reconciler.pods.driver_pod import generation_of, has_early_executors
 
 WARM_UP_SECONDS = 120.0
 """How long a running driver waits for a successor that does not get ready, before it is stopped anyway."""
@@ -24,6 +24,7 @@ class SuccessorDecision:
     incarnation: int  # of the next driver, be it a successor that is there
     standby: PodState | None = None  # the successor that is there and may take over
     start: bool = False  # whether to create it
+    early_executors: bool = False  # whether its executors start before it takes over
     surplus: tuple[PodState, ...] = ()  # to be deleted
     seconds_to_wait: float | None = None  # how long the running driver waits for it; None where it does not
     retry_after: float | None = None  # when another standby follows one that ended
@@ -34,7 +35,7 @@ def decide_successor(
 ) -> SuccessorDecision:
     """Decide whether there is to be a successor, and whether the running driver waits for it."""
     pods = observed.successors
-    standby = next((pod for pod in reversed(pods) if _may_take_over(pod, desired)), None)
+    standby = next((pod for pod in reversed(pods) if _may_take_over(pod, desired, observed)), None)
     newest = max((incarnation_of(pod) for pod in pods), default=0)
     incarnation = (
         incarnation_of(standby) if standby else max(history.incarnation, history.successor, newest) + 1
@@ -51,12 +52,15 @@ def decide_successor(
         if desired.stop_reason or not desired.standby or retry_after > 0:
             # Where the driver ends now, the next one is no standby, and says what is wrong.
             return SuccessorDecision(incarnation, None, surplus=surplus, retry_after=max(retry_after, 0.0))
-        return SuccessorDecision(incarnation, None, True, (*surplus, *failed_pods))
+        return SuccessorDecision(incarnation, None, True, False, (*surplus, *failed_pods))
     if standby is None:
         start = not any(_is_there(pod, observed.now) for pod in pods)
-        return SuccessorDecision(incarnation, None, start, surplus, seconds_left)
+        early_executors = _wants_early_executors(desired, observed)
+        return SuccessorDecision(incarnation, None, start, early_executors, surplus, seconds_left)
     waits = not standby.ready and not standby.trouble
-    return SuccessorDecision(incarnation, standby, False, surplus, seconds_left if waits else None)
+    return SuccessorDecision(
+        incarnation, standby, surplus=surplus, seconds_to_wait=seconds_left if waits else None
+    )
 
 
 def _is_needed(desired: DesiredDriver, observed: ObservedPods) -> bool:
@@ -78,9 +82,29 @@ def _has_lost_its_node(driver: PodState, observed: ObservedPods) -> bool:
     return node is not None and (node.is_gone or node.unready_since is not None)
 
 
-def _may_take_over(pod: PodState, desired: DesiredDriver) -> bool:
+def _wants_early_executors(desired: DesiredDriver, observed: ObservedPods) -> bool:
+    """Whether the executors of a successor that is created now start before it takes over.
+
+    A standby that is only there in case the driver fails has none: they would be paid for all the time.
+    """
+    driver = live_driver(observed)
+    if driver is None or not desired.early_executors:
+        return desired.early_executors
+    is_ending = driver.life is PodLifecycle.LEAVING or bool(desired.stop_reason)
+    return is_ending or _has_lost_its_node(driver, observed)
+
+
+def _may_take_over(pod: PodState, desired: DesiredDriver, observed: ObservedPods) -> bool:
+    """Whether a successor runs what is to run. A driver that still works has time for one with executors."""
     is_alive = pod.life in {PodLifecycle.COMING, PodLifecycle.LIVING}
-    return is_alive and generation_of(pod.manifest) == desired.generation
+    driver = live_driver(observed)
+    is_working = driver is not None and driver.life is PodLifecycle.LIVING
+    has_time = desired.early_executors and is_working and bool(desired.stop_reason)
+    return (
+        is_alive
+        and generation_of(pod.manifest) == desired.generation
+        and (has_early_executors(pod.manifest) or not has_time)
+    )
 
 
 def _has_failed(pod: PodState, desired: DesiredDriver) -> bool:

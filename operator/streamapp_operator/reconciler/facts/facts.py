@@ -88,7 +88,7 @@ class Facts:
     now: float
     drivers: tuple[PodState, ...] = ()  # by incarnation; those that have taken over, or may have
     successors: tuple[PodState, ...] = ()  # by incarnation; standby drivers that have not taken over
-    executors: tuple[PodState, ...] = ()
+    executors: tuple[PodState, ...] = ()  # but those of successors, which have no tasks yet
     nodes: Mapping[str, NodeState] = field(default_factory=dict)
     generations: tuple[AcceptedGeneration, ...] = ()  # in ascending order
     unreadable_config_maps: tuple[str, ...] = ()  # names of the app's ConfigMaps that cannot be decoded

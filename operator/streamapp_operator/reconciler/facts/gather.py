@@ -36,7 +36,12 @@ from streamapp_operator.reconciler.facts.facts import (
 )
 from streamapp_operator.reconciler.facts.generation_judgement import GenerationJudgement
 from streamapp_operator.reconciler.facts.node_state import NodeState, read_node
-from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState, incarnation_of, read_pod
+from streamapp_operator.reconciler.facts.pod_state import (
+    PodLifecycle,
+    PodState,
+    incarnation_of,
+    read_pod,
+)
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 from streamapp_operator.reconciler.facts.revision_facts import recorded_history
 from streamapp_operator.reconciler.named_objects import outside_allow_lists
@@ -70,8 +75,9 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
         pod for pod in every_driver if is_standby(pod.manifest) and incarnation_of(pod) > newest_incarnation
     )
     drivers = tuple(pod for pod in every_driver if pod not in successors)
-    executors = tuple(
-        read_pod(pod, executor_template.EXECUTOR_CONTAINER) for pod in _executor_pods(pods, driver_pods)
+    executors = _without_early(
+        (read_pod(pod, executor_template.EXECUTOR_CONTAINER) for pod in _executor_pods(pods, driver_pods)),
+        successors,
     )
     judgement = await _judgement(context, app)
     newest = judgement.newest
@@ -99,7 +105,9 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
         locality=decoded.locality,
         driver_objects=context.cache.driver_objects(key),
         configuration=await _configuration(context, newest, decoded, fresh=live),
-        locations=await _locations(context, _target(newest, decoded), executors, nodes),
+        locations=await _locations(
+            context, _target(newest, decoded), _located_executors(executors, drivers), nodes
+        ),
         counts=await _counts(context, newest, decoded, drivers),
         application_id_holder=None if accepted_before else _application_id_holder(context, app, newest.app),
         namespace_of_id="" if accepted_before else _namespace_of_id(context, app, newest.app),
@@ -164,6 +172,18 @@ def _executor_pods(pods: Iterable[Manifest], drivers: Sequence[Manifest]) -> Ite
             continue
         if (metadata.get("labels") or {}).get(ROLE_LABEL) == ObjectRole.EXECUTOR or owner_uids & driver_uids:
             yield pod
+
+
+def _without_early(executors: Iterable[PodState], successors: Iterable[PodState]) -> tuple[PodState, ...]:
+    """The executors without those of standby drivers, which have no tasks before such a driver takes over."""
+    standing_by = {pod.uid for pod in successors if pod.life is not PodLifecycle.ENDED}
+    return tuple(pod for pod in executors if pod.owner_pod not in standing_by)
+
+
+def _located_executors(executors: Iterable[PodState], drivers: Sequence[PodState]) -> Iterable[PodState]:
+    """The executors that the report of the running driver is about: others may have the same numbers."""
+    driver = next((pod for pod in reversed(drivers) if pod.life is not PodLifecycle.ENDED), None)
+    return (pod for pod in executors if driver is None or pod.owner_pod in {"", driver.uid})
 
 
 async def _unlabelled_drivers(

@@ -54,6 +54,12 @@ class PodState:
     hung_seconds: float | None  # for how long that was so when a signal ended it
     manifest: Manifest
 
+    @property
+    def owner_pod(self) -> str:
+        """The uid of the driver's pod that owns an executor; empty for one of a StatefulSet."""
+        owners = self.manifest["metadata"].get("ownerReferences") or ()
+        return next((str(owner["uid"]) for owner in owners if owner["kind"] == "Pod"), "")
+
 
 def read_pod(manifest: Manifest, container: str) -> PodState:
     """The state of a pod by its main container."""

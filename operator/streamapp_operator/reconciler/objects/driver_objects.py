@@ -1,6 +1,6 @@
 """The objects of an app that a driver needs beside its pod and its ConfigMaps."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from streamapp.spec.resource.app import StreamApp
@@ -15,10 +15,13 @@ from streamapp_operator.reconciler.objects.executor_limits import executor_limit
 def driver_objects(
     app: Manifest,
     accepted: StreamApp,
-    executor_template: Mapping[str, Any],
+    executor_templates: Sequence[Mapping[str, Any]],
     network_rules: AppNetworkRules | None,
 ) -> Iterator[Manifest]:
-    """Service, accounts, Role and RoleBinding of an accepted app; a NetworkPolicy where there are rules."""
+    """Service, accounts, Role and RoleBinding of an accepted app; a NetworkPolicy where there are rules.
+
+    The templates are those of all generations whose drivers may make executors.
+    """
     spec, name = accepted.spec, app["metadata"]["name"]
     account = spec.service_account_name or object_names.driver_account(name)
     if network_rules is not None:
@@ -29,6 +32,6 @@ def driver_objects(
     yield service_accounts.executor_service_account(app, spec.executor.service_account_annotations)
     yield driver_role.driver_role(app, claims=spec.state.persistent_volume_claim is not None)
     limits = executor_limits(
-        app, executor_template, token_volumes=bool(spec.executor.service_account_annotations)
+        app, executor_templates, token_volumes=bool(spec.executor.service_account_annotations)
     )
     yield driver_role.driver_role_binding(app, account, limits)

@@ -22,13 +22,13 @@ _TOKEN_SOURCE: Final = "serviceAccountToken"  # noqa: S105 - a field of a volume
 _CONFINED: Final = ("RuntimeDefault", "Localhost")
 
 
-def executor_limits(app: Manifest, template: Mapping[str, Any], *, token_volumes: bool) -> str:
-    """The limits as the annotation's text: all that the template of an app's executors names.
+def executor_limits(app: Manifest, templates: Iterable[Mapping[str, Any]], *, token_volumes: bool) -> str:
+    """The limits as the annotation's text: all that the templates of an app's executors name.
 
     With `token_volumes` a webhook may add a token of the executors' account, which a cloud takes for an
     identity; in the cluster the account has no rights.
     """
-    limits = set(_limits(app, template))
+    limits = {limit for template in templates for limit in _limits(app, template)}
     if token_volumes:
         limits.add(f"power/{_TOKEN_SOURCE}")
     return "\n".join(sorted(limit for limit in limits if "\n" not in limit))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from streamapp.protocol.message_names import INCARNATION, READINESS_PATH, STANDBY
+from streamapp.protocol.message_names import EARLY_EXECUTORS, INCARNATION, READINESS_PATH, STANDBY
 from streamapp.protocol.run_authentication import RUN_AUTH_VOLUME, run_auth_mount, run_auth_volume
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.objects import driver_service, object_names
@@ -24,8 +24,12 @@ def driver_pod(
     annotations: Mapping[str, str],
     *,
     standby: bool = False,
+    early_executors: bool = False,
 ) -> Manifest:
-    """The pod in which an accepted generation runs; a `standby` warms up until it is to take over."""
+    """The pod in which an accepted generation runs; a `standby` warms up until it is to take over.
+
+    With `early_executors` the executors of a standby start before it takes over.
+    """
     name, namespace = app["metadata"]["name"], app["metadata"]["namespace"]
     pod = object_names.driver(name, incarnation)
     metadata = metadata_for(
@@ -50,15 +54,15 @@ def driver_pod(
     }
     merged = merge_template(template, {"metadata": metadata, "spec": spec})
     if standby:
-        _make_standby(merged["spec"])
+        _make_standby(merged["spec"], [STANDBY, *([EARLY_EXECUTORS] if early_executors else [])])
     return {"apiVersion": "v1", "kind": "Pod", **merged}
 
 
-def _make_standby(spec: dict[str, Any]) -> None:
+def _make_standby(spec: dict[str, Any], options: list[str]) -> None:
     """Have the driver of a pod wait, and be ready once it can take over."""
     container = dict(driver_container(spec))
     probe = container["readinessProbe"]
-    container["args"] = [*container["args"], STANDBY]
+    container["args"] = [*container["args"], *options]
     container["readinessProbe"] = {**probe, "httpGet": {**probe["httpGet"], "path": READINESS_PATH}}
     spec["containers"] = [
         container if other["name"] == DRIVER_CONTAINER else other for other in spec["containers"]
@@ -68,6 +72,11 @@ def _make_standby(spec: dict[str, Any]) -> None:
 def is_standby(pod: Manifest) -> bool:
     """Whether a pod was made as a standby driver. It may have taken over since."""
     return STANDBY in (driver_container(pod["spec"]).get("args") or ())
+
+
+def has_early_executors(pod: Manifest) -> bool:
+    """Whether the executors of a standby driver start before it takes over."""
+    return EARLY_EXECUTORS in (driver_container(pod["spec"]).get("args") or ())
 
 
 def driver_container(pod_spec: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -103,7 +103,13 @@ def after_status(findings: Findings) -> Iterator[Write]:
             yield from (_delete_pod(pod.name, pod.uid, at_once=True) for pod in lost_executors)
     successor = findings.driver.successor
     if successor.start and findings.target is not None:
-        yield from _new_driver(findings, findings.target, successor.incarnation, standby=True)
+        yield from _new_driver(
+            findings,
+            findings.target,
+            successor.incarnation,
+            standby=True,
+            early_executors=successor.early_executors,
+        )
     yield from (_delete_pod(pod.name, pod.uid) for pod in successor.surplus)
     yield from _expired_pods(findings)
     yield from _old_generations(findings)
@@ -111,13 +117,22 @@ def after_status(findings: Findings) -> Iterator[Write]:
 
 
 def _new_driver(
-    findings: Findings, target: AcceptedGeneration, incarnation: int, *, standby: bool = False
+    findings: Findings,
+    target: AcceptedGeneration,
+    incarnation: int,
+    *,
+    standby: bool = False,
+    early_executors: bool = False,
 ) -> Iterator[Write]:
     """The pod of a driver, and the Secret of its run."""
     app, facts = target.accepted.app, findings.facts
     versions = configuration_annotation(app, facts.configuration)
     template, generation = target.shape.driver, target.generation
-    pod = driver_pod(facts.manifest, template, generation, incarnation, versions, standby=standby)
+    pod = driver_pod(
+        *(facts.manifest, template, generation, incarnation, versions),
+        standby=standby,
+        early_executors=early_executors,
+    )
     yield Create(pod)
     yield CreateRunSecret(pod["metadata"]["name"])
 
@@ -128,7 +143,7 @@ def _driver_prerequisites(findings: Findings, target: AcceptedGeneration) -> Ite
     yield from (
         Apply(manifest)
         for manifest in driver_objects(
-            app, target.accepted.app, target.shape.executor, findings.network_rules
+            app, target.accepted.app, (target.shape.executor,), findings.network_rules
         )
     )
     if claim := embedded_log.log_claim(app, target.accepted.app):

@@ -23,10 +23,10 @@ def restores(findings: Findings, history: DriverHistory) -> Iterator[Apply]:
     yield from new_revision(findings)
     if not isinstance(findings.action, KeepDriver) or target is None:
         return
-    running = _running_generation(findings) or target
-    manifests = driver_objects(
-        facts.manifest, target.accepted.app, running.shape.executor, findings.network_rules
-    )
+    templates = [
+        generation.shape.executor for generation in (_running_generation(findings), target) if generation
+    ]
+    manifests = driver_objects(facts.manifest, target.accepted.app, templates, findings.network_rules)
     for manifest in manifests:
         observed = facts.driver_objects.get((manifest["kind"], manifest["metadata"]["name"]))
         if observed is None or not _is_intact(observed, manifest, facts.manifest):
@@ -38,7 +38,10 @@ def restores(findings: Findings, history: DriverHistory) -> Iterator[Apply]:
 
 
 def _running_generation(findings: Findings) -> AcceptedGeneration | None:
-    """The generation that the driver was started with: its executors are of that template until it ends."""
+    """The generation that the driver was started with: its executors are of that template until it ends.
+
+    Those of its successor are of the template of the generation that is to run.
+    """
     pod = findings.driver.pod
     return findings.facts.accepted_generation(generation_of(pod.manifest)) if pod is not None else None
 

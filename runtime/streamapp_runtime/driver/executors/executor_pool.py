@@ -7,11 +7,16 @@ stream that grew, where the app wants that.
 
 import time
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass
+from threading import Thread
 from typing import Any
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from streamapp_runtime.driver.executors.lane_partitions import lane_identities, lane_rows
 from streamapp_runtime.driver.executors.session_lanes import close_lanes
 from streamapp_runtime.driver.spark.spark_session import (
     MEMORY,
@@ -57,6 +62,32 @@ class ExecutorPool:
         """Ask for so many, and wait for none."""
         if not in_one_process(self.session):
             self._limit(count)
+
+    @property
+    def present(self) -> int:
+        """How many executors there are."""
+        return len(live_executors(self.session))
+
+    def start_workers(self, until: Callable[[], bool], seconds: float) -> None:
+        """Have each executor start the Python worker of its lane, and Spark compile its first job.
+
+        The job is given up when it is not over in time, or its results are not wanted any more.
+        """
+        job = Thread(target=self._identify, daemon=True)
+        job.start()
+        deadline = time.monotonic() + seconds
+        while job.is_alive() and not until() and time.monotonic() < deadline:
+            job.join(0.05)
+        if job.is_alive():
+            self.session.sparkContext.cancelAllJobs()
+
+    def _identify(self) -> None:
+        executors = live_executors(self.session)
+        lanes = lane_rows(self.session, [(host, name) for name, host in executors.items()], len(executors))
+        with suppress(
+            PySparkException, Py4JError, OSError
+        ):  # an executor was lost: the first batch hears of it
+            lane_identities(self.session, lanes)
 
     def renewed(self, count: int) -> SparkSession | None:
         """A new session where this one is too small for ever; the lanes of the old one have to be closed."""

@@ -12,12 +12,15 @@ from streamapp_runtime.driver.executors.batch_exchange import BatchExchange, Job
 from streamapp_runtime.driver.executors.binding import bind_executors, cannot_come
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations, no_locations
 from streamapp_runtime.driver.executors.lane_jobs import SparkLaneJobs
-from streamapp_runtime.driver.executors.lane_partitions import lane_rows
+from streamapp_runtime.driver.executors.lane_partitions import (
+    lane_identities,
+    lane_rows,
+    use_workers_of_layer,
+)
 from streamapp_runtime.driver.executors.resident_lanes import ResidentLanes
 from streamapp_runtime.driver.executors.session_lanes import resident_lanes_wanted, session_lanes
 from streamapp_runtime.driver.spark.spark_session import ExecutorsMissingError, in_one_process, live_executors
 from streamapp_runtime.lanes.connection.lane_address import LaneAddress
-from streamapp_runtime.lanes.protocol.executor_identity import IDENTITY_SCHEMA, report_identities
 from streamapp_runtime.lanes.worker import PackedLayer
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.program.failed_row_steps import all_sql_steps, apply_marking_failures
@@ -133,19 +136,13 @@ class LaneExecutors:
                 self.bound |= bound
                 hosts = [(live[executor], executor) for executor in bound.values()]
                 lanes = lane_rows(self.session, hosts, len(hosts))
-                ids = self._identities(lanes)
+                ids = lane_identities(self.session, lanes)
                 if len(set(ids.values())) == len(processors):
                     self.executor_ids = {name: ids[lane] for lane, name in enumerate(processors)}
                     self._note_locations(live)
                     return lanes
             self.pause(_PAUSE_SECONDS)  # an executor is lost, and Spark has not noticed yet
         raise ExecutorsMissingError(f"{len(processors)} lanes share {len(set(ids.values()))} executors")
-
-    def _identities(self, lanes: DataFrame) -> dict[int, str]:
-        """On which executor each lane finds itself."""
-        self._in_layer(0)
-        rows = lanes.mapInArrow(report_identities, IDENTITY_SCHEMA).collect()
-        return {row.lane: row.executor_id for row in rows}
 
     def _returned_lane(self, incarnation: int, number: int, processor: str) -> DataFrame:
         """The frame of a lane whose processor has come back, on the executor that it has now."""
@@ -155,7 +152,7 @@ class LaneExecutors:
             if executor is None:
                 raise ExecutorsMissingError(f"{processor} has no executor")
             lane = lane_rows(self.session, [(live[executor], executor)], 1)
-            (identity,) = self._identities(lane).values()
+            (identity,) = lane_identities(self.session, lane).values()
             if identity in {one for name, one in self.executor_ids.items() if name != processor}:
                 raise ExecutorsMissingError(f"{processor} shares an executor")
             self.bound[processor], self.executor_ids[processor] = executor, identity
@@ -185,7 +182,7 @@ class LaneExecutors:
         for number, layer in enumerate(layers):
             if isinstance(layer, PythonLayer):
                 last = number == len(layers) - 1
-                self._in_layer(number)
+                use_workers_of_layer(self.session, number)
                 work = self._packed(number, incarnation).one_batch
                 frame = frame.mapInArrow(work, REPORT_SCHEMA if last else self.program.schema)
             else:
@@ -201,7 +198,3 @@ class LaneExecutors:
         if self._address is None:
             raise TypeError("lanes that are not bound serve no layer")
         return PackedLayer.of(self.program, number, self.setup, incarnation, self._address, first_lane)
-
-    def _in_layer(self, number: int) -> None:
-        """A different environment gives each layer worker processes of its own."""
-        self.session.sparkContext.environment["STREAMAPP_LAYER"] = str(number)

@@ -1,12 +1,29 @@
 """Lanes as rows of a DataFrame, each with the executor on which its task has to run."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegerType, StructField, StructType
 
+from streamapp_runtime.lanes.protocol.executor_identity import IDENTITY_SCHEMA, report_identities
+
 SCHEMA = StructType([StructField("lane", IntegerType(), nullable=False)])
+
+
+LAYER_VARIABLE: Final = "STREAMAPP_LAYER"
+
+
+def lane_identities(session: SparkSession, lanes: DataFrame) -> dict[int, str]:
+    """The executor on which each lane finds itself, as its worker reports it."""
+    use_workers_of_layer(session, 0)
+    rows = lanes.mapInArrow(report_identities, IDENTITY_SCHEMA).collect()
+    return {row.lane: row.executor_id for row in rows}
+
+
+def use_workers_of_layer(session: SparkSession, number: int) -> None:
+    """A different environment gives each layer worker processes of its own."""
+    session.sparkContext.environment[LAYER_VARIABLE] = str(number)
 
 
 def lane_rows(session: SparkSession, executors: Sequence[tuple[str, str]], lanes: int) -> DataFrame:

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from streamapp.author.app_streams import is_embedded
 from streamapp.protocol.accepted_app import AcceptedApp
 from streamapp.protocol.driver_report import DriverState, ReportedWarning
+from streamapp.protocol.start_steps import StartStep
 from streamapp.protocol.wanted_state import WantedState
 from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.layouts.layout import Layout
@@ -41,6 +42,7 @@ from streamapp_runtime.driver.modes.pod_environment import PodEnvironment
 from streamapp_runtime.driver.modes.stop_signal import StopFlag, StoppedError
 from streamapp_runtime.driver.modes.wanted_model import launch_wanted
 from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
+from streamapp_runtime.driver.reporting.start_clock import StartClock
 from streamapp_runtime.driver.spark.spark_session import open_configured_session
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.app_storage import AppStorage, storage_of
@@ -57,6 +59,8 @@ MODEL_SECONDS: Final = 300.0
 """How long a driver waits for a model that it can take."""
 POLL_SECONDS: Final = 0.2
 TAKE_OVER_POLL_SECONDS: Final = 0.05
+EARLY_EXECUTOR_SECONDS: Final = 60.0
+"""How long a driver that is to take over waits for executors before it says that it is ready."""
 
 
 @dataclass(slots=True)
@@ -69,7 +73,9 @@ class Managed:
     pods: Pods = list  # the executors' pods; none where they are in none
     limits: RunLimits = field(default_factory=RunLimits)  # none: it runs until it is stopped
     standby: bool = False  # whether it waits until it is to take over from another driver
+    early_executors: bool = False  # whether its executors start while it waits
     liveness: DriverLiveness = field(default_factory=lambda: DriverLiveness(time.monotonic))
+    start_clock: StartClock = field(default_factory=StartClock)
     locations: ExecutorLocations = field(init=False, default=no_locations)
     _functions: UserFunctions = field(init=False, default_factory=UserFunctions)
     _user_locations: UserLocations | None = field(init=False, default=None)
@@ -84,6 +90,7 @@ class Managed:
 
     def begin(self) -> None:
         """Report that the driver has started; while it stands by, another one reports."""
+        self.start_clock.note(StartStep.PROCESS)
         if not self.standby:
             self._report_begin()
 
@@ -113,6 +120,7 @@ class Managed:
         app_id, conf = self.app.application_id, self.environment.spark(is_local=is_embedded(self.app))
         log4j = log4j_configuration(self.environment.logging, app_id, ProcessRole.DRIVER)
         session = open_configured_session(app_id, conf, log4j)
+        self.start_clock.note(StartStep.SPARK)
         self._executor_pool = ExecutorPool(app_id, session, lambda _: None, UNLIMITED_WORKERS)
         return self._executor_pool
 
@@ -127,6 +135,18 @@ class Managed:
         """Take over, and the first wanted model that can be taken; of others the operator is told why not."""
         if self.standby:
             self._await_take_over(stop)
+        launch = self._first_launch(storage, system, ledger, session, stop)
+        self.start_clock.note(StartStep.LAUNCH)
+        return launch
+
+    def _first_launch(
+        self,
+        storage: AppStorage,
+        system: StreamSystem,
+        ledger: CheckpointStream,
+        session: SparkSession,
+        stop: StopFlag,
+    ) -> Launch:
         wanted = self._await_other(stop, None)
         self._request_executors(wanted)
         run_id = wanted.model.run_id if wanted.model else uuid4().hex
@@ -173,6 +193,7 @@ class Managed:
             last_wanted=self._first_wanted,
             judgement=self._judgement,
             user_locations=self._user_locations,
+            start_clock=self.start_clock,
         )
 
     def _report_start(self, ledger: CheckpointStream, *refusals: ReportedWarning) -> None:
@@ -196,12 +217,37 @@ class Managed:
 
     def _await_take_over(self, stop: StopFlag) -> None:
         """Wait until the wanted state is published for this driver: then the one before it has ended."""
+        if self.early_executors and self.environment.has_own_executors:
+            self._await_early_executors(stop)
         self.liveness.stand_by()
-        while self.transport.incarnation() < self.environment.incarnation:
+        self.start_clock.note(StartStep.STANDBY)
+        while not self._is_to_take_over():
             if stop.wait(TAKE_OVER_POLL_SECONDS):
                 raise StoppedError
         self.liveness.take_over()
+        self.start_clock.note(StartStep.TAKE_OVER)
         self._report_begin()
+
+    def _await_early_executors(self, stop: StopFlag) -> None:
+        """Ask for executors, and wait until they can work, or no node has room for them now.
+
+        What is wanted of the other driver says how many there are to be; the app, while nothing is wanted.
+        """
+        pool, wanted = self._executor_pool, self.transport.wanted()
+        if pool is None:
+            return
+        count = (wanted and wanted.processors) or self.app.spec.processors
+        pool.request(count)
+        deadline = time.monotonic() + EARLY_EXECUTOR_SECONDS
+        while pool.present < count and time.monotonic() < deadline:
+            if self.locations.unschedulable() or self._is_to_take_over():
+                return
+            if stop.wait(TAKE_OVER_POLL_SECONDS):
+                raise StoppedError
+        pool.start_workers(lambda: stop.is_set() or self._is_to_take_over(), EARLY_EXECUTOR_SECONDS)
+
+    def _is_to_take_over(self) -> bool:
+        return self.transport.incarnation() >= self.environment.incarnation
 
     def _await_other(self, stop: StopFlag, other_than: WantedState | None) -> WantedState:
         """What is wanted of a driver of this app, once it is something else."""

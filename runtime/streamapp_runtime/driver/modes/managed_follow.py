@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from streamapp.author.monitoring import growth_interval
 from streamapp.protocol.accepted_app import AcceptedApp
 from streamapp.protocol.driver_report import CandidateVerdict, DriverState, Report, ReportedWarning
+from streamapp.protocol.start_steps import StartStep
 from streamapp.protocol.wanted_state import WantedState
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
@@ -19,6 +20,7 @@ from streamapp_runtime.driver.modes.live_edit import apply_edit, is_live
 from streamapp_runtime.driver.modes.model_follower import ModelFollower
 from streamapp_runtime.driver.modes.wanted_model import launch_wanted
 from streamapp_runtime.driver.reporting.run_messages import waiting_message
+from streamapp_runtime.driver.reporting.start_clock import StartClock
 from streamapp_runtime.driver.start.live_world import counts_of
 from streamapp_runtime.driver.start.task_judgement import Judgement, judge_tasks
 from streamapp_runtime.driver.start.user_functions import UserLocations
@@ -43,6 +45,7 @@ class ManagedFollower(ModelFollower):
     last_wanted: WantedState | None  # the last one that was looked at, taken up or refused
     judgement: Judgement = field(default_factory=Judgement)  # of the app's own functions
     user_locations: UserLocations | None = None
+    start_clock: StartClock = field(default_factory=StartClock)
     counts: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[ReportedWarning, ...] = ()
     edited: AcceptedApp | None = None  # a later generation that was taken up since
@@ -71,6 +74,8 @@ class ManagedFollower(ModelFollower):
 
     def complete(self, report: Report) -> Report:
         """A report with whose driver this is, and what it knows of streams and refused models."""
+        if report.state in {DriverState.RESTORING, DriverState.RUNNING}:
+            self.start_clock.note(StartStep.BATCH)
         return replace(
             report,
             driver=self.pod,
@@ -79,6 +84,7 @@ class ManagedFollower(ModelFollower):
             counts=self.counts,
             warnings=(*self.warnings, *reported_warnings(self._problems()), *self._awaited()),
             answers=self.judgement.answers,
+            start=dict(self.start_clock.times),
             verdict=self.verdict or CandidateVerdict(self.accepted.generation),
         )
 

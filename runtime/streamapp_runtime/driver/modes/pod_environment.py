@@ -20,6 +20,8 @@ from streamapp.protocol.run_authentication import (
 
 SPARK: Final = "spark.json"
 EXECUTOR: Final = "executor.json"
+SPARK_APP: Final = "spark.app.id"
+ALLOCATOR: Final = "spark.kubernetes.allocation.pods.allocator"
 EXECUTOR_CONTAINER: Final = "spark.kubernetes.executor.podTemplateContainerName"
 RUN_AUTH_MOUNT: Final = Path(RUN_AUTH_FOLDER)
 SECRETS: Final = Path("/etc/streamapp/secrets")
@@ -70,8 +72,7 @@ class PodEnvironment:
 
     def spark(self, *, is_local: bool = False) -> dict[str, str]:
         """Spark's settings: those that were resolved for the generation, and where this driver is."""
-        file = self.accepted / SPARK
-        conf: dict[str, str] = json.loads(file.read_text("utf-8")) if file.exists() else {}
+        conf = self._accepted_conf()
         if is_local:
             conf["spark.master"] = "local[1]"
         if self.host:
@@ -81,8 +82,38 @@ class PodEnvironment:
             conf["spark.executor.instances"] = (
                 "0"  # they are asked for when the app is known to be able to run
             )
+            conf |= self._own_executors(conf)
             conf |= self._authentication(conf)
         return conf
+
+    @property
+    def has_own_executors(self) -> bool:
+        """Whether this driver's executors can be there beside those of another one.
+
+        Those of a StatefulSet have its name, which all drivers of the app give it, and mount its claims.
+        """
+        return self.incarnation > 0 and self._accepted_conf().get(ALLOCATOR) != "statefulset"
+
+    def executor_selector(self) -> str:
+        """The labels of the pods of this driver's executors; empty where they are in none."""
+        if not self.executors or not self.has_own_executors:
+            return self.executors
+        spark_app = self._own_executors(self._accepted_conf())[SPARK_APP]
+        return f"{self.executors},spark-app-selector={spark_app}"
+
+    def _accepted_conf(self) -> dict[str, str]:
+        file = self.accepted / SPARK
+        conf: dict[str, str] = json.loads(file.read_text("utf-8")) if file.exists() else {}
+        return conf
+
+    def _own_executors(self, conf: Mapping[str, str]) -> dict[str, str]:
+        """The settings by which Spark tells the executors of this driver from those of the one before it."""
+        if not self.has_own_executors:
+            return {}
+        return {
+            name: f"{conf[name]}-{self.incarnation}"
+            for name in (SPARK_APP, "spark.kubernetes.executor.podNamePrefix")
+        }
 
     def _authentication(self, conf: Mapping[str, str]) -> dict[str, str]:
         """Settings by which driver and executors know each other; none under an operator without a secret."""

@@ -8,9 +8,13 @@ import pytest
 
 from streamapp.protocol.driver_report import DriverState
 from streamapp.protocol.message_names import INCARNATION, LIVENESS_PATH, READINESS_PATH
+from streamapp_operator.reconciler.driver.driver_decision import SETTLE_SECONDS
 from streamapp_operator.reconciler.driver.successor import STANDBY_RETRY_SECONDS, WARM_UP_SECONDS
 from streamapp_operator.reconciler.objects import object_names
-from streamapp_operator.reconciler.pods.driver_pod import is_standby
+from streamapp_operator.reconciler.objects.executor_limits import LIMITS_ANNOTATION
+from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
+from streamapp_operator.reconciler.pods.driver_pod import has_early_executors, is_standby
+from streamapp_runtime.driver.modes.managed import EARLY_EXECUTOR_SECONDS
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.machine.processes import free_port, until
 from tests.harness.operator.driver_kubelet import contained
@@ -60,6 +64,14 @@ def test_the_driver_runs_on_until_its_successor_is_ready(running: OperatorSim) -
     assert _is_leaving(running)
 
 
+def _without_room(sim: OperatorSim, pod: str) -> None:
+    """The scheduler finds no node for a pod."""
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "no room"}
+    path = f"/api/v1/namespaces/{sim.namespace}/pods/{pod}/status"
+    status = {"status": {"conditions": [condition]}}
+    sim.server.ask("PATCH", path, status, "application/strategic-merge-patch+json")
+
+
 def test_it_takes_over_when_the_pods_of_the_last_driver_are_gone(running: OperatorSim) -> None:
     _edited(running)
     running.settle()
@@ -77,6 +89,67 @@ def test_it_takes_over_when_the_pods_of_the_last_driver_are_gone(running: Operat
     assert running.says("Ready") == ("True", "Running")
 
 
+def test_executors_of_the_successor_start_beside_those_of_the_driver(running: OperatorSim) -> None:
+    _edited(running)
+    (successor,) = running.successors()
+    assert has_early_executors(successor)
+    running.settle()
+    name = running.executor(1, driver="app-driver-2")
+    running.settle()
+    assert running.says("Degraded") == ("False", "Healthy")
+    running.remove("app-driver-1")
+    running.settle()
+    assert _published(running) == 1
+    assert "deletionTimestamp" not in running.pod(name)["metadata"]
+    running.remove("app-exec-1")
+    running.settle()
+    assert _published(running) == 2
+    assert "deletionTimestamp" not in running.pod(name)["metadata"]
+
+
+def test_both_generations_are_named_by_the_limits_of_executors(running: OperatorSim) -> None:
+    def images() -> set[str]:
+        path = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{running.namespace}/rolebindings/app-driver"
+        limits = running.server.ask("GET", path)["metadata"]["annotations"][LIMITS_ANNOTATION]
+        return {limit for limit in limits.splitlines() if limit.startswith("image/")}
+
+    before = images()
+    running.edit(image="registry.example/runtime:2")
+    running.settle(warms_up=False)
+    assert images() == before | {"image/registry.example/runtime:2"}
+    running.settle()
+    running.remove("app-driver-1")
+    running.remove("app-exec-1")
+    running.settle()
+    assert images() == {"image/registry.example/runtime:2"}
+
+
+def test_executors_with_claims_wait_for_those_of_the_last_driver(sim: OperatorSim) -> None:
+    sim.bring_up(join(state={"persistentVolumeClaim": {"size": "1Gi"}}))
+    _edited(sim)
+    (successor,) = sim.successors()
+    assert not has_early_executors(successor)
+
+
+def test_a_standby_gives_way_to_one_with_executors_where_the_driver_can_wait(sim: OperatorSim) -> None:
+    sim.bring_up(join(driver={"standby": True}))
+    (standby,) = sim.successors()
+    assert not has_early_executors(standby)
+    sim.pass_time(60)
+    sim.report(counts={"views": 16, "users": 8})
+    sim.table.answer = KnownCounts({"views": 16, "users": 8, "enriched": 8})
+    sim.settle()
+    sim.pass_time(SETTLE_SECONDS)
+    sim.settle(warms_up=False)
+    assert "deletionTimestamp" in sim.pod("app-driver-2")["metadata"]
+    sim.remove("app-driver-2")
+    sim.settle(warms_up=False)
+    (successor,) = sim.successors()
+    assert _name(successor) == "app-driver-3"
+    assert has_early_executors(successor)
+    assert not _is_leaving(sim)
+
+
 def test_a_driver_that_is_deleted_has_a_successor_while_it_ends(running: OperatorSim) -> None:
     running.server.ask("DELETE", f"/api/v1/namespaces/{running.namespace}/pods/app-driver-1")
     running.settle()
@@ -86,11 +159,7 @@ def test_a_driver_that_is_deleted_has_a_successor_while_it_ends(running: Operato
 
 def test_a_successor_without_room_is_not_waited_for(running: OperatorSim) -> None:
     _edited(running)
-    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "no room"}
-    path = f"/api/v1/namespaces/{running.namespace}/pods/app-driver-2/status"
-    running.server.ask(
-        "PATCH", path, {"status": {"conditions": [condition]}}, "application/strategic-merge-patch+json"
-    )
+    _without_room(running, "app-driver-2")
     running.settle(warms_up=False)
     assert _is_leaving(running)
 
@@ -241,12 +310,17 @@ def test_a_standby_driver_gets_ready_and_says_nothing_until_it_takes_over(
     }
     with contained(running, "app-driver-2", tmp_path, metrics_port=port, **spark) as child:
         until(lambda: _passes(port, LIVENESS_PATH), PATIENCE_SECONDS, child)
-        until(lambda: _passes(port, READINESS_PATH), PATIENCE_SECONDS, child)
+        until(lambda: "app-2-exec-1" in running.names("pods"), PATIENCE_SECONDS, child)
+        _without_room(running, "app-exec-1")  # of the other driver: it says nothing of this one's
+        assert not _passes(port, READINESS_PATH)
+        _without_room(running, "app-2-exec-1")  # it is not waited for while the other driver has the room
+        until(lambda: _passes(port, READINESS_PATH), EARLY_EXECUTOR_SECONDS / 2, child)
         assert running.reported().driver == "app-driver-1"
         running.settle()
         running.remove("app-driver-1")
         running.remove("app-exec-1")
         running.settle()
+        assert "app-2-exec-1" in running.names("pods")
         until(lambda: running.reported().driver == "app-driver-2", PATIENCE_SECONDS, child)
         assert running.reported().state is DriverState.STARTING
 
