@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from streamapp.author.app_streams import is_embedded
 from streamapp.jobmodel.unreadable_data import UnreadableError
 from streamapp.protocol.accepted_app import AcceptedApp, decode_accepted
 from streamapp.protocol.log_settings import LogSettings
@@ -82,6 +83,7 @@ def _run_managed(metrics_port: int, page_port: int, *, standby: bool, early_exec
     from streamapp_runtime.cli.run_process.driver_routes import state_routes
     from streamapp_runtime.cli.run_process.message_output import log_message
     from streamapp_runtime.driver.modes.app_run import run_app
+    from streamapp_runtime.driver.modes.hand_over import HandOver
     from streamapp_runtime.driver.modes.managed import Managed
     from streamapp_runtime.driver.modes.mounted_secrets import driver_secret_values
     from streamapp_runtime.driver.modes.pod_environment import pod_environment
@@ -119,6 +121,10 @@ def _run_managed(metrics_port: int, page_port: int, *, standby: bool, early_exec
         early_executors=early_executors,
         liveness=liveness,
     )
+    # An app with an embedded log is opened by one driver, which the next one waits for.
+    hands_over = bool(environment.drivers) and not is_embedded(accepted.app)
+    drivers = partial(api.pods, environment.drivers)
+    hand_over = HandOver(drivers, environment.incarnation, environment.grace_seconds) if hands_over else None
     spec = accepted.app.spec
     recorder = PageRecorder(time.monotonic, time.time, spec.page.show_values) if spec.page.enabled else None
     queries = StateQueries() if spec.state_queries.enabled else None
@@ -137,6 +143,7 @@ def _run_managed(metrics_port: int, page_port: int, *, standby: bool, early_exec
             metrics,
             liveness,
             page=recorder,
+            hand_over=hand_over,
             telemetry=open_telemetry(accepted.app, lambda text: log_message(telemetry_message(text))),
         )
     transport.close()

@@ -139,12 +139,16 @@ def _facts(app: StreamApp) -> list[dict[str, Any]]:
         "STREAMAPP_WANTED": object_names.job_model(name),
         "STREAMAPP_REPORT": object_names.report(name),
         "STREAMAPP_STATE": STATE_MOUNT,
-        "STREAMAPP_EXECUTORS": ",".join(
-            f"{key}={value}" for key, value in role_selector(name, ObjectRole.EXECUTOR).items()
-        ),
+        "STREAMAPP_EXECUTORS": _selector(name, ObjectRole.EXECUTOR),
+        "STREAMAPP_DRIVERS": _selector(name, ObjectRole.DRIVER),
+        "STREAMAPP_GRACE_SECONDS": str(_grace_seconds(app.spec.driver.template)),
         "STREAMAPP_LOCATION": location_provider(app),
     }
     return [
         *({"name": key, "value": value} for key, value in fixed.items()),
         *({"name": key, "valueFrom": {"fieldRef": {"fieldPath": path}}} for key, path in fields.items()),
     ]
+
+
+def _selector(app: str, role: ObjectRole) -> str:
+    return ",".join(f"{key}={value}" for key, value in role_selector(app, role).items())

@@ -9,6 +9,7 @@ from streamapp.protocol.termination import ExitCode
 from streamapp_runtime.cli.run_process.run_end import RunEnd
 
 if TYPE_CHECKING:
+    from streamapp_runtime.driver.modes.hand_over import HandOver
     from streamapp_runtime.driver.modes.stop_signal import SignalStop
     from streamapp_runtime.driver.page.page_recorder import PageRecorder
     from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
@@ -28,17 +29,19 @@ def run_to_end(
     *,
     page: "PageRecorder | None" = None,
     telemetry: "RunTelemetry | None" = None,
+    hand_over: "HandOver | None" = None,
     ends_start: bool = False,
 ) -> RunEnd:
     """Start the run with its listeners and wait for its end; no exception leaves this function.
 
-    `page` and `telemetry` are told of everything where there are any. With `ends_start` a signal before
+    `page` and `telemetry` are told of everything where there are any. With `hand_over` a signal ends the run
+    when nothing is left to wait for. With `ends_start` a signal before
     anything runs ends the process.
     """
     from streamapp_runtime.driver.modes.stop_signal import SignalStop
     from streamapp_runtime.driver.reporting.listeners import Listeners
 
-    stop = SignalStop(ends_start=ends_start)
+    stop = SignalStop(hand_over=hand_over, ends_start=ends_start)
     stop.on_signals()
     listeners = Listeners(
         launched=_all(

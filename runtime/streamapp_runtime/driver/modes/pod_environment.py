@@ -40,6 +40,8 @@ class PodEnvironment:
     host: str = ""  # by which executors call the driver
     secrets: Path | None = None
     executors: str = ""  # the labels of their pods; empty where they are in none
+    drivers: str = ""  # the labels of the app's drivers
+    grace_seconds: float = 0.0  # within which a driver that is asked to end has to end
     location: str = ""  # what of a pod tells where it is, as `placement.location` says it
     run_secret: str = ""  # the Secret of this run, by which driver and executors know each other
     run_secret_folder: Path = RUN_AUTH_MOUNT
@@ -58,11 +60,13 @@ class PodEnvironment:
             int(environment.get("STREAMAPP_INCARNATION", "0")),
             environment.get("STREAMAPP_DRIVER_HOST", ""),
             secrets if secrets.is_dir() else None,
-            environment.get("STREAMAPP_EXECUTORS", ""),
-            environment.get("STREAMAPP_LOCATION", ""),
-            environment.get("STREAMAPP_RUN_SECRET", ""),
-            Path(environment.get("STREAMAPP_RUN_FOLDER", RUN_AUTH_MOUNT)),
-            LogSettings.of_environment(environment),
+            executors=environment.get("STREAMAPP_EXECUTORS", ""),
+            drivers=environment.get("STREAMAPP_DRIVERS", ""),
+            grace_seconds=float(environment.get("STREAMAPP_GRACE_SECONDS", "0")),
+            location=environment.get("STREAMAPP_LOCATION", ""),
+            run_secret=environment.get("STREAMAPP_RUN_SECRET", ""),
+            run_secret_folder=Path(environment.get("STREAMAPP_RUN_FOLDER", RUN_AUTH_MOUNT)),
+            logging=LogSettings.of_environment(environment),
         )
 
     @property

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Protocol
 
+from streamapp_runtime.driver.modes.hand_over import HandOver
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -26,12 +28,15 @@ class SignalStop:
     """Set once, for ever. A plain flag: a lock that a signal's handler needed might be held just then."""
 
     wanted: bool = False
+    hand_over: HandOver | None = None  # what a driver under an operator waits for before it ends
     ends_start: bool = False  # whether the first signal ends a start, which may take long, where it stands
     _launched: bool = False
 
     def is_set(self) -> bool:
         """Whether the run is to end."""
-        return self.wanted
+        if not self.wanted or self.hand_over is None or not self._launched:
+            return self.wanted
+        return self.hand_over.is_over()
 
     def on_signals(self) -> None:
         """Be set by the first signal; the second ends the process where it stands.
