@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from streamapp_operator.reconciler.pods.memory_split import MemorySplit, split_memory
+from streamapp_operator.reconciler.pods.node_tolerations import node_tolerations
 from streamapp_operator.reconciler.pods.pod_shape import pod_shape, read_pod_shape
 from tests.harness.operator.golden_objects import CASES, FOLDER, INSTALLATION, manifest, objects, parsed, text
 
@@ -43,6 +44,21 @@ def test_every_object_goes_with_its_app(case: str) -> None:
 def test_a_shape_is_read_as_it_was_kept(case: str) -> None:
     found = pod_shape(parsed(manifest(**CASES[case])), INSTALLATION, "5b1c")
     assert read_pod_shape(found.files()) == found
+
+
+def test_a_lost_node_is_borne_for_half_a_minute_unless_the_template_says_otherwise() -> None:
+    def seconds(*tolerations: dict[str, Any]) -> dict[str, int | None]:
+        borne = node_tolerations({"spec": {"tolerations": list(tolerations)}} if tolerations else {})
+        return {one.get("key", ""): one.get("tolerationSeconds") for one in borne}
+
+    not_ready, unreachable = "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"
+    assert seconds() == {not_ready: 30, unreachable: 30}
+    assert seconds({"key": "batch"}) == {"batch": None, not_ready: 30, unreachable: 30}
+    own = {"key": unreachable, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 600}
+    assert seconds(own) == {unreachable: 600, not_ready: 30}
+    assert seconds({"operator": "Exists"}) == {"": None}
+    for spec in (driver("plain"), executor("plain")):
+        assert [one["tolerationSeconds"] for one in spec["tolerations"]] == [30, 30]
 
 
 @pytest.mark.parametrize("case", CASES)

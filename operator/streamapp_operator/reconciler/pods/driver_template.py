@@ -16,6 +16,7 @@ from streamapp_operator.reconciler.pods.container_environment import (
     log_variables,
 )
 from streamapp_operator.reconciler.pods.embedded_log import log_claim_volume
+from streamapp_operator.reconciler.pods.node_tolerations import node_tolerations
 from streamapp_operator.reconciler.pods.security_context import container_security, pod_security
 from streamapp_operator.reconciler.pods.state_volume import (
     STATE_MOUNT,
@@ -69,6 +70,7 @@ def driver_template(app: StreamApp, installation: Installation) -> dict[str, Any
             "subdomain": object_names.service(name),
             "terminationGracePeriodSeconds": _grace_seconds(user_template),
             "securityContext": pod_security(),
+            "tolerations": node_tolerations(user_template),
             "containers": [container],
             "volumes": [*state.volumes, *code_volumes, *secrets],
         },

@@ -12,6 +12,7 @@ from streamapp_operator.reconciler.pods.container_environment import (
     container_variables,
     log_variables,
 )
+from streamapp_operator.reconciler.pods.node_tolerations import node_tolerations
 from streamapp_operator.reconciler.pods.security_context import container_security, pod_security
 from streamapp_operator.reconciler.pods.state_volume import state_volume
 from streamapp_operator.reconciler.pods.system_secrets import secret_volumes
@@ -35,6 +36,7 @@ def executor_template(app: StreamApp, installation: Installation) -> dict[str, A
             "automountServiceAccountToken": False,
             "serviceAccountName": object_names.executor_account(app.metadata.name),
             "securityContext": pod_security(),
+            "tolerations": node_tolerations(app.spec.executor.template),
             "containers": [
                 {
                     "name": EXECUTOR_CONTAINER,
