@@ -55,6 +55,7 @@ def test_rows_come_again_soon_after(
     space: Space, traffic: SteadyTraffic, measured: dict[str, Gap], name: str
 ) -> None:
     fault = FAULTS[name]
+    fault.prepare(space)
     space.looks_like("gaps/01-assert")
     traffic.caught_up(LIMIT)
     rested = time.monotonic() + REST_SECONDS

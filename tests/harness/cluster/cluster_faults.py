@@ -19,6 +19,7 @@ class Fault:
     disturb: Disturb
     app: float  # while no row at all comes
     partition: float  # while none of the worst partition comes
+    prepare: Disturb = lambda _: None  # what is done before rows are watched
 
 
 def _kill_in(space: Space, role: str, pattern: str) -> None:
@@ -49,8 +50,10 @@ def kill_driver(space: Space) -> None:
 
 
 def delete_driver(space: Space) -> None:
-    """The driver's pod."""
-    space.kubectl("delete", "pod", space.driver(space.name), "--wait=false")
+    """The driver's pod; it is over when another driver runs, since this one runs on for a while."""
+    driver = space.driver(space.name)
+    space.kubectl("delete", "pod", driver, "--wait=false")
+    until(lambda: _not_replaced(space, driver), LIMIT)
 
 
 def restart_driver(space: Space) -> None:
@@ -59,6 +62,14 @@ def restart_driver(space: Space) -> None:
     space.edit(space.name, restartNonce=nonce)
     generation = space.app(space.name)["metadata"]["generation"]
     until(lambda: _not_ready(space, generation), LIMIT)
+
+
+def keep_standby(space: Space) -> None:
+    """An edit that asks for a standby driver; it is over when one is ready."""
+    space.edit(space.name, driver={"standby": True})
+    generation = space.app(space.name)["metadata"]["generation"]
+    until(lambda: _not_ready(space, generation), LIMIT)
+    until(lambda: _no_standby(space), LIMIT)
 
 
 def scale(space: Space) -> None:
@@ -96,6 +107,7 @@ FAULTS: Mapping[str, Fault] = {
     "an edit needs another driver": Fault(restart_driver, 60, 60),
     "a processor is added and removed": Fault(scale, 60, 60),
     "the node of the driver is drained": Fault(drain_driver, 120, 120),
+    "the driver is killed, with driver.standby": Fault(kill_driver, 60, 60, keep_standby),
 }
 
 
@@ -103,6 +115,15 @@ def _not_ready(space: Space, generation: int) -> list[str]:
     ready: dict[str, Any] = space.condition(space.name, "Ready")
     runs = ready.get("status") == "True" and ready.get("observedGeneration") == generation
     return [] if runs else [f"Ready is {ready}"]
+
+
+def _no_standby(space: Space) -> list[str]:
+    """Whether no driver pod besides the one that runs is ready."""
+    running = space.driver(space.name)
+    others = [pod for pod in space.pods(space.name, "driver") if pod["metadata"]["name"] != running]
+    conditions = [one for pod in others for one in pod["status"].get("conditions") or ()]
+    is_ready = any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+    return [] if is_ready else [f"{len(others)} other drivers, none ready"]
 
 
 def _not_scaled(space: Space, processors: int) -> list[str]:

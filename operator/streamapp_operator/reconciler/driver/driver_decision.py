@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from streamapp.author.app_streams import is_embedded
+from streamapp.protocol.driver_report import DriverState
 from streamapp.spec.resource.field_changes import changes, paths_with_effect
 from streamapp.spec.resource.field_marks import Effect
 from streamapp.spec.value_types.durations import milliseconds
@@ -66,6 +67,7 @@ def decide_driver(
         facts.nodes,
         facts.now,
         milliseconds(app.spec.driver.lost_timeout) / 1000 if app else 300.0,
+        driver_works=_works(facts, pod),
     )
     successor = decide_successor(desired, history, observed)
     action = next_action(
@@ -74,6 +76,13 @@ def decide_driver(
         successor_is_ready=successor.standby is not None and successor.standby.ready,
     )
     return DriverDecision(history, action, pod, successor, restart, finished, seconds_to_wait)
+
+
+def _works(facts: Facts, pod: PodState | None) -> bool:
+    """Whether the driver has got to its first batch."""
+    report = facts.report
+    is_own = report is not None and pod is not None and report.driver == pod.name
+    return is_own and report is not None and report.state in {DriverState.RESTORING, DriverState.RUNNING}
 
 
 def _observed_history(facts: Facts, limit: RestartLimits) -> DriverHistory:

@@ -49,6 +49,7 @@ class ObservedPods:
     nodes: Mapping[str, NodeState]
     now: float
     lost_after: float
+    driver_works: bool = False  # whether the driver has reported batches
 
 
 def next_action(

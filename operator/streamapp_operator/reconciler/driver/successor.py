@@ -54,8 +54,10 @@ def decide_successor(
             return SuccessorDecision(incarnation, None, surplus=surplus, retry_after=max(retry_after, 0.0))
         return SuccessorDecision(incarnation, None, True, False, (*surplus, *failed_pods))
     if standby is None:
-        start = not any(_is_there(pod, observed.now) for pod in pods)
-        early_executors = _wants_early_executors(desired, observed)
+        # A standby that only is to be there takes no CPU from a driver that starts.
+        is_due = observed.driver_works or _is_replaced(desired, observed)
+        start = is_due and not any(_is_there(pod, observed.now) for pod in pods)
+        early_executors = desired.early_executors and _is_replaced(desired, observed)
         return SuccessorDecision(incarnation, None, start, early_executors, surplus, seconds_left)
     waits = not standby.ready and not standby.trouble
     return SuccessorDecision(
@@ -72,26 +74,24 @@ def _is_needed(desired: DesiredDriver, observed: ObservedPods) -> bool:
         return bool(observed.executors)
     if driver.life is PodLifecycle.COMING:
         return False  # nothing runs that would be interrupted
-    is_ending = driver.life is PodLifecycle.LEAVING or bool(desired.stop_reason)
-    return is_ending or desired.standby or _has_lost_its_node(driver, observed)
+    return desired.standby or _is_replaced(desired, observed)
+
+
+def _is_replaced(desired: DesiredDriver, observed: ObservedPods) -> bool:
+    """Whether the driver is ending, or will, so that the next one works soon, and needs executors.
+
+    A standby that is only there in case the driver fails has none: they would be paid for all the time.
+    """
+    driver = live_driver(observed)
+    if driver is None or driver.life is PodLifecycle.LEAVING or desired.stop_reason:
+        return True
+    return _has_lost_its_node(driver, observed)
 
 
 def _has_lost_its_node(driver: PodState, observed: ObservedPods) -> bool:
     """Whether a driver's node is not ready: unless it is back soon, the driver will be given up."""
     node = observed.nodes.get(driver.node)
     return node is not None and (node.is_gone or node.unready_since is not None)
-
-
-def _wants_early_executors(desired: DesiredDriver, observed: ObservedPods) -> bool:
-    """Whether the executors of a successor that is created now start before it takes over.
-
-    A standby that is only there in case the driver fails has none: they would be paid for all the time.
-    """
-    driver = live_driver(observed)
-    if driver is None or not desired.early_executors:
-        return desired.early_executors
-    is_ending = driver.life is PodLifecycle.LEAVING or bool(desired.stop_reason)
-    return is_ending or _has_lost_its_node(driver, observed)
 
 
 def _may_take_over(pod: PodState, desired: DesiredDriver, observed: ObservedPods) -> bool:

@@ -226,6 +226,7 @@ def test_an_app_with_a_standby_always_has_a_driver_that_can_take_over(sim: Opera
     sim.settle()
     assert _name(sim.driver()) == "app-driver-2"
     assert _published(sim) == 2
+    assert sim.successors() == []  # the next one would take CPU from the one that starts
     sim.report()
     sim.settle()
     assert [_name(pod) for pod in sim.successors()] == ["app-driver-3"]
