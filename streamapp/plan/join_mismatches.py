@@ -41,7 +41,7 @@ def mismatches(
 
 def _without_hint(join: str, mendable: Sequence[str]) -> str:
     if mendable:
-        return f"mend {mendable[0]} first, and plan again"
+        return f"fix {mendable[0]} first, and plan again"
     return f"give all streams that reach {join} one count, or let fewer of them meet"
 
 

@@ -11,12 +11,12 @@ from streamapp_operator.cli.cluster_access.cluster_command import cluster_option
 from streamapp_operator.cli.status_text import status_text
 
 
-@click.command(short_help="Tell how an app on a cluster is, and why.")
+@click.command(short_help="Show an app's phase, and the conditions behind it.")
 @click.argument("app")
 @cluster_options
 @output_option("text", JSON)
 def status(app: str, namespace: str, kubeconfig: str | None, context: str | None, output: str) -> None:
-    """Tell how APP is: its phase, its driver, its tasks, and every condition that wants attention.
+    """Show APP: its phase, its driver, its tasks, and every condition that needs attention.
 
     Exits with 0 when the app is ready, with 1 when it is not or is not there.
 

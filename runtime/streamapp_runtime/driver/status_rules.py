@@ -65,8 +65,10 @@ _ROWS: Final = {
     TaskStatus.REFUSED: StatusRule(
         Reaction.END_FOR_GOOD, sentence="the streams' system does not take what is to be written"
     ),
-    TaskStatus.GONE: StatusRule(Reaction.END_FOR_GOOD, sentence="records that were not yet read are gone"),
-    TaskStatus.MISSING: StatusRule(Reaction.END_FOR_GOOD, sentence="a stream of the app is gone"),
+    TaskStatus.GONE: StatusRule(
+        Reaction.END_FOR_GOOD, sentence="records that were not yet read no longer exist"
+    ),
+    TaskStatus.MISSING: StatusRule(Reaction.END_FOR_GOOD, sentence="a stream of the app no longer exists"),
     TaskStatus.UNREADABLE: StatusRule(
         Reaction.END_FOR_GOOD, sentence="what the app left with its streams cannot be read"
     ),

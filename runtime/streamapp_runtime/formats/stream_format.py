@@ -60,4 +60,4 @@ def _avro(columns: Sequence[Column], schema: str | None) -> RecordFormat:
     except UnknownTypeError:
         raise
     except Exception as wrong:  # the library has no common class for what may be wrong with a schema
-        raise UnfitFormatError(f"the Avro schema cannot be used: {wrong}", "mend avroSchema") from None
+        raise UnfitFormatError(f"the Avro schema cannot be used: {wrong}", "fix avroSchema") from None

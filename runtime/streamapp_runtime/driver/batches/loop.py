@@ -216,7 +216,7 @@ class Loop:
             self._raise_if_replaced()
             raise
         except UnknownStreamError as error:
-            raise failures.FinalFailureError(f"a stream of the app is gone: {error}") from error
+            raise failures.FinalFailureError(f"a stream of the app no longer exists: {error}") from error
 
     def release(self) -> None:
         """Settle and close the stores, so that the next start finds them as they should be."""

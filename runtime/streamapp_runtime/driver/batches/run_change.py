@@ -71,7 +71,7 @@ def spec_edited(launch: Launch, lanes: Lanes, generation: int, fields: Sequence[
 def change_refused(launch: Launch, lanes: Lanes, warnings: tuple[ReportedWarning, ...]) -> RunChange:
     """That something cannot be; without warnings, that nothing is refused any more."""
     reasons = "; ".join(with_path(one.path, one.message) for one in warnings)
-    text = f"the app goes on as it is: {reasons}" if warnings else "nothing is refused any more"
+    text = f"the app continues unchanged: {reasons}" if warnings else "nothing is refused any more"
     return RunChange(ChangeKind.REFUSED, text, launch, lanes, warnings=warnings)
 
 

@@ -41,7 +41,7 @@ class Ownership:
             return
         message = (
             f"the state under this id belongs to the app {owner} of a cluster; "
-            "choose another id, or set takeOver once that app is gone"
+            "choose another id, or set takeOver once that app is deleted"
         )
         problem = Problem(0, 0, "spec.applicationId", message, Reason.APPLICATION_ID_IN_USE)
         raise AppRefusedError([problem])

@@ -81,7 +81,7 @@ class BrokerPool:
                 self._trouble.note(failure)
                 attempts.failed(failure)
             else:
-                self._trouble.note(f"nobody keeps transactions: {error_name(error)}")
+                self._trouble.note(f"no transaction coordinator is available: {error_name(error)}")
                 attempts.refused(error)
 
     def any(self, attempts: RequestRetries) -> BrokerConnection:
@@ -118,7 +118,7 @@ class BrokerPool:
                 return
             # None, or one that has just gone: five is what a partition without a leader is told by.
             error = topic.error or topic.leaders[partition.index][0] or 5
-            self._trouble.note(f"nobody leads {partition}: {error_name(error)}")
+            self._trouble.note(f"{partition} has no leader: {error_name(error)}")
             attempts.refused(error)
 
     def _kept_by(self, transactional_id: str, attempts: RequestRetries) -> tuple[int, BrokerAddress]:
