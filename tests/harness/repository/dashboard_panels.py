@@ -75,7 +75,7 @@ OPERATOR = (
     ),
     Panel(
         "Events",
-        "What was told of apps, in the time that is shown.",
+        "Events recorded for apps, in the time that is shown.",
         [grown(operator.EVENTS, "type", "reason", within=_HERE)],
         few=True,
     ),
@@ -87,7 +87,7 @@ OPERATOR = (
     ),
     Panel(
         "Silence of watches",
-        "Since when nothing was heard of a kind.",
+        "Time since the last news of a kind.",
         [largest(operator.WATCH_AGE, "kind", within=_HERE)],
         "s",
     ),
