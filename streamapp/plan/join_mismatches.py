@@ -1,4 +1,4 @@
-"""Joins whose streams have different counts, found in the last pass and told with what would mend them."""
+"""Joins whose streams have different counts, found in the last pass and told with what would fix them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice

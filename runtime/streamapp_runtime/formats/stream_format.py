@@ -18,7 +18,7 @@ _ONLY = {"bytes": pa.binary(), "string": pa.string()}
 
 
 class UnfitFormatError(ValueError):
-    """The format cannot carry these columns; the message says why, `hint` what would mend it."""
+    """The format cannot carry these columns; the message says why, `hint` what would fix it."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(f"{message}; {hint}")

@@ -37,7 +37,7 @@ class WorkerSetup:
     )
     remotes: Mapping[str, RemoteSettings] = field(default_factory=dict)
     owned: OwnedStores | None = (
-        None  # what the app owns of the stores on disk; None to look after none of them
+        None  # what the app owns of the stores on disk; None to manage none of them
     )
     time: EventTimeSetup | None = None  # None where the app has nothing to do with event time
     late_rows: SideOutputStream | None = None  # what takes late rows

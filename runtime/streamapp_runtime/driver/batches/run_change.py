@@ -16,7 +16,7 @@ class ChangeKind(StrEnum):
     MODEL = "model"  # another job model runs
     LANES = "lanes"  # processors are missing, or are there again
     SPEC = "spec"  # an edit was taken up that needs no restart
-    REFUSED = "refused"  # something was wanted that cannot be; the app goes on as it was
+    REFUSED = "refused"  # something was wanted that cannot be; the app continues unchanged
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ class Ownership:
 
     @classmethod
     def of_cluster(cls, accepted: AcceptedApp) -> "Ownership":
-        """Of an app that an operator launched. It goes by its name: made anew it is the same app."""
+        """Of an app that an operator launched. It goes by its name: recreated it is the same app."""
         metadata = accepted.app.metadata
         name = f"{metadata.namespace}/{metadata.name}" if accepted.owner else ""
         return cls(name, accepted.app.spec.take_over)

@@ -35,7 +35,7 @@ _TIMEOUT_MS = 60_000
 
 
 class WireProducer:
-    """Writes transactions under one name. After any error it has to be initialised anew.
+    """Writes transactions under one name. After any error it has to be initialised again.
 
     Without a name records can be read as soon as brokers have them; to commit is to wait until they do.
     """

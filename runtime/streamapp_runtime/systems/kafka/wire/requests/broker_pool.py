@@ -67,11 +67,11 @@ class BrokerPool:
                 attempts.failed(error)
 
     def forget(self, partition: Partition) -> None:
-        """Look anew for who leads it."""
+        """Look again for who leads it."""
         self._leaders.pop(partition, None)
 
     def coordinator(self, transactional_id: str, attempts: RequestRetries) -> BrokerConnection:
-        """A connection to who keeps the transactions of this name, asked for anew."""
+        """A connection to who keeps the transactions of this name, asked for again."""
         while True:
             try:
                 error, address = self._kept_by(transactional_id, attempts)
@@ -94,7 +94,7 @@ class BrokerPool:
                 attempts.failed(failure)
 
     def lost(self, connection: BrokerConnection) -> None:
-        """Give up a connection that failed, and look anew for the leaders of what that broker led."""
+        """Give up a connection that failed, and look again for the leaders of what that broker led."""
         connection.close()
         self._note_failed(connection.address)
         if self._connections.get(connection.address) is connection:
