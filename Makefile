@@ -85,7 +85,7 @@ bench: java $(READY) ## Measure, each figure beside what it is compared with
 	@$(BIN)/python -m bench
 
 .PHONY: generate
-generate: $(READY) ## Write the generated files anew: CRD, reference pages, what commands print on pages
+generate: $(READY) ## Write the generated files again: CRD, reference pages, output of commands on pages
 	@$(BIN)/python -m tests.harness.repository.generated_files
 	@$(BIN)/python -m tests.harness.repository.page_console
 	@$(BIN)/python -m tests.harness.repository.notebooks

@@ -24,6 +24,7 @@ from streamapp.spec.problem import nearest
 
 MEASURED = (
     "command",
+    "kit",
     "start",
     "planning",
     "expansion",

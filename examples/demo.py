@@ -1,4 +1,4 @@
-"""What `make demo` shows: an app is planned, its twin rejected, it runs, and a killed run goes on."""
+"""What `make demo` shows: an app is planned, its twin rejected, it runs, and a killed run is resumed."""
 
 import json
 import os
@@ -60,7 +60,7 @@ def _survives(made: Sample) -> int:
     sys.stdout.write(f"killed with {last['lag']:,} rows still to be read\n")
     _say("What the killed run left on disk.")
     _run("state list data")
-    _say("It is started again, finds its state, and goes on where the last checkpoint is.")
+    _say("It is started again, finds its state, and continues from the last checkpoint.")
     _run(COUNTING)
     _say("Views by country, as the app counted them and as they are counted without it.")
     counted, expected = _counted(), made.views_by_country()

@@ -62,14 +62,14 @@ LAYOUT: Final = DurableForm(
     1,
     "checkpoint stream, under its own key; the wanted state; answers of `streamapp tasks` and `place`",
     "every start of a driver, the operator, `plan --live`, `state`",
-    "Its checksum is made as in version 1, so that damage is told from a later version.",
+    "Its checksum is made as in version 1, so that damage can be distinguished from a later version.",
 )
 JOB_MODEL: Final = DurableForm(
     "job model",
     1,
     "the wanted state, in the ConfigMap of the job model",
     "the driver, and the next operator",
-    f"{_OPERATOR_FIRST} The frame stays, so that damage is told from a later version.",
+    f"{_OPERATOR_FIRST} The frame stays, so that damage can be distinguished from a later version.",
 )
 PACKED_LIST: Final = DurableForm(
     "packed list",
@@ -81,7 +81,7 @@ PACKED_LIST: Final = DurableForm(
 MESSAGE: Final = DurableForm(
     "message",
     1,
-    "ConfigMaps of an app on a cluster (accepted, wanted, report), or files beside a driver",
+    "ConfigMaps of an app on a cluster (accepted, wanted, report), or files next to a driver",
     "the driver, the operator, `streamapp status`",
     f"Fields are added without one: readers pass over what they do not know. {_OPERATOR_FIRST}",
 )
@@ -97,7 +97,7 @@ METADATA_FILE: Final = DurableForm(
     1,
     "files of `streamapp.metadata`",
     "the program that wrote it",
-    "The frame stays, so that damage is told from a later version.",
+    "The frame stays, so that damage can be distinguished from a later version.",
 )
 LOCALITY: Final = DurableForm(
     "locality",

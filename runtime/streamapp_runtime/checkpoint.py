@@ -17,7 +17,7 @@ RESTORE_HINT = "restore the checkpoint stream; only raise resetNonce if the stat
 
 
 class StateUnreadableError(Exception):
-    """What the app left with its streams cannot be read. Trying again does not mend it."""
+    """What the app left with its streams cannot be read. Trying again does not fix it."""
 
 
 class CheckpointUnreadableError(StateUnreadableError):

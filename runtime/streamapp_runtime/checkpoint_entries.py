@@ -66,7 +66,7 @@ STREAM_IDENTITIES: Final = CheckpointEntry(b"\x00identities", forms.STREAM_IDENT
 WRITERS_MODEL: Final = CheckpointEntry(b"\x00model", forms.WRITERS_MODEL)
 """The version of which tasks write to which stream."""
 BOUNDED_TURN: Final = CheckpointEntry(b"\x00turn", forms.BOUNDED_TURN)
-"""The turn of a batch app that goes on, or was the last."""
+"""The turn of a batch app that continues, or was the last."""
 STATE_SCHEMAS: Final = CheckpointEntry(b"\x00schemas", forms.STATE_SCHEMAS)
 """How the rows of each store are read."""
 STORE_HISTORY: Final = CheckpointEntry(b"\x00stores", app_forms.STORE_HISTORY)

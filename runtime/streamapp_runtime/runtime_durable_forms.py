@@ -42,14 +42,14 @@ ROW: Final = DurableForm(
     "form",
 )
 STORE_MARK: Final = DurableForm(
-    "mark of a store", 1, "each store, beside its rows", "the lane that opens it, `state`", _EMPTIED, "form"
+    "mark of a store", 1, "each store, next to its rows", "the lane that opens it, `state`", _EMPTIED, "form"
 )
 STORE_FORM: Final = DurableForm(
     "form of a store",
     1,
     "file `form` in each store's directory",
     "whoever opens the store",
-    f"It stands for all bytes of an engine, long keys included. {_EMPTIED}",
+    f"It covers all bytes of an engine, long keys included. {_EMPTIED}",
     "form",
 )
 UNSYNCED_FILE: Final = DurableForm(
@@ -69,9 +69,9 @@ LOCATION_FILE: Final = DurableForm(
 LOCK_HOLDER: Final = DurableForm(
     "holder of a store's lock",
     1,
-    "file beside the lock",
+    "file next to the lock",
     "messages about busy stores",
-    "The lock counts, not the file: one that cannot be read names nobody.",
+    "The lock counts, not the file: if it cannot be read, the message names no holder.",
 )
 OWNED_STORES: Final = DurableForm(
     "list of owned stores",
@@ -92,7 +92,7 @@ EMBEDDED_LOG: Final = DurableForm(
     1,
     "LMDB environment in the log's folder",
     "every process that opens the log",
-    "It stands for all keys and blocks. A log of an old version is converted, or read as it is.",
+    "It covers all keys and blocks. A log of an old version is converted, or read as it is.",
 )
 
 DURABLE_FORMS: Final = (

@@ -22,10 +22,10 @@ StateMeaning = Mapping[str, str]
 """What is said of one state, by its aspects; an aspect that is not known is absent."""
 
 STATE_CHANGED_HINT: Final = (
-    "take the edit back, or give it another name so that its state begins anew, "
-    "or raise resetNonce, which gives all state of the app up"
+    "revert the edit, or give it another name so that its state starts empty, "
+    "or raise resetNonce, which drops all state of the app"
 )
-ACCEPT_HINT: Final = "stateChanges: accept has the state go on under the new meaning"
+ACCEPT_HINT: Final = "stateChanges: accept keeps the state under the new meaning"
 
 _KEY, _AGGREGATES, _WINDOW, _WITHIN = "key", "aggregates", "window", "time"
 _QUOTED = re.compile(r"('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`)")

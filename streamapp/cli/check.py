@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 _LISTS: Final = {"streams": "stream", "tables": "table", "operators": "operator"}
 
 
-@click.command(short_help="Read a resource and say all that is wrong in it.")
+@click.command(short_help="Check a resource and report all errors in it.")
 @click.argument("app")
 @output_option("text", JSON)
 def check(app: str, output: str) -> None:
-    """Read APP and say all that is wrong in it, each with its place: fields, names, columns, expressions.
+    """Check APP and report all errors in it, each with its place: fields, names, columns, expressions.
 
-    A start has Spark judge what is not sure without it, such as the types of functions.
+    At a start Spark checks the rest, such as the types of functions.
 
-    APP is a YAML or JSON file, a Python program, or - for standard input. Exits with 0 when nothing is
-    wrong, with 1 when something is. What is named and not used is no more than a warning: a table, a stream,
-    an operator whose rows go nowhere. The same holds for code of the app's own that is not on this machine,
-    and for former names of fields.
+    APP is a YAML or JSON file, a Python program, or - for standard input. Exits with 0 when it is
+    valid, with 1 when it has errors. Unused parts are only a warning: a table, a stream, an operator whose
+    rows go nowhere. The same holds for user-defined code that is not on this machine, and for former names
+    of fields.
 
     \b
     Example:
@@ -62,7 +62,7 @@ def _answer(app: "StreamApp") -> dict[str, Any]:
 def _text(answer: dict[str, Any], warnings: int) -> str:
     sizes = ", ".join(_counted(answer[kind], noun) for kind, noun in _LISTS.items())
     remark = f", {_counted(warnings, 'warning')}" if warnings else ""
-    return f"{answer['namespace']}/{answer['name']}: {sizes}: nothing wrong{remark}"
+    return f"{answer['namespace']}/{answer['name']}: {sizes}: valid{remark}"
 
 
 def _counted(number: int, noun: str) -> str:

@@ -21,14 +21,14 @@ from streamapp.cli.documents.new_app import DEFAULT_TEMPLATE, TEMPLATES, new_app
 def init(name: str, python: bool, template: str) -> None:
     """Make a folder NAME with a new app: the app, sample rows, a test, and settings for editors.
 
-    What it makes runs and passes its test right away. Nothing is overwritten: a folder that is there already
+    The new app runs and passes its test right away. Nothing is overwritten: an existing folder
     has to be empty.
 
     \b
     Templates:
       join        page views, each with the country of its user
       windows     page views, counted per page and minute
-      own-python  payments, and a class of the app's own that reports cards
+      own-python  payments, and a user-defined class that reports cards
 
     \b
     Examples:

@@ -32,7 +32,7 @@ def place(
 ) -> None:
     """Show where the tasks of APP run: balanced, and as many as possible where their state is.
 
-    With --previous it tells what moves and why, beside the least that any balanced assignment could move.
+    With --previous it shows what moves and why, compared with the fewest moves of any balanced assignment.
     Exits with 0, with 1 when plan, growth or placement is refused, with 2 when the command was used wrongly,
     with 3 when the systems do not answer.
 

@@ -35,15 +35,15 @@ def plan(
     """Plan APP: infer the count of every intermediate stream and prove that joined streams agree.
 
     APP is a YAML or JSON file, a Python program, or - for standard input. Exits with 0 when the plan is
-    accepted, with 1 when it is rejected, with 2 when the command was used wrongly, with 3 when what was asked
-    for counts does not answer.
+    accepted, with 1 when it is rejected, with 2 when the command was used wrongly, with 3 when the source of
+    counts does not answer.
 
     With --live the counts are those that the app's systems have now, and an app that has run is planned with
-    the layout that lies with its state, as its next start would plan it. Nothing is written.
+    the layout stored with its state, as its next start would plan it. Nothing is written.
 
     With --cluster it is the check before an apply: counts come from the driver that runs, else from the
-    systems themselves, an app with state is planned as the operator would plan it, and a change of what
-    is tied to state is refused.
+    systems themselves, an app with state is planned as the operator would plan it, and a change of a field
+    that is tied to state is refused.
 
     With --layers an app whose plan is accepted is compiled as its driver would compile it. Where all of it is
     one Python layer no batch is a Spark job; else the fields that Spark computes are listed. Spark is started

@@ -1,4 +1,4 @@
-"""`streamapp render`: the resource that a program, or another spelling, stands for."""
+"""`streamapp render`: the resource that a program, or another spelling, defines."""
 
 from typing import Literal
 
@@ -7,11 +7,11 @@ import click
 from streamapp.cli.output_option import JSON, output_option
 
 
-@click.command(short_help="Print the resource that a program stands for.")
+@click.command(short_help="Print the resource that a program defines.")
 @click.argument("app")
 @output_option("yaml", JSON)
 def render(app: str, output: Literal["yaml", "json"]) -> None:
-    """Print the resource that APP stands for, in its one form: what equals a default is left out.
+    """Print the resource that APP defines, in its canonical form: values that equal a default are left out.
 
     \b
     Example:

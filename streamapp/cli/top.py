@@ -69,16 +69,16 @@ def top(
     once: bool,
     output: str,
 ) -> None:
-    """Show how all apps of a namespace go, or APP with its streams, tables and tasks.
+    """Show the state of all apps of a namespace, or APP with its streams, tables and tasks.
 
-    On a terminal the table refreshes in place until Ctrl-C, and then the screen is as it was before. In a
+    On a terminal the table refreshes in place until Ctrl-C, and then the previous screen is restored. In a
     pipe, with --once and with -o json it is printed once.
 
     Rates, the exact lag and watermarks come from the page of an app's driver (spec.page.enabled, or
     `streamapp run --page`). Of an app without a page the lag is at most the power of two that its driver
-    reports, and what is not known is a dash.
+    reports, and a dash means unknown.
 
-    Exits with 1 when APP is not there, and with 3 when nothing answers.
+    Exits with 1 when APP does not exist, and with 3 when nothing answers.
 
     \b
     Examples:

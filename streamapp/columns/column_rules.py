@@ -83,7 +83,7 @@ def require_one_generator(count: int) -> None:
     """Refuse a flatMap that has none, or several."""
     if count != 1:
         what = "no generator; use map, or one of" if not count else f"{count} generators; allowed is one of"
-        raise CompileRefusedError(f"has {what} {', '.join(GENERATORS)} as an entry of its own")
+        raise CompileRefusedError(f"has {what} {', '.join(GENERATORS)} as a separate entry")
 
 
 def require_running_total(function: str, *, distinct: bool) -> None:

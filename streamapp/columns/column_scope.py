@@ -76,7 +76,7 @@ class ColumnScope:
             return f'no column "{dotted_name}"{nearest(parts[1], list(of_side))}'
         if sum(column.name.lower() == parts[0].lower() for column in self.columns) > 1:
             sides = " or ".join(f"{side.name}.{parts[0]}" for side in self.sides)
-            return f'"{dotted_name}" stands on both sides; write {sides}'
+            return f'"{dotted_name}" is on both sides; write {sides}'
         return (
             f'no column "{dotted_name}"{nearest(parts[0], list(dict.fromkeys(c.name for c in self.columns)))}'
         )

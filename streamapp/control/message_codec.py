@@ -46,7 +46,7 @@ def decode_message(value: bytes | None) -> Message | Refusal:
     if value is None:
         return UserRecord(None)
     if not value:
-        return _damaged("it is empty, and even a record without bytes has one that tells its kind")
+        return _damaged("it is empty, and even a record without data has a byte for its kind")
     if value[0] == MessageKind.USER:
         return UserRecord(value[1:])
     return decode_control_message(value[0], value[1:])

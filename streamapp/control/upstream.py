@@ -13,7 +13,7 @@ class UpstreamProgress:
     """The words of the newest model's tasks, and the watermark reached, which never goes back.
 
     A source partition has no upstream tasks; what it reaches is told directly. Every field is part of the
-    checkpoint: the value restored from it goes on exactly as this one would have.
+    checkpoint: the value restored from it continues exactly as this one would have.
     """
 
     since: int  # when listening to the partition began or, later, when its model was new
@@ -33,7 +33,7 @@ class UpstreamProgress:
             return False
         if speaker.task is None:
             return self.reach(message.reached, now)
-        # A task that began anew from a checkpoint may repeat itself, but what it has said stands.
+        # A task that started again from a checkpoint may repeat itself, but what it has said stands.
         if message.reached < self.reached.get(speaker.task, message.reached):
             return False
         self.reached[speaker.task] = message.reached

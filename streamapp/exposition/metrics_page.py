@@ -12,9 +12,7 @@ def metrics_page(head: Iterable[str], metrics: Iterable[Metric]) -> str:
         f"| {metric.about}{_formerly(metric)} |"
         for metric in metrics
     )
-    return "\n".join(
-        [*head, "", "| Name | Kind | By | What it tells |", "| --- | --- | --- | --- |", *rows, ""]
-    )
+    return "\n".join([*head, "", "| Name | Kind | By | Meaning |", "| --- | --- | --- | --- |", *rows, ""])
 
 
 def _formerly(metric: Metric) -> str:

@@ -116,7 +116,7 @@ def _in_order(task: TaskModel) -> TaskModel:
 
 
 class InvalidJobModelError(ValueError):
-    """Names everything that is wrong with a model at once, so that one look mends it."""
+    """Names everything that is wrong with a model at once, so that one look fixes it."""
 
     reason = Reason.INVALID_JOB_MODEL
 

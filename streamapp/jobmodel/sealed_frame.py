@@ -51,7 +51,7 @@ class SealedFrame:
     def damaged(self, what: str) -> UnreadableError:
         """The refusal of bytes that nobody wrote like this."""
         return self.refusal(
-            Reason.DAMAGED_DATA, f"the {self.form.name} cannot be read: {what}", "restore it or write it anew"
+            Reason.DAMAGED_DATA, f"the {self.form.name} cannot be read: {what}", "restore it or recreate it"
         )
 
 

@@ -4,7 +4,7 @@ from streamapp.spec.reasons import Reason
 
 
 class UnreadableError(ValueError):
-    """Stored bytes were refused: for what reason, what was found, and what would mend it."""
+    """Stored bytes were refused: for what reason, what was found, and what would fix it."""
 
     def __init__(self, reason: Reason, message: str, hint: str = "") -> None:
         self.reason = reason

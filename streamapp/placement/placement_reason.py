@@ -13,8 +13,8 @@ class PlacementReason(StrEnum):
     STAYED_AWAY = "stayed: on its processor, away from its location, which has more tasks than it can carry"
     STAYED_LOCATION_GONE = "stayed: on its processor, since no processor is at its location"
     SAME_LOCATION = "same location: which processor had it is not known"
-    SAME_LOCATION_PROCESSOR_GONE = "same location: its processor is gone"
-    SAME_LOCATION_PROCESSOR_AWAY = "same location: its processor is now elsewhere"
+    SAME_LOCATION_PROCESSOR_GONE = "same location: its processor was removed"
+    SAME_LOCATION_PROCESSOR_AWAY = "same location: its processor is now at another location"
     SAME_LOCATION_PROCESSOR_FULL = "same location: its processor carries its share"
     RETURNED_LOCATION_GONE = "returned: to where it has left a store, since no processor is at its location"
     RETURNED_LOCATION_FULL = (
@@ -22,7 +22,7 @@ class PlacementReason(StrEnum):
     )
     MOVED_LOCATION_GONE = "moved: no processor is at its location"
     MOVED_LOCATION_FULL = "moved: the processors at its location carry their share"
-    MOVED_PROCESSOR_GONE = "moved: its processor is gone and its location not known"
+    MOVED_PROCESSOR_GONE = "moved: its processor was removed and its location is not known"
     MOVED_PROCESSOR_FULL = "moved: its processor carries its share and its location is not known"
     NEW = "new: neither its location nor its processor is known"
 

@@ -27,9 +27,7 @@ class Standbys:
         """The unmet requirements in a sentence; empty where all are met."""
         phrases = []
         if self.exposed:
-            phrases.append(
-                f"{len(self.exposed)} tasks have copies that are not surely on locations of their own"
-            )
+            phrases.append(f"{len(self.exposed)} tasks have copies that may share a location")
         if self.missing:
             phrases.append(f"{sum(self.missing.values())} copies have no processor to be on")
         return (

@@ -1,4 +1,4 @@
-"""Changes that may mend an app, as values: what each does to the graph, and the words for it."""
+"""Changes that may fix an app, as values: what each does to the graph, and the words for it."""
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
@@ -113,7 +113,7 @@ GraphChange = PartitionByInsertion | PartitionsRequest | StreamGrowth | TableBro
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """Changes that mend an error when they are made together."""
+    """Changes that fix an error when they are made together."""
 
     changes: tuple[GraphChange, ...]
 

@@ -1,6 +1,6 @@
-"""What may mend a join whose streams have different counts: changes to be tried, in the order of preference.
+"""What may fix a join whose streams have different counts: changes to be tried, in the order of preference.
 
-A `way` is one kind of mend: its variants say the same to a user and differ in where they cut the graph.
+A `way` is one kind of fix: its variants say the same to a user and differ in where they cut the graph.
 """
 
 from collections import defaultdict
@@ -31,7 +31,7 @@ _GROWING = (Role.INPUT, Role.INPUT_OUTPUT, Role.SIDE_INPUT)
 
 
 class HintCandidates:
-    """The changes that may mend the failing joins of one graph."""
+    """The changes that may fix the failing joins of one graph."""
 
     def __init__(self, graph: Graph, counts: CountedStreams) -> None:
         self._graph = graph
@@ -44,7 +44,7 @@ class HintCandidates:
             yield [way for way in self._ways(join, target) if way]
 
     def combinations(self, join: str, others: Iterable[str]) -> Iterator[Changes]:
-        """Several changes at once: all that the join reads, then the mends of other joins too."""
+        """Several changes at once: all that the join reads, then the fixes of other joins too."""
         whole = self._all_inputs(join)
         yield whole
         single_steps = [*self._repartitions(join), whole]
@@ -68,7 +68,7 @@ class HintCandidates:
         return sorted(largest_first, key=lambda count: count not in side_counts)
 
     def _ways(self, join: str, target: int) -> Iterator[Way]:
-        """Each kind of mend, for one count."""
+        """Each kind of fix, for one count."""
         off = self._off(join, target)
         sides = off & self._sides(join)
         explicit = self._explicit(off)

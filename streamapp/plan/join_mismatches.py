@@ -1,4 +1,4 @@
-"""Joins whose streams have different counts, found in the last pass and told with what would mend them."""
+"""Joins whose streams have different counts, found in the last pass and told with what would fix them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -41,7 +41,7 @@ def mismatches(
 
 def _without_hint(join: str, mendable: Sequence[str]) -> str:
     if mendable:
-        return f"mend {mendable[0]} first, and plan again"
+        return f"fix {mendable[0]} first, and plan again"
     return f"give all streams that reach {join} one count, or let fewer of them meet"
 
 

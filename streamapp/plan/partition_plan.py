@@ -59,14 +59,14 @@ class PlannedJoin:
 
 @dataclass(frozen=True, slots=True)
 class PlanError:
-    """One thing that is wrong, the streams it is about with their counts, and what would mend it."""
+    """One thing that is wrong, the streams it is about with their counts, and what would fix it."""
 
     reason: Reason
     operator: str | None
     streams: tuple[tuple[str, int | None], ...]
     message: str
     hint: str
-    hints: tuple[Hint, ...] = ()  # where changes to the graph mend it: those that the hint has words for
+    hints: tuple[Hint, ...] = ()  # where changes to the graph fix it: those that the hint has words for
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ def _tables(graph: Graph, operator: OperatorNode) -> Iterator[PlanError]:
             yield _invalid(
                 operator.name,
                 f"{what} writes to table {name}, which is filled from {', '.join(table.side_inputs)}",
-                f"take the side inputs from {name}, or write to a table of its own",
+                f"take the side inputs from {name}, or write to a separate table",
             )
 
 

@@ -10,13 +10,13 @@ from streamapp.plan.hint_candidates import Changes, HintCandidates, Way
 _MOST_HINTS = 3
 _MOST_TRIALS = 200
 _MOST_WORK = 15_000  # operators planned in all trials together: some tenths of a second
-_MOST_PARTNERS = 6  # other failing joins that one is mended together with
+_MOST_PARTNERS = 6  # other failing joins that one is fixed together with
 
 
 def tried_hints(
     graph: Graph, settings: Mapping[str, str], counts: CountedStreams
 ) -> dict[str, tuple[Hint, ...]]:
-    """Up to three hints for each failing join, those that mend most first.
+    """Up to three hints for each failing join, those that fix most first.
 
     What one change can do is tried for every join before any combination is.
     """
@@ -64,14 +64,14 @@ class _Trials:
         return self._remaining <= 0
 
     def best(self, join: str, ways: Sequence[Way]) -> tuple[Hint, ...]:
-        """The ways that mend the join and leave the fewest others failing, those of few changes first."""
+        """The ways that fix the join and leave the fewest others failing, those of few changes first."""
         mends = [mend for way in ways if (mend := self._best_variant(join, way)) is not None]
         fewest = min((failing for failing, _ in mends), default=0)
         changes = dict.fromkeys(changes for failing, changes in mends if failing == fewest)
         return tuple(Hint(mend) for mend in sorted(changes, key=len)[:_MOST_HINTS])
 
     def first(self, join: str, combinations: Iterable[Changes]) -> tuple[Hint, ...]:
-        """The first combination that mends the join."""
+        """The first combination that fixes the join."""
         for changes in combinations:
             if self.are_used_up:
                 break
@@ -80,7 +80,7 @@ class _Trials:
         return ()
 
     def successful(self, join: str) -> tuple[Hint, ...]:
-        """What was tried for another join and mends this one too."""
+        """What was tried for another join and fixes this one too."""
         successes = [
             c for c, failing in self._left_failing.items() if failing is not None and join not in failing
         ]

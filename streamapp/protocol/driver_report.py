@@ -33,7 +33,7 @@ class ExecutorBinding:
 
 @dataclass(frozen=True, slots=True)
 class ReportedWarning:
-    """Something that was refused while the app goes on as it was."""
+    """Something that was refused while the app continues unchanged."""
 
     reason: str  # one of `Reason`; it may be of a later version than the reader
     path: str
@@ -105,5 +105,5 @@ class Report:
 
 
 def next_power_of_two(number: int) -> int:
-    """The next power of two, so that what hardly changes is not told anew."""
+    """The next power of two, so that what hardly changes is not reported again."""
     return 1 << (number - 1).bit_length() if number > 0 else 0

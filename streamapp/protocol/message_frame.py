@@ -14,7 +14,7 @@ from streamapp.durable_forms import MESSAGE, VersionRefusal
 from streamapp.jobmodel.unreadable_data import UnreadableError
 from streamapp.spec.reasons import Reason
 
-_REWRITE = "have it written anew"
+_REWRITE = "have it written again"
 MOST_BYTES: Final = 900_000
 """A ConfigMap takes a mebibyte with all that is said about it."""
 

@@ -63,7 +63,7 @@ class SideInputVersion:
     def parse(cls, text: str) -> "SideInputVersion | None":
         """The version from the text of a mark; the first for an empty text, None for an unreadable one.
 
-        A later program's text has a format. What cannot be read is filled anew, and never guessed.
+        A later program's text has a format. What cannot be read is filled again, and never guessed.
         """
         if not text:
             return cls()

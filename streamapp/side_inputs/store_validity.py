@@ -57,7 +57,7 @@ def invalid_reason(
     for partition, position in sorted(store.positions.items()):
         offsets = held_offsets[partition]
         if position < offsets.oldest:
-            return f"{partition} now begins at {offsets.oldest}, and it contains what lies before {position}"
+            return f"{partition} now begins at {offsets.oldest}; the store contains records before {position}"
         if position > offsets.end:
-            return f"{partition} now ends at {offsets.end}, and it contains what lies before {position}"
+            return f"{partition} now ends at {offsets.end}; the store contains records before {position}"
     return None

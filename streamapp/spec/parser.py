@@ -92,7 +92,7 @@ def _one(
     """The app of a document, where it can be one; problems; and former names, which are warnings."""
     data = document.data
     if not isinstance(data, dict):
-        words = f"found {describe_value(data)} where a {KIND} has to stand"
+        words = f"found {describe_value(data)} where a {KIND} is expected"
         return None, [_problem(document, (), words)], []
     if foreign := list(_foreign(data)):
         return None, [_problem(document, path, message) for path, message in foreign], []

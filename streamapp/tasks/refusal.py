@@ -7,7 +7,7 @@ from streamapp.spec.reasons import Reason
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why something was refused, what it is about, and what would mend it. The model in force stays."""
+    """Why something was refused, what it is about, and what would fix it. The model in force stays."""
 
     reason: Reason
     path: str  # the stream, partition, task or setting that it is about

@@ -4,7 +4,10 @@ import re
 from pathlib import Path
 
 import yaml
+from click.testing import CliRunner
 
+from bench.__main__ import main as bench
+from examples.example_deployment import deployable_names
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
 from streamapp_operator.reconciler.status.phase import Phase
 
@@ -39,3 +42,23 @@ def test_its_links_lead_to_files_of_the_repository() -> None:
     links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", README)
     assert len(links) > 10
     assert [link for link in links if not (ROOT / link).is_file()] == []
+
+
+def test_every_bench_that_it_names_is_one() -> None:
+    commands = re.findall(r"`python -m bench ([^`]+)`", README)
+    assert len(commands) > 1
+    for names in map(str.split, commands):
+        listed = CliRunner().invoke(bench, [*names, "--list"])
+        assert listed.exit_code == 0
+        assert [line.split()[0] for line in listed.stdout.splitlines()] == names
+
+
+def test_every_target_that_it_names_is_in_the_list_of_targets() -> None:
+    targets = set(re.findall(r"^([a-z0-9-]+):.*## ", (ROOT / "Makefile").read_text("utf-8"), re.M))
+    named = set(re.findall(r"(?:^|`)make ([a-z-]+)", README, re.M))
+    assert {"demo", "test"} <= named <= targets | {"help"}
+
+
+def test_every_example_that_it_deploys_can_be_deployed() -> None:
+    (name,) = re.findall(r"`python -m examples deploy ([a-z-]+)`", README)
+    assert name in deployable_names()

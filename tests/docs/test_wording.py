@@ -29,6 +29,14 @@ PHRASES = {
     "mends": "fixes",
     "mended": "fixed",
     "taken up": "applied",
+    "takes up": "applies",
+    "goes on": "continues, keeps running, resumes",
+    "went on": "continued",
+    "nobody": "no user, no process; the passive",
+    "somebody": "a user, another user; the passive",
+    "is gone": "was deleted, has ended, expired",
+    "are gone": "were deleted, have ended, expired",
+    "has to stand": "is expected",
 }
 """What a page may not say, and what it says instead."""
 

@@ -34,7 +34,7 @@ def bundle(
     output: Path | None,
     log_lines: int,
 ) -> None:
-    """Write what is known of APP into one archive, for those who help with it.
+    """Collect all diagnostic data of APP in one archive, to send to those who help.
 
     Its resource and plan, what operator and driver wrote, pods, claims, history, events, logs, metrics and
     versions. What you may not read is left out, and index.json lists it. Secrets are never read; values of

@@ -1,4 +1,4 @@
-"""`streamapp claims`: the volume claims of apps, with those that nobody needs any more."""
+"""`streamapp claims`: the volume claims of apps, with those that no app needs any more."""
 
 import asyncio
 import json
@@ -29,13 +29,13 @@ class ClaimUse(StrEnum):
     KEPT = "kept"
     """Its app is there, and would use it again: the app is stopped, or has fewer processors now."""
     LEFT_OVER = "left over"
-    """Its app is gone. One that is created under the same name makes claims of its own."""
+    """Its app was deleted. An app that is created under the same name makes new claims."""
     DELETED = "deleted"
     """It goes as soon as no pod has it mounted."""
 
 
 class ClaimContent(StrEnum):
-    """What lies in a claim."""
+    """The content of a claim."""
 
     STORES = "stores"
     """Copies of changelogs: they cost a restore."""
@@ -69,7 +69,7 @@ def claims() -> None:
     """
 
 
-@claims.command("list", short_help="List the claims, with who needs them.")
+@claims.command("list", short_help="List the claims, with the app that needs each.")
 @click.argument("app", required=False)
 @cluster_options
 @output_option("text", JSON)
@@ -78,8 +78,8 @@ def list_claims(
 ) -> None:
     """List the claims of APP, or of all apps of the namespace.
 
-    `mounted` claims are in use; `kept` ones would be used again by an app that is there; `left over` ones
-    are of apps that are gone; `deleted` ones go as soon as no pod has them mounted.
+    `mounted` claims are in use; `kept` ones would be used again by an existing app; `left over` ones
+    belong to deleted apps; `deleted` ones go as soon as no pod has them mounted.
 
     \b
     Examples:
@@ -97,10 +97,10 @@ def list_claims(
         click.echo(line)
 
 
-@claims.command("delete", short_help="Delete claims that nobody needs.")
+@claims.command("delete", short_help="Delete claims that no app needs.")
 @click.argument("names", metavar="[CLAIM]...", nargs=-1)
 @cluster_options
-@click.option("--left-over", is_flag=True, help="All claims with stores of apps that are gone.")
+@click.option("--left-over", is_flag=True, help="All claims with stores of deleted apps.")
 @click.option("--yes", is_flag=True, help="Without asking.")
 def delete_claims(
     names: tuple[str, ...],

@@ -23,7 +23,7 @@ CHUNK = 64 * 1024
 @click.command(short_help="Show what an app on a cluster has written.")
 @click.argument("app")
 @cluster_options
-@click.option("-f", "--follow", is_flag=True, help="Go on as it is written.")
+@click.option("-f", "--follow", is_flag=True, help="Follow the log as it is written.")
 @click.option("--previous", is_flag=True, help="Of the driver before the newest one.")
 @click.option("--executor", metavar="ID", help="Of an executor, as Spark numbers them.")
 @click.option("--tail", type=click.IntRange(0), help="Only so many lines from the end.")

@@ -41,7 +41,7 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     type=click.IntRange(0, 65_535),
     default=8080,
     show_default=True,
-    help="For /livez, /readyz and /metrics: in a pod on all addresses, elsewhere on 127.0.0.1; 0 is any.",
+    help="For /livez, /readyz and /metrics: in a pod on all addresses, otherwise on 127.0.0.1; 0 is any.",
 )
 @click.option(
     "--apps-page",
@@ -71,7 +71,7 @@ def operator(
     """Plan, place and launch the StreamApps of a cluster, and keep them running.
 
     Works in a pod and from a laptop alike. Of several replicas one leads; the others take over when it
-    ends. Says what it does as JSON lines on standard error, and ends with 0 only when it was told to stop.
+    ends. Logs JSON lines to standard error, and ends with 0 only when it was asked to stop.
 
     \b
     Example:

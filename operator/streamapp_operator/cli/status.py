@@ -18,12 +18,12 @@ from streamapp_operator.controller.client.api_errors import ClusterError
 from streamapp_operator.controller.client.manifest import Manifest
 
 
-@click.command(short_help="Tell how an app on a cluster is, and why.")
+@click.command(short_help="Show an app's phase, and the conditions behind it.")
 @click.argument("app")
 @cluster_options
 @output_option("text", JSON)
 def status(app: str, namespace: str, kubeconfig: str | None, context: str | None, output: str) -> None:
-    """Tell how APP is: its phase, its driver, its tasks, and every condition that wants attention.
+    """Show APP: its phase, its driver, its tasks, and every condition that needs attention.
 
     The steps of the driver's last start are shown where the user may read the app's pods and the driver's
     report.

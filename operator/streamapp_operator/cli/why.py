@@ -1,4 +1,4 @@
-"""`streamapp why`: what is the matter with an app on a cluster, and the next step."""
+"""`streamapp why`: diagnoses an app on a cluster, and names the next step."""
 
 import json
 import sys
@@ -18,7 +18,7 @@ from streamapp_operator.cli.diagnosis.situations import Finding, findings_of
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 
 
-@click.command(short_help="Say what is the matter with an app on a cluster, and the next step.")
+@click.command(short_help="Diagnose an app on a cluster, and name the next step.")
 @click.argument("app")
 @cluster_options
 @output_option("text", JSON)

@@ -45,7 +45,7 @@ def _seconds(_: click.Context, __: click.Parameter, text: str | None) -> float |
     "--root", "roots", multiple=True, required=True, type=click.Path(file_okay=False, path_type=Path)
 )
 @click.option("-n", "--namespace", "namespaces", multiple=True, help="Clean for apps of these only.")
-@click.option("--clean-after", callback=_seconds, help="How long state of apps that are gone is kept, as 7d.")
+@click.option("--clean-after", callback=_seconds, help="How long the state of deleted apps is kept, as 7d.")
 @click.option("--every", callback=_seconds, default="10m", show_default=True)
 @click.option("--once", is_flag=True, help="End after the first round.")
 def main(

@@ -84,7 +84,7 @@ class Findings:
         if pod.silent_since is None:
             return ""
         since = format_timestamp(pod.silent_since)
-        return f"driver {pod.name} has made no progress since {since}; it is replaced if it goes on like this"
+        return f"driver {pod.name} has made no progress since {since}; it is replaced if this continues"
 
     @property
     def ended(self) -> bool:

@@ -69,4 +69,6 @@ def nested_roots(roots: Collection[str]) -> str | None:
     """Which root lies in another one, where it would be taken for a namespace; None where none does."""
     pairs = ((inner.rstrip("/"), outer.rstrip("/")) for inner in roots for outer in roots)
     nested = (pair for pair in pairs if pair[0].startswith(f"{pair[1]}/"))
-    return next((f"{inner} lies in {outer}; roots lie beside each other" for inner, outer in nested), None)
+    return next(
+        (f"{inner} is inside {outer}; a root may not contain another root" for inner, outer in nested), None
+    )

@@ -26,7 +26,7 @@ _LISTS = _NONE.allow_lists
 
 
 class AllowedFields(Part):
-    """What resources may ask for and what they may name."""
+    """The values that resources may set and the objects that they may name."""
 
     features: tuple[Allowance, ...] = ()
     """What pod templates may ask for: hostNamespaces, privileged, hostPath, serviceAccounts."""
@@ -56,7 +56,7 @@ class AppNetworkPolicyFields(Part):
     viewers: tuple[Mapping[str, Any], ...] = ()
     """Peers that may read Spark's pages; empty: none, and `kubectl port-forward` works all the same."""
     egress: tuple[Mapping[str, Any], ...] = ()
-    """What apps may reach beside DNS and their own pods: API server, brokers; empty: everything."""
+    """Peers of apps in addition to DNS and their own pods: API server, brokers; empty: everything."""
 
 
 class InstallationFile(Part):
@@ -69,9 +69,9 @@ class InstallationFile(Part):
     image_pull_secrets: tuple[str, ...] = _NONE.image_pull_secrets
     """Secrets, in the namespace of each app, to pull images with for apps that name none."""
     host_path_roots: tuple[str, ...] = _NONE.host_path_roots
-    """Folders of nodes in which apps may keep state, each in a folder of its own; none by default."""
+    """Folders of nodes in which apps may keep state, each in its own folder; none by default."""
     allowed: AllowedFields = AllowedFields()
-    """What resources may ask for and what they may name; see below."""
+    """The values that resources may set and the objects that they may name; see below."""
     driver_requests: Mapping[str, str] = _NONE.driver_requests
     """Resources of drivers that ask for none."""
     executor_requests: Mapping[str, str] = _NONE.executor_requests
@@ -83,7 +83,7 @@ class InstallationFile(Part):
     logging: Logging = Logging()
     """What apps log, and how: `format`, `level`, `sparkLevel` and `loggers`, as `spec.logging` has them."""
     network_policy: AppNetworkPolicyFields = AppNetworkPolicyFields()
-    """Which NetworkPolicy each app has; see below. It is no part of what is kept with a generation."""
+    """Which NetworkPolicy each app has; see below. It is not kept with a generation."""
 
 
 _SECTIONS: Final[Mapping[str, type[Part]]] = {
@@ -201,7 +201,7 @@ _NETWORK_HEAD = (
     "",
     "## Who may reach the pods of apps: `networkPolicy`",
     "",
-    "The operator makes the NetworkPolicy `<app>-pods`, restores it when somebody deletes or changes it, and",
+    "The operator makes the NetworkPolicy `<app>-pods`, restores it when it is deleted or changed, and",
     "deletes it when this is turned off. Policies add up: another one of a namespace opens more for an app.",
     "",
     "| Field | Default | What it says |",

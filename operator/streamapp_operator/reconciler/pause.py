@@ -23,7 +23,7 @@ def paused_status(app: Manifest, now: float) -> dict[str, Any]:
     condition = true_condition(
         ConditionType.RECONCILIATION_PAUSED,
         ConditionReason.RECONCILIATION_PAUSED,
-        f"the annotation {PAUSE_ANNOTATION} is set; the other conditions are as they were before",
+        f"the annotation {PAUSE_ANNOTATION} is set; the other conditions keep their last values",
         app["metadata"]["generation"],
     )
     conditions = before | {condition.type.value: condition.as_status(before, now)}

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     "--data",
     multiple=True,
     metavar="STREAM=FILE|FOLDER",
-    help="Rows of a stream, or a folder of files named after streams; sample/ beside APP when left out. "
-    "May be given again.",
+    help="Rows of a stream, or a folder of files named after streams; sample/ next to APP when left out. "
+    "Can be repeated.",
 )
 @click.option(
     "--rows",
@@ -91,8 +91,8 @@ def dev(
     """Run APP in this terminal, and again after each save of its files, with the same data.
 
     Each time the app is read, checked and planned, started with empty state, and sent all of its data from
-    the start: what is shown is what this version makes of them. Where something is wrong it is shown, and the
-    app runs again once that is fixed. Lines that are added to a file of data are sent to the running app.
+    the start, so the output is that of the current version. Errors are shown, and the app runs again once
+    they are fixed. Lines that are added to a file of data are sent to the running app.
 
     Watched are APP, the Python modules that it imports, files of data, and those of --catalog and --watch.
 

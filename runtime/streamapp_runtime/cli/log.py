@@ -31,8 +31,8 @@ def log() -> None:
       app.yaml                 an app: its system, its streams by the names that they have in it
       kafka://HOST:PORT        a cluster; several brokers are joined by commas
 
-    Apps may run on them at the same time. What is read is committed. Verbs exit with 1 when something is
-    refused, with 2 when they were used wrongly, with 3 when the system does not answer.
+    Apps may run on them at the same time. Only committed records are read. Verbs exit with 1 when something
+    is refused, with 2 when they were used wrongly, with 3 when the system does not answer.
 
     \b
     Examples:
@@ -54,7 +54,7 @@ def list_streams(target: LogTarget, output: str) -> None:
     """List the streams of LOG with their partitions, records and bytes.
 
     Of an app those are listed that it names and that it makes. Of a topic RECORDS are the offsets that it
-    spans, which may have holes, and brokers do not tell BYTES.
+    spans, which may have holes, and brokers do not report BYTES.
     """
     with cli_errors(), target.streams() as target_streams:
         holdings = target_streams.system.holdings(target_streams.app_stream_names())

@@ -47,7 +47,7 @@ T = TypeVar("T")
     type=click.Path(exists=True, path_type=Path),
     help="The entries of configSecret: a folder with a file for each, or a file of key=value lines.",
 )
-@click.option("--until-end", is_flag=True, help="End when everything that is there has been read.")
+@click.option("--until-end", is_flag=True, help="End when all existing records have been read.")
 @click.option("--for", "duration", metavar="DURATION", help="End after this long, such as 30s.")
 @click.option("--batch-rows", type=click.IntRange(1), help="The app's own number when left out.")
 @click.option(
@@ -58,7 +58,7 @@ T = TypeVar("T")
 @click.option(
     "--page",
     is_flag=True,
-    help="Serve a page of the running app beside its metrics, on --metrics-port or a free port.",
+    help="Serve a page of the running app together with its metrics, on --metrics-port or a free port.",
 )
 @click.option(
     "--show-values",
@@ -68,12 +68,12 @@ T = TypeVar("T")
 @click.option(
     "--state-queries",
     is_flag=True,
-    help="Answer queries of the state beside the metrics, on --metrics-port or a free port.",
+    help="Answer queries of the state together with the metrics, on --metrics-port or a free port.",
 )
 @click.option(
     "--take-over",
     is_flag=True,
-    help="Take the place of a run of this app that goes on, or of an app on a cluster that owns its state.",
+    help="Replace a running instance of this app, or an app on a cluster that owns its state.",
 )
 @click.option(
     "--fresh",
@@ -112,10 +112,10 @@ def run(
 ) -> None:
     """Run APP: plan it, form its tasks, and process its streams on Spark.
 
-    One processor runs in this process, several in executors of their own. Interrupted once, it
+    One processor runs in this process, several in separate executors. Interrupted once, it
     finishes its batch and ends with 0; twice, or before anything runs, it ends at once with 130, and
-    nothing is lost. What it says of
-    itself goes to standard error; with --log-format json as one object a line, of which the last
+    nothing is lost. Its log
+    goes to standard error; with --log-format json as one object a line, of which the last
     names the outcome.
 
     An app that runs already on the same data is refused with 3. With --take-over this run takes its place,

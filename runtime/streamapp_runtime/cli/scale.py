@@ -18,12 +18,12 @@ RETRY = 3
 )
 @click.option("--app", "name", metavar="NAME", help="Which app, where the source holds several.")
 def scale(app: str, processors: int, data: Path | None, name: str | None) -> None:
-    """Let the run of APP on this machine go on with so many PROCESSORS.
+    """Change the number of PROCESSORS of the run of APP on this machine.
 
-    The run takes it up between two batches, as soon as executors are there, and says so. It lasts as long as
+    The run applies it between two batches, as soon as executors are there, and says so. It lasts as long as
     that run. An app on a cluster is scaled with `kubectl scale`.
 
-    Exits with 3 where no run of the app has said that it is going on.
+    Exits with 3 where no run of the app is in progress.
 
     \b
     Example:
@@ -41,7 +41,7 @@ def scale(app: str, processors: int, data: Path | None, name: str | None) -> Non
     folder = message_folder(data_folder.resolve() / "state", selected.application_id)
     report = read_report(folder)
     if report is None or report.state is DriverState.ENDED:
-        click.echo(f"no run of {selected.application_id} goes on here: {folder}", err=True)
+        click.echo(f"no run of {selected.application_id} is in progress here: {folder}", err=True)
         sys.exit(RETRY)
     write_wanted(folder, WantedState(processors=processors))
     click.echo(f"{selected.application_id}: {processors} processors wanted, {len(report.binding)} now")

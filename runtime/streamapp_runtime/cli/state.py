@@ -27,7 +27,7 @@ STATE = "state"
 def state() -> None:
     """List, read, query and clear the state of apps.
 
-    `get` and `scan` ask an app that runs, on this machine or on a cluster. The others read what lies on this
+    `get` and `scan` ask an app that runs, on this machine or on a cluster. The others read the stores on this
     machine, whether an app runs there or not, and do not disturb it: DATA is the folder that an embedded
     system's `path` names, or an app that has one: `app.yaml`. With Kafka it is the folder that
     `streamapp run --data` named.
@@ -80,7 +80,7 @@ def read(
 
     TABLE is a table, or an operator that keeps state: `state list` names both. An aggregate has a row for
     each key and window, with its totals as they are kept: an average as a sum and a count. A join has one for
-    each row that may still meet others, and `process` those of its own table.
+    each row that may still meet others, and `process` those of its state table.
 
     They are read from the changelog, which holds what the stores hold. A table that side inputs fill
     has none: its rows are read from its stores, as they are now. With -o json each row is an object of task,
@@ -101,7 +101,7 @@ def read(
         owner, known_table = _find_table(data / STATE, table, app)
         if known_table.changelog is None and known_table.store == StoreKind.MEMORY:
             raise click.ClickException(
-                f'"{table}" is kept in memory alone, so that its rows cannot be read beside the app'
+                f'"{table}" is kept in memory only, so that its rows cannot be read from outside the app'
             )
         chosen_key = None if key is None else key.encode()
         if known_table.changelog is None:
@@ -129,17 +129,17 @@ def read(
     metavar="DURATION",
     default="1d",
     show_default=True,
-    help="Leave what was touched later.",
+    help="Leave stores that were touched later.",
 )
-@click.option("--dry-run", is_flag=True, help="Say what would be taken away, and take nothing.")
+@click.option("--dry-run", is_flag=True, help="List what would be deleted, and delete nothing.")
 @output_option("text", JSON)
 def gc(data: Path, app: str | None, age: str, dry_run: bool, output: str) -> None:
     """Delete the stores of DATA that no app owns any more.
 
     Those are stores of a table that the app has no more, of a task that is not in its layout, of a run before
-    its state was reset, and all stores of an app whose streams are gone. What the app owns, its last start
-    said. A store that some process holds is never touched. Each start of an app does the same with its own
-    stores, where nobody has touched them for a day.
+    its state was reset, and all stores of an app whose streams no longer exist. The app's last start recorded
+    the stores that it owns. A store that some process holds is never touched. Each start of an app does the
+    same with its own stores, if they were not touched for a day.
 
     \b
     Examples:

@@ -97,7 +97,7 @@ def scan(
     """Print the rows of TABLE in order of the key, as of the app's last batch.
 
     All rows are as of the same batch, however many there are; with batch.independentLanes those of each
-    task are as of one batch of its lane. More than 1,000 are read from a snapshot. It is gone where a task
+    task are as of one batch of its lane. More than 1,000 are read from a snapshot. It ends where a task
     moves, the app is edited, or very much is written meanwhile; the command says so then and exits with 3.
 
     \b

@@ -21,7 +21,7 @@ class BatchTimeoutError(Exception):
 
 
 class UnprovedTrialError(Exception):
-    """Something befell a trial that says nothing of its records; the message says what."""
+    """Something happened to a trial that says nothing of its records; the message says what."""
 
 
 MOST_FAILURES: Final = 5
@@ -64,7 +64,7 @@ class FinalFailureError(FailedError):
 
 
 def refuse_fatal(reports: Iterable[TaskReport]) -> None:
-    """End the run where a task has reported what trying again does not mend."""
+    """End the run where a task has reported what trying again does not fix."""
     for report in reports:
         rule = STATUS_RULES[report.status]
         if rule.reaction is Reaction.END_FOR_GOOD:

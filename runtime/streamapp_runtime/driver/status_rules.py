@@ -38,7 +38,7 @@ class StatusRule:
     reaction: Reaction
     verdict: TrialVerdict = TrialVerdict.INNOCENT
     sentence: str = ""  # what a run that ends for good says
-    of_lane: bool = False  # whether its lane alone can begin anew, where lanes do not wait for each other
+    of_lane: bool = False  # whether its lane alone can start again, where lanes do not wait for each other
 
     def __post_init__(self) -> None:
         if (self.reaction is Reaction.END_FOR_GOOD) != bool(self.sentence):
@@ -65,8 +65,10 @@ _ROWS: Final = {
     TaskStatus.REFUSED: StatusRule(
         Reaction.END_FOR_GOOD, sentence="the streams' system does not take what is to be written"
     ),
-    TaskStatus.GONE: StatusRule(Reaction.END_FOR_GOOD, sentence="records that were not yet read are gone"),
-    TaskStatus.MISSING: StatusRule(Reaction.END_FOR_GOOD, sentence="a stream of the app is gone"),
+    TaskStatus.GONE: StatusRule(
+        Reaction.END_FOR_GOOD, sentence="records that were not yet read no longer exist"
+    ),
+    TaskStatus.MISSING: StatusRule(Reaction.END_FOR_GOOD, sentence="a stream of the app no longer exists"),
     TaskStatus.UNREADABLE: StatusRule(
         Reaction.END_FOR_GOOD, sentence="what the app left with its streams cannot be read"
     ),
@@ -107,7 +109,7 @@ def reaction_to(status: TaskStatus) -> Reaction:
 
 
 def is_of_lane_alone(status: TaskStatus) -> bool:
-    """Whether what befell a task concerns its lane alone, so that the others can go on."""
+    """Whether what happened to a task concerns its lane alone, so that the others can go on."""
     return STATUS_RULES[status].of_lane
 
 

@@ -1,6 +1,6 @@
 """An expression with holes where its columns stand, so that it can be written over any registers.
 
-The text between the holes is the user's own, to the letter: nothing is rendered anew, so nothing can
+The text between the holes is the user's own, to the letter: nothing is rendered again, so nothing can
 change its meaning on the way.
 """
 

@@ -18,7 +18,7 @@ _ONLY = {"bytes": pa.binary(), "string": pa.string()}
 
 
 class UnfitFormatError(ValueError):
-    """The format cannot carry these columns; the message says why, `hint` what would mend it."""
+    """The format cannot carry these columns; the message says why, `hint` what would fix it."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(f"{message}; {hint}")
@@ -60,4 +60,4 @@ def _avro(columns: Sequence[Column], schema: str | None) -> RecordFormat:
     except UnknownTypeError:
         raise
     except Exception as wrong:  # the library has no common class for what may be wrong with a schema
-        raise UnfitFormatError(f"the Avro schema cannot be used: {wrong}", "mend avroSchema") from None
+        raise UnfitFormatError(f"the Avro schema cannot be used: {wrong}", "fix avroSchema") from None

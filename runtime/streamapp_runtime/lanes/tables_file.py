@@ -24,7 +24,7 @@ from streamapp_runtime.runtime_durable_forms import TABLES_FILE
 from streamapp_runtime.stores.directories.state_directory import app_directory, unquoted
 
 TABLES_FILE_NAME = "tables.json"
-_REWRITE_HINT = "delete it: the next start of the app writes it anew"
+_REWRITE_HINT = "delete it: the next start of the app recreates it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,9 +36,7 @@ class WorkerSetup:
         default_factory=lambda: dict.fromkeys(RejectionCause, RejectionPolicy())
     )
     remotes: Mapping[str, RemoteSettings] = field(default_factory=dict)
-    owned: OwnedStores | None = (
-        None  # what the app owns of the stores on disk; None to look after none of them
-    )
+    owned: OwnedStores | None = None  # what the app owns of the stores on disk; None to manage none of them
     time: EventTimeSetup | None = None  # None where the app has nothing to do with event time
     late_rows: SideOutputStream | None = None  # what takes late rows
     delivery: DeliveryGuarantee = DeliveryGuarantee.AS_ONE

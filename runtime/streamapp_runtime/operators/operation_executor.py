@@ -39,7 +39,7 @@ class StatelessExecutor:
 
 
 class UnsupportedOperationError(Exception):
-    """An operation that this version cannot run: why, and what would mend it."""
+    """An operation that this version cannot run: why, and what would fix it."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(f"{message}; {hint}")
@@ -70,7 +70,7 @@ class OperationRunner:
     unsupported_reason: Callable[[Any, Sequence[pa.Schema]], str | None] | None = None
     """Why this version cannot run an operation; None where it can run all."""
     hint: str = "leave it out"
-    """What mends that."""
+    """What fixes that."""
 
 
 def row_runner(executor: Callable[[Any], OperationExecutor]) -> OperationRunner:

@@ -2,7 +2,7 @@
 
     class Prices:
         columns = pa.schema([("price", pa.float64())])   # what it can give, where that is fixed
-        unavailable = (ServiceError,)                    # what else than OSError says that it is away
+        unavailable = (ServiceError,)                    # what else than OSError says that it is unavailable
 
         def check(self, config): ...      # raise ValueError where the options or columns are wrong
         def open(self, config): ...       # connect

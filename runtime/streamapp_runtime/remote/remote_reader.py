@@ -73,7 +73,7 @@ class RemoteReader:
         try:
             values = pa.nulls(len(keys), pa.binary()) if self._is_unavailable else self._client(keys)
         except RemoteSilentError as error:
-            message = f'remote table "{self._settings.table}" is away: {error}'
+            message = f'remote table "{self._settings.table}" is unavailable: {error}'
             if self._settings.on_unavailable == "wait":
                 raise RemoteTableRetryError(message) from error
             if self._settings.on_unavailable == "fail":

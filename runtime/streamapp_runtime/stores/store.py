@@ -59,7 +59,7 @@ class StoreLimits:
 
 
 class StoreError(Exception):
-    """Something is wrong with a store: why, and what would mend it."""
+    """Something is wrong with a store: why, and what would fix it."""
 
     def __init__(self, reason: Reason, message: str, hint: str) -> None:
         super().__init__(f"{message}; {hint}")
@@ -115,7 +115,7 @@ class Store(Protocol):
     def scan(self, start: bytes = b"", end: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
         """The entries with start <= key < end in order of the key; pending writes are seen.
 
-        What is written while this goes on may be seen or not.
+        What is written while this continues may be seen or not.
         """
 
     def batches(self, start: bytes = b"", end: bytes | None = None) -> Iterator[tuple[pa.Array, pa.Array]]:

@@ -99,7 +99,7 @@ class RecordRefusedError(Exception):
 
 
 class UnfitStreamError(ValueError):
-    """A stream is there and is not what it has to be; the message says what would mend it."""
+    """A stream is there and is not what it has to be; the message says what would fix it."""
 
 
 class UnknownStreamError(Exception):

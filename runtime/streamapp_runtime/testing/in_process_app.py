@@ -323,7 +323,7 @@ class InProcessApp(TestApp):
         if proposed is None:
             if self._author.warnings:
                 reasons = "; ".join(f"{one.path}: {one.message}" for one in self._author.warnings)
-                raise AppFailedError(f"the app goes on without the new partitions: {reasons}")
+                raise AppFailedError(f"the app continues without the new partitions: {reasons}")
             return
         loop.switch(proposed[0])
         self._settle()

@@ -18,7 +18,7 @@ SERVICE_ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 REQUEST_SECONDS: Final = 10.0
 """How long a call may take."""
 WATCH_SECONDS: Final = 240
-"""How long a watch goes on before it is begun anew."""
+"""How long a watch continues before it is started again."""
 API_ERRORS: Final = (OSError, HTTPException, ValueError, KeyError)
 """What may come of a call: refused, cut off, or an answer that is none."""
 
@@ -28,7 +28,7 @@ class KubernetesApi:
     """Where it is and who asks. Errors are OSErrors: refused, away, or too slow."""
 
     url: str
-    token: Path  # read anew for each call: it is renewed while the pod runs
+    token: Path  # read again for each call: it is renewed while the pod runs
     authority: Path
     namespace: str
 
@@ -61,7 +61,7 @@ class KubernetesApi:
             for line in answer:
                 event = json.loads(line)
                 if event["type"] not in {"ADDED", "MODIFIED"}:
-                    return  # it is gone, or the version is too old: ask for it anew
+                    return  # it is gone, or the version is too old: ask for it again
                 yield event["object"]
 
     def pods(self, labels: str) -> list[dict[str, Any]]:

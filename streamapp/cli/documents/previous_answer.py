@@ -86,7 +86,7 @@ def _document_problem(document: Any) -> Problem | None:
             0, 0, "version", f"found {written}; this version reads version {ANSWER_DOCUMENT.version}"
         )
     if fields.get("outcome") != "accepted":
-        return Problem(0, 0, "outcome", "found an answer that was refused; it holds nothing to go on from")
+        return Problem(0, 0, "outcome", "found an answer that was refused; it holds nothing to continue from")
     return None
 
 

@@ -15,7 +15,7 @@ MOST_LINES = 40
 def tasks_text(name: str, tasks: Assignment | Refusal, previous: Layout | None) -> str:
     """The answer of `streamapp tasks`."""
     if isinstance(tasks, Refusal):
-        return refusal_text(name, tasks) + "  The app goes on with the tasks it has.\n" * (
+        return refusal_text(name, tasks) + "  The app continues with the tasks it has.\n" * (
             previous is not None
         )
     owned_count = sum(len(partitions) for partitions in tasks.tasks.values())
@@ -48,7 +48,7 @@ def refusal_text(name: str, refusal: Refusal) -> str:
     """A refusal with its reason and hint."""
     lines = [f"{name}: refused, {refusal.reason.value}"]
     lines += ["  " + with_path(refusal.path, refusal.message)]
-    lines += [f"  To mend it: {refusal.hint}"] * bool(refusal.hint)
+    lines += [f"  To fix it: {refusal.hint}"] * bool(refusal.hint)
     return "\n".join(lines) + "\n"
 
 

@@ -18,7 +18,7 @@ errors            [{reason, operator, streams, message, hint}]; empty when accep
   reason            a condition reason, such as "JoinPartitionMismatch"
   operator          the operator it is about, or null
   streams           by name: the count of each stream it is about, or null
-  message, hint     what is wrong, and what would mend it
+  message, hint     the error, and how to fix it
 stages            [{operators, sources, sinks}], in the order in which rows pass them
 tables            by name: {remote, broadcast, sideInputs}
 components        [[stream, …]]: streams that share one count, through however many joins

@@ -63,7 +63,7 @@ class Spec(Part):
     application_id: Annotated[Topic | None, Field(max_length=120), Effect.REFUSED] = None
     """Prefix of every derived topic, transactional id and state path; `<namespace>.<name>` when unset."""
     mode: Annotated[Literal["stream", "batch"], Effect.REPLAN] = "stream"
-    """Whether the app goes on for ever, or ends when every input has ended."""
+    """Whether the app runs for ever, or ends when every input has ended."""
     processors: Annotated[int, Field(ge=1, le=MOST_PROCESSORS), Effect.LIVE] = 1
     """How many processors run its tasks; `kubectl scale` changes it."""
     autoscale: Annotated[Autoscale | None, Needs(Capability.CLUSTER), Effect.NONE] = None
@@ -78,7 +78,7 @@ class Spec(Part):
     tables: Annotated[tuple[Table, ...], named_list(64), Effect.REPLAN] = ()
     """Local and remote tables."""
     operators: Annotated[tuple[Operator, ...], Field(min_length=1), named_list(512), Effect.REPLAN]
-    """What is done to the streams."""
+    """The operations on the streams."""
 
     grouper: Annotated[Grouper, Effect.REFUSED] = "partition"
     """How partitions become tasks: one per number, per partition, one for all (on one processor), or own."""
@@ -112,7 +112,7 @@ class Spec(Part):
     on_code_error: Annotated[CodeErrors, Needs(Capability.RUNNING), Effect.RESTART] = CodeErrors()
     """What becomes of records on which the app's own Python fails."""
     on_data_loss: Annotated[Literal["fail", "earliest"], Needs(Capability.RUNNING), Effect.RESTART] = "fail"
-    """What to do when records that were not yet read are gone from a stream."""
+    """What to do when a stream no longer has records that were not yet read."""
     state_changes: Annotated[Literal["refuse", "accept"], Needs(Capability.RUNNING), Effect.LIVE] = "refuse"
     """What to do with an edit after which state would mean something else: other aggregates, another key."""
     late_rows: Annotated[LateRows, Needs(Capability.EVENT_TIME), Effect.RESTART] = LateRows()
@@ -138,7 +138,7 @@ class Spec(Part):
     ] = ()
     """Secrets for pulling it."""
     code: Annotated[Code | None, Needs(Capability.CLUSTER), Effect.RESTART] = None
-    """Python files beside the image's."""
+    """Python files in addition to those of the image."""
     env: Annotated[tuple[EnvVar, ...], named_list(128), Needs(Capability.CLUSTER), Effect.RESTART] = ()
     """Environment variables of driver and executors."""
     service_account_name: Annotated[ObjectName | None, Needs(Capability.CLUSTER), Effect.RESTART] = None
@@ -152,7 +152,7 @@ class Spec(Part):
     restart_policy: Annotated[RestartPolicy, Needs(Capability.CLUSTER), Effect.LIVE] = RestartPolicy()
     """What happens when the driver ends."""
     suspend: Annotated[bool, Needs(Capability.CLUSTER), Effect.LIVE] = False
-    """Stop after the running batch and keep state and locality; false goes on."""
+    """Stop after the running batch and keep state and locality; false resumes."""
     restart_nonce: Annotated[int, Field(ge=0), Needs(Capability.CLUSTER), Effect.RESTART] = 0
     """Raise it to restart the driver once."""
     reset_nonce: Annotated[int, Field(ge=0), Needs(Capability.RESET), Effect.REPLAN] = 0

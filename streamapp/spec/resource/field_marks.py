@@ -36,7 +36,7 @@ class Effect(StrEnum):
     NONE = "none"  # nothing that runs looks at it
     LIVE = "live"  # taken up while running
     RESTART = "restart"  # the driver restarts between two batches; plan and state stay
-    REPLAN = "replan"  # planned anew; a new job model, then a restart
+    REPLAN = "replan"  # planned again; a new job model, then a restart
     REFUSED = "refused"  # cannot change while there is state
 
     def __get_pydantic_json_schema__(

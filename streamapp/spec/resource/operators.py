@@ -106,7 +106,7 @@ class Join(Part):
     type: Literal["inner", "left", "right", "full"] = "inner"
     """Which rows without a partner are kept."""
     where: Condition | None = None
-    """A further condition beside the equal keys."""
+    """A further condition in addition to the equal keys."""
     select: SelectList | None = None
     """A select list over `left` and `right`; all columns when unset."""
 
@@ -205,7 +205,7 @@ class Process(Part):
     tables: Annotated[tuple[Name, ...], Crd({"maxItems": 16})] = ()
     """The tables it reads and writes."""
     key: KeyExpression | None = None
-    """The new key of what it puts out, where it changes."""
+    """The new key of the output rows, where it changes."""
 
 
 class SendTo(Part):
@@ -249,7 +249,7 @@ class Operator(OneOf):
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """What it reads."""
+        """Its input."""
         source: str | tuple[str, ...] = getattr(self.body, "source", ())
         return (source,) if isinstance(source, str) else source
 

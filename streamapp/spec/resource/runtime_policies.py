@@ -43,7 +43,7 @@ class BadRecords(Part):
     """What becomes of a record that cannot be decoded, or of a row on which an expression fails."""
 
     action: Literal["fail", "skip", "deadLetter"] = "fail"
-    """End the app, count and go on, or write it to a stream with its reason and go on."""
+    """End the app, count and continue, or write it to a stream with its reason and continue."""
     stream: Name | None = None
     """The stream for `deadLetter`."""
     bound: RejectionBound = RejectionBound()
@@ -54,9 +54,9 @@ class CodeErrors(Part):
     """What becomes of a record on which the app's own Python fails, hangs, or ends its process."""
 
     action: Literal["fail", "skip", "deadLetter"] = "fail"
-    """End the app, count and go on, or write it to a stream with its reason and go on."""
+    """End the app, count and continue, or write it to a stream with its reason and continue."""
     stream: Name | None = None
-    """The stream for `deadLetter`; it may be the one that takes bad records."""
+    """The stream for `deadLetter`; it may be the stream of `onBadRecord`."""
     bound: RejectionBound = RejectionBound()
     """How many records may be left out by `skip` and `deadLetter`."""
 
@@ -116,7 +116,7 @@ class LoggerLevel(Part):
     name: LoggerName
     """A Python module, or a Java class or package; loggers below it have the same level."""
     level: LogLevel
-    """What it logs at least."""
+    """The lowest level that it logs."""
 
 
 class Logging(Part):

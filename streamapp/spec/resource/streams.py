@@ -10,7 +10,7 @@ from streamapp.spec.value_types.scalars import ColumnName, Columns, LongDuration
 
 
 class EventTime(Part):
-    """Which column tells when a record's event happened, and how long stragglers are waited for."""
+    """Which column holds the time of a record's event, and how long to wait for stragglers."""
 
     column: ColumnName
     """A TIMESTAMP column of the stream, or one of whole numbers with `unit`."""
@@ -53,7 +53,7 @@ class Stream(Part):
     ] = None
     """The Avro schema as JSON, for `format: avro`."""
     timestamps: Literal["text", "seconds", "milliseconds", "microseconds"] = "text"
-    """How TIMESTAMP columns stand in JSON: as ISO 8601, or as whole numbers since 1970 began in UTC."""
+    """The form of TIMESTAMP columns in JSON: as ISO 8601, or as whole numbers since 1970 began in UTC."""
     event_time: EventTime | None = None
     """When its events happened; without it the stream has no watermark."""
     start: Annotated[Literal["earliest", "latest"], Needs(Capability.RUNNING)] = "earliest"

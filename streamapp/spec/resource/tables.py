@@ -58,7 +58,7 @@ class Remote(Part):
     python: PythonReference
     """A class with `get_many(keys)`, such as `streamapp_runtime.remote.redis:RedisTable`."""
     options: Annotated[dict[str, Any], Crd({"x-kubernetes-preserve-unknown-fields": True})] = {}
-    """What the class is told beside the table's name and columns."""
+    """Options for the class, in addition to the table's name and columns."""
     cache: Cache = Cache()
     """Answers kept for a while."""
     timeout: ShortDuration = "5s"
@@ -70,7 +70,7 @@ class Remote(Part):
     on_unavailable: Annotated[Literal["fail", "wait", "asMissing"], Former(values={"null": "asMissing"})] = (
         "wait"
     )
-    """What to do when it stays away: end the app, let its rows wait, or go on as if it had no rows."""
+    """What to do when it stays unavailable: end the app, let its rows wait, or treat its rows as missing."""
 
 
 class Table(Part):

@@ -26,8 +26,7 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.GROUPER_INVALID: "A custom grouper raised an error, or did not put every partition into "
     "exactly one task.",
     Reason.LAYOUT_CONFLICT: "A job model contradicts the layout that lives with the state.",
-    Reason.NO_TASKS: "There is no task to run: all inputs go to every task, and none has a partition of its "
-    "own.",
+    Reason.NO_TASKS: "There is no task to run: all inputs go to every task, and none has its own partition.",
     Reason.LOCATION_PROVIDER_INVALID: "A custom location provider raised an error, or returned something "
     "that is not a location.",
     Reason.NO_PROCESSORS: "There are tasks and no processor to run them.",
@@ -43,13 +42,13 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.CHANGE_REFUSED: "A field was changed that cannot change while there is state.",
     Reason.APPLICATION_ID_IN_USE: "Another owner holds the application id.",
     Reason.AWAITING_SIDE_INPUT: "Rows wait for the first version of a side input to end; "
-    "the app goes on with other work.",
+    "the app continues with other work.",
     Reason.PODS_REFUSED: "The API server would not take the app's pods: a field is wrong, or a policy, "
     "a limit or a quota of the cluster forbids them.",
     Reason.SYSTEM_UNAVAILABLE: "A system does not answer, so the partition counts of its streams are "
     "unknown.",
     Reason.INTERNAL_ERROR: "The operator itself failed on this generation; the message names the place in "
-    "its code, and the generation accepted before goes on.",
+    "its code, and the generation accepted before keeps running.",
     Reason.STORE_DAMAGED: "A state store holds something that cannot be trusted; it is emptied and restored.",
     Reason.STORE_BUSY: "A state store is held by another process.",
     Reason.UNUSED_PART: "A warning: nothing uses a part that the app names, or the rows of an operator.",

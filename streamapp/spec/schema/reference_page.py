@@ -31,7 +31,7 @@ The limits marked *in a cluster* belong to the CustomResourceDefinition; the com
 _CHANGES = """\
 ## What a change does
 
-The column *A change* says what happens to a running app when the field changes. `—` stands where a change
+The column *A change* says what happens to a running app when the field changes. `—` means that a change
 makes another app, or means nothing to StreamApp. `streamapp run` reads the resource once, at its start: the
 column is what a change does to an app that runs in a cluster.
 """
@@ -84,7 +84,7 @@ def _changes() -> Iterator[tuple[str, str]]:
 
 
 def _section(part: PartFields) -> Iterator[str]:
-    heading = f"## {part.path} {{ #{_anchor(part.path)} }}" if part.path else "## The whole"
+    heading = f"## {part.path} {{ #{_anchor(part.path)} }}" if part.path else "## Top level"
     needs = f" {_not_yet(part.needs)}" if part.needs else ""
     yield f"{heading}\n\n{_safe(part.says)}{needs}\n"
     rows = (_row(field, None if field.needs is part.needs else field.needs) for field in part.fields)

@@ -50,7 +50,7 @@ def _duplicate_problems(data: Any) -> list[Problem]:
         path, message = invalid_value
         raise StopReadingError(0, message, path)
     return [
-        Problem(0, 0, dotted((*path, name)), f'the field "{short(name)}" stands twice in one object')
+        Problem(0, 0, dotted((*path, name)), f'the field "{short(name)}" occurs twice in one object')
         for path, value in walk(data)
         if isinstance(value, _DuplicatedFields)
         for name in value.fields

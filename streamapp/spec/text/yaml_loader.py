@@ -140,12 +140,12 @@ class _Reader:
         top.key = name
         self.characters += len(name)
         if name in fields:
-            message = f'the field "{short(name)}" stands twice in one mapping'
+            message = f'the field "{short(name)}" occurs twice in one mapping'
             self.problems.append(Problem(0, line, dotted((*top.path, name)), message))
 
     def alias(self, anchor: str, line: int) -> None:
         if anchor not in self.anchors:
-            message = f'the alias "*{short(anchor)}" stands inside what it names, or names nothing'
+            message = f'the alias "*{short(anchor)}" is inside its own anchor, or has no anchor'
             raise StopReadingError(line, message)
         value, size = self.anchors[anchor]
         self.put(value, line, size)

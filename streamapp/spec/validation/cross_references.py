@@ -265,7 +265,7 @@ def _select_or_python(body: dict[str, object], path: Path) -> Iterator[Fault]:
     elif select and columns:
         yield (
             (*path, "columns"),
-            "goes with python only: a select list tells its columns itself; leave it out",
+            "goes with python only: a select list already names its columns; leave it out",
         )
 
 

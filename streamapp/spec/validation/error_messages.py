@@ -69,7 +69,7 @@ def _text(_: Context, value: object) -> str:
         quotes = "; yes, no, on, off, y and n are flags too: put it in quotes"
     elif isinstance(value, (int, float)):
         quotes = "; put it in quotes"
-    return f"found {describe_value(value)} where a text has to stand{quotes}"
+    return f"found {describe_value(value)} where a text is expected{quotes}"
 
 
 def _entries(count: int) -> str:
@@ -77,7 +77,7 @@ def _entries(count: int) -> str:
 
 
 def _wanted(what: str) -> Callable[[Context, object], str]:
-    return lambda _, value: f"found {describe_value(value)} where {what} has to stand"
+    return lambda _, value: f"found {describe_value(value)} where {what} is expected"
 
 
 def _choice(context: Context, value: object) -> str:

@@ -58,7 +58,7 @@ def parse_columns(text: str) -> tuple[Column, ...]:
     for column in columns:
         if column.name.lower() in names:
             name = short(column.name)
-            raise ColumnListError(f'column "{name}" stands twice (Spark does not tell case apart)')
+            raise ColumnListError(f'column "{name}" occurs twice (Spark ignores case)')
         names.add(column.name.lower())
     return columns
 
@@ -83,11 +83,11 @@ class _Reader:
 
     def fail(self, expected: str) -> ColumnListError:
         if self.position >= len(self.tokens):
-            return ColumnListError(f"the column list ends where {expected} has to stand")
+            return ColumnListError(f"the column list ends where {expected} is expected")
         word, place, kind = self.tokens[self.position]
         if kind == _UNCLOSED:
             return ColumnListError(f"the quote {word[0]} at character {place + 1} is not closed")
-        return ColumnListError(f"found {short(word)} at character {place + 1} where {expected} has to stand")
+        return ColumnListError(f"found {short(word)} at character {place + 1} where {expected} is expected")
 
     def take(self, token: str) -> bool:
         matches = self.peek().upper() == token

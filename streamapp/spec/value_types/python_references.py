@@ -50,7 +50,7 @@ def _file_module(code: Any) -> str:
     module = files[0].replace("\\", "/").rpartition("/")[2].removesuffix(".py") if files else ""
     if not module.isidentifier():
         raise PythonReferenceError(
-            f"the module of {code.__name__} has no name that an executor could import; put it into a file "
-            "of its own, and import it from there"
+            f"the module of {code.__name__} has no name that an executor could import; put it into a "
+            "separate file, and import it from there"
         )
     return module

@@ -50,8 +50,8 @@ def _no_tasks(inputs: InputPartitions) -> Refusal:
     return Refusal(
         Reason.NO_TASKS,
         "spec.broadcastInputs",
-        f"all inputs ({', '.join(sorted(inputs.counts))}) go to every task, and no task has a partition of "
-        "its own, so there would be no task at all",
+        f"all inputs ({', '.join(sorted(inputs.counts))}) go to every task, and no task has "
+        "its own partition, so there would be no task at all",
         "leave an input out that can be divided among tasks",
     )
 

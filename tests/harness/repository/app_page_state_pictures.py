@@ -111,7 +111,7 @@ def skewed_key(run: TroubledRun) -> None:
 def unavailable_table(run: TroubledRun) -> None:
     """The remote table does not answer, and rows wait for it."""
     reported = tuple(
-        replace(one, message='remote table "stock" is away: the service is down')
+        replace(one, message='remote table "stock" is unavailable: the service is down')
         for one in reports(run.app, TaskStatus.WAITING)
     )
 

@@ -80,7 +80,7 @@ _HEAD = (
     "helm test streamapp --namespace streamapp-system --logs",
     "```",
     "",
-    "The operator gives each app roles and accounts of its own. A key that is not in this table is refused.",
+    "The operator gives each app its own roles and accounts. A key that is not in this table is refused.",
     "",
     "| Value | Default | What it says |",
     "| --- | --- | --- |",

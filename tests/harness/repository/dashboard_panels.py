@@ -38,7 +38,7 @@ OPERATOR = (
     ),
     Panel(
         "Apps",
-        "StreamApps that the operator looks after.",
+        "StreamApps that the operator manages.",
         [largest(operator.APPS, "namespace", within=_HERE)],
         few=True,
     ),
@@ -75,7 +75,7 @@ OPERATOR = (
     ),
     Panel(
         "Events",
-        "What was told of apps, in the time that is shown.",
+        "Events recorded for apps, in the time that is shown.",
         [grown(operator.EVENTS, "type", "reason", within=_HERE)],
         few=True,
     ),
@@ -87,7 +87,7 @@ OPERATOR = (
     ),
     Panel(
         "Silence of watches",
-        "Since when nothing was heard of a kind.",
+        "Time since the last news of a kind.",
         [largest(operator.WATCH_AGE, "kind", within=_HERE)],
         "s",
     ),
@@ -128,8 +128,8 @@ OPERATOR = (
 )
 
 APPS = (
-    Panel("Read", "Records a second.", [rate(driver.ROWS_IN, *APP, "stream", within=_APP)], "rowsps"),
-    Panel("Written", "Records a second.", [rate(driver.ROWS_OUT, *APP, "stream", within=_APP)], "rowsps"),
+    Panel("Records in", "Records a second.", [rate(driver.ROWS_IN, *APP, "stream", within=_APP)], "rowsps"),
+    Panel("Records out", "Records a second.", [rate(driver.ROWS_OUT, *APP, "stream", within=_APP)], "rowsps"),
     Panel(
         "Bytes",
         "Of values, a second.",
@@ -153,7 +153,7 @@ APPS = (
         "s",
     ),
     Panel(
-        "Where the time goes",
+        "Batch time by step",
         "Seconds in each step for each second, all lanes together.",
         [
             Query(
@@ -174,7 +174,7 @@ APPS = (
         "ops",
     ),
     Panel(
-        "Left out",
+        "Dropped records",
         "Rows that could not be processed, had no key or no time, or came late, and keys that a remote table"
         " did not answer, in the time that is shown.",
         [
@@ -198,19 +198,19 @@ APPS = (
     ),
     Panel(
         "Cleared state",
-        "Bytes of stores that nobody owned any more, in the time that is shown.",
+        "Bytes of stores that had no owner any more, in the time that is shown.",
         [grown(driver.FREED, *APP, "table", within=_APP)],
         "bytes",
     ),
     Panel(
-        "Coming back",
+        "State restore",
         "Tasks whose stores are not yet complete, and records of side inputs that are waited for.",
         [
             whole(driver.RESTORING, *APP, within=_APP).called("tasks"),
             whole(driver.FILLING, *APP, within=_APP).called("records"),
         ],
     ),
-    Panel("Replayed", "Changelog entries a second.", [rate(driver.RESTORED, *APP, within=_APP)], "ops"),
+    Panel("Replayed", "Changelog entries a second.", [rate(driver.RESTORED, *APP, within=_APP)], "rowsps"),
     Panel(
         "Replayed bytes",
         "Bytes of changelog entries a second.",
@@ -219,8 +219,8 @@ APPS = (
     ),
     Panel("Tasks", "By processor.", [whole(driver.TASKS, *APP, "processor", within=_APP)], few=True),
     Panel(
-        "Changes",
-        "Job models, drivers, and tasks that moved. A refused growth or wish waits for somebody.",
+        "Job model changes",
+        "Job models, drivers, and tasks that moved. A refused change needs an edit.",
         [
             largest(driver.MODEL, *APP, within=_APP).called("job model"),
             largest(driver.INCARNATION, *APP, within=_APP).called("driver"),

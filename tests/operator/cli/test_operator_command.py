@@ -77,7 +77,7 @@ def test_roots_that_lie_in_each_other_are_refused() -> None:
     (problem,) = cast(
         "tuple[Problem, ...]", read_installation("hostPathRoots: [/r/fast/, /database, /data, /r]")
     )
-    assert str(problem) == "hostPathRoots: /r/fast lies in /r; roots lie beside each other"
+    assert str(problem) == "hostPathRoots: /r/fast is inside /r; a root may not contain another root"
 
 
 PEERS = "networkPolicy: {enabled: true, scrapers: [%s]}"

@@ -262,7 +262,7 @@ class Lives(RuleBasedStateMachine):
         if stalled["status"] == "True":
             assert degraded["message"] != "nothing is wrong"
         if degraded["status"] == "True":
-            assert stalled["message"] != "nobody has to do anything"
+            assert stalled["message"] != "no action is needed"
         if stalled["status"] == "True" and said["Accepted"]["status"] != "False":
             assert degraded["status"] == "True", "a user has to act, and nothing is wrong"
 

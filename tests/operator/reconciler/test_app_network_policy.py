@@ -123,7 +123,7 @@ def test_one_of_somebody_else_is_named_and_left_alone(sim: OperatorSim) -> None:
     sim.settle()
     assert policies(sim) == before
     assert sim.says("Degraded") == ("True", "NameTaken")
-    assert "NetworkPolicy app-pods belongs to somebody else" in sim.condition("Degraded")["message"]
+    assert "NetworkPolicy app-pods belongs to another owner" in sim.condition("Degraded")["message"]
     sim.installation = replace(sim.installation, network_rules=None)
     sim.settle()
     assert policies(sim) == before

@@ -28,19 +28,19 @@ MALFORMED: tuple[tuple[str, dict[str, Any], str, str], ...] = (
         "capabilities-of-a-word",
         {"containers": [{**OWN, "securityContext": {"capabilities": "ALL"}}]},
         f"{SPEC}.containers[0].securityContext.capabilities",
-        'found the text "ALL" where a mapping has to stand',
+        'found the text "ALL" where a mapping is expected',
     ),
     (
         "projected-of-a-word",
         {"volumes": [{"name": "v", "projected": "x"}]},
         f"{SPEC}.volumes[0].projected",
-        'found the text "x" where a mapping has to stand',
+        'found the text "x" where a mapping is expected',
     ),
     (
         "variables-of-numbers",
         {"containers": [{**OWN, "env": [1]}]},
         f"{SPEC}.containers[0].env[0]",
-        "found the number 1 where a mapping has to stand",
+        "found the number 1 where a mapping is expected",
     ),
     (
         "a-variable-without-a-name",
@@ -64,19 +64,19 @@ MALFORMED: tuple[tuple[str, dict[str, Any], str, str], ...] = (
         "containers-of-a-mapping",
         {"containers": {"a": 1}},
         f"{SPEC}.containers",
-        "found a mapping where a list has to stand",
+        "found a mapping where a list is expected",
     ),
     (
         "volumes-of-a-word",
         {"volumes": "x"},
         f"{SPEC}.volumes",
-        'found the text "x" where a list has to stand',
+        'found the text "x" where a list is expected',
     ),
     (
         "a-grace-period-of-a-word",
         {"terminationGracePeriodSeconds": "300"},
         f"{SPEC}.terminationGracePeriodSeconds",
-        'found the text "300" where a whole number has to stand',
+        'found the text "300" where a whole number is expected',
     ),
     (
         "a-container-twice",
@@ -124,7 +124,7 @@ MALFORMED: tuple[tuple[str, dict[str, Any], str, str], ...] = (
         "a-port-of-a-list",
         {"containers": [{**SIDECAR, "livenessProbe": {"httpGet": {"port": []}}}]},
         f"{SPEC}.containers[0].livenessProbe.httpGet.port",
-        "found a list of 0 where a number or a name has to stand",
+        "found a list of 0 where a number or a name is expected",
     ),
 )
 

@@ -168,7 +168,7 @@ def test_a_condition_names_an_object_that_somebody_else_has_taken_while_the_app_
     assert sim.server.ask("GET", path) == taken
     assert sim.says("Launched") == ("True", "Launched")
     assert sim.says("Degraded") == ("True", "NameTaken")
-    assert f"{kind} {name} belongs to somebody else" in sim.condition("Degraded")["message"]
+    assert f"{kind} {name} belongs to another owner" in sim.condition("Degraded")["message"]
     assert any(reason == "NameTaken" for _, reason, _ in sim.events())
     assert outcome.seconds <= 30
     sim.server.ask("DELETE", path)

@@ -243,7 +243,7 @@ def test_somebody_elses_object_of_that_name_is_left_alone_and_named(sim: Operato
     assert sim.says("Ready") == ("True", "Running")
     assert sim.says("Degraded") == ("True", "NameTaken")
     assert (
-        "ControllerRevision app-revision-1 belongs to somebody else" in sim.condition("Degraded")["message"]
+        "ControllerRevision app-revision-1 belongs to another owner" in sim.condition("Degraded")["message"]
     )
     assert sim.server.ask("GET", revision_path(sim, 1))["data"] == {"a": "b"}
     sim.server.ask("DELETE", revision_path(sim, 1))

@@ -111,7 +111,7 @@ def test_a_fresh_run_takes_an_edit_of_any_kind_once_says_what_it_dropped_and_rea
     assert (refused.returncode, "written with another meaning" in refused.stderr) == (1, True)
     assert refused.stderr.splitlines()[-1].startswith("a run with --fresh gives the state up")
     fresh = subprocess.run([*run, "--fresh"], capture_output=True, text=True, timeout=300, check=True)
-    told = "begins anew, as --fresh says; dropped: all positions, the state of total"
+    told = "starts from scratch, as --fresh says; dropped: all positions, the state of total"
     assert told in [line.strip() for line in fresh.stderr.splitlines()]
     after = last_by_key(run_before.records("out"))
     assert (after["/0"]["total"], after["/1"]["total"]) == (10, 11)

@@ -35,7 +35,7 @@ def test_a_run_says_its_streams_with_the_counts_of_today_and_which_windows_it_le
         "  reads events (1); writes out (3)",
         "  bad records to letters (1); late rows to late (1)",
     ]
-    stands = "and it stands at 2026-01-01 00:00:13"
+    stands = "and it is at 2026-01-01 00:00:13"
     passes = "2 windows stay open; the first goes out once the watermark passes 2026-01-01 00:00"
     assert lines[-3:-1] == [
         f"counted: {passes}:20, {stands}",

@@ -67,7 +67,7 @@ def test_what_is_made_is_formatted_has_nothing_wrong_and_passes_its_test(
     assert result.exit_code == 0, result.output
     folder = here / "new-app"
     app = "app.py" if "--python" in form else "app.yaml"
-    assert process(f"streamapp check {app} 2>&1", folder).endswith(": nothing wrong\n")
+    assert process(f"streamapp check {app} 2>&1", folder).endswith(": valid\n")
     assert "✓ accepted" in process(f"streamapp plan {app} --catalog topics.yaml", folder)
     process("ruff check --isolated --select E,F,I,B,UP . && ruff format --isolated --check .", folder)
     assert "2 passed" in process("pytest -q -p no:cacheprovider", folder)

@@ -46,7 +46,7 @@ def test_a_status_without_a_rule_is_an_error() -> None:
 
 
 def test_the_guide_lists_every_status_with_what_the_driver_does() -> None:
-    section = GUIDE.read_text("utf-8").split("### What a lane reports", 1)[1].split("\n### ", 1)[0]
+    section = GUIDE.read_text("utf-8").split("### Reports of a lane", 1)[1].split("\n### ", 1)[0]
     rows = re.findall(r"^\| \*\*(\w+)\*\* \| [^|]+ \| ([^|]+) \|$", section, re.MULTILINE)
     assert rows == [(status.value, rule.reaction.value) for status, rule in STATUS_RULES.items()]
 

@@ -88,7 +88,7 @@ REFUSED = [
     ("json", "a VARIANT", None, "VARIANT cannot be read from records or written to them", "use another type"),
     ("json", "a MAP<ARRAY<INT>, INT>", None, "a map's keys cannot be of type list", "use another type"),
     ("avro", "a MAP<INT, INT>", None, "as Avro, whose maps have texts as keys", "use another type"),
-    ("avro", "a INT", "{", "the Avro schema cannot be used: Expecting property name", "mend avroSchema"),
+    ("avro", "a INT", "{", "the Avro schema cannot be used: Expecting property name", "fix avroSchema"),
     ("csv", "a INT", None, 'there is no format "csv"', "use json, avro, bytes, string or columns"),
 ]
 

@@ -60,29 +60,29 @@ def test_a_value_is_read(kind: str, text: str, wanted: Any) -> None:
 
 
 REFUSED = [
-    ("BIGINT", '"1"', "a: found a string where a number has to stand"),
+    ("BIGINT", '"1"', "a: found a string where a number is expected"),
     ("BIGINT", "1.0", "a: 1.0 is no int64"),
     ("BIGINT", "9223372036854775808", "a: 9223372036854775808 is no int64"),
     ("TINYINT", "128", "a: 128 is no int8"),
-    ("BOOLEAN", "1", "a: found a number where a boolean has to stand"),
-    ("STRING", "1", "a: found a number where a string has to stand"),
+    ("BOOLEAN", "1", "a: found a number where a boolean is expected"),
+    ("STRING", "1", "a: found a number where a string is expected"),
     ("STRING", r'"\ud83d"', "The surrogate pair in string is invalid."),
-    ("DOUBLE", '"NaN"', "a: found a string where a number has to stand"),
+    ("DOUBLE", '"NaN"', "a: found a string where a number is expected"),
     ("DECIMAL(5, 2)", "1.555", "1.555 has more digits than the DECIMAL"),
     ("DECIMAL(5, 2)", "1000", "a: Decimal value does not fit in precision 5"),
     ("BINARY", '"a=bc"', "a: no base64: a character of another alphabet, or = before the end"),
     ("BINARY", '"abc"', "a: no base64: its length is no multiple of four"),
     ("DATE", '"31.1.2026"', 'a: "31.1.2026" is no date'),
-    ("TIMESTAMP", "1769860800000", "a: found a number where a string has to stand"),
+    ("TIMESTAMP", "1769860800000", "a: found a number where a string is expected"),
     ("TIMESTAMP", '"noon"', 'a: "noon" is no timestamp'),
     ("TIMESTAMP_NTZ", '"2026-01-31T12:00:00Z"', 'a: "2026-01-31T12:00:00Z" is no timestamp'),
-    ("ARRAY<INT>", "{}", "a: found an object where an array has to stand"),
-    ("ARRAY<INT>", '["x"]', "a.[]: found a string where a number has to stand"),
-    ("STRUCT<x: INT>", "[]", "a: found an array where an object has to stand"),
-    ("MAP<STRING, INT>", '[{"key": "x"}]', "found something else where an object has to stand, for a MAP"),
-    ("MAP<INT, INT>", '{"x": 1}', "a.[].key: found a string where a number has to stand"),
+    ("ARRAY<INT>", "{}", "a: found an object where an array is expected"),
+    ("ARRAY<INT>", '["x"]', "a.[]: found a string where a number is expected"),
+    ("STRUCT<x: INT>", "[]", "a: found an array where an object is expected"),
+    ("MAP<STRING, INT>", '[{"key": "x"}]', "found another value where an object is expected, for a MAP"),
+    ("MAP<INT, INT>", '{"x": 1}', "a.[].key: found a string where a number is expected"),
     ("BIGINT NOT NULL", "null", "a: is missing or null and must not be"),
-    ("BIGINT", '1, "a": 2', "a: stands twice"),
+    ("BIGINT", '1, "a": 2', "a: occurs twice"),
 ]  # fmt: skip
 
 
@@ -135,7 +135,7 @@ def test_numbers_stand_for_times_at_any_depth_and_are_written_as_they_were_read(
 @pytest.mark.parametrize(
     ("form", "text", "message"),
     [
-        ("milliseconds", '"2026-01-31T12:00:00Z"', "a: found a string where a number has to stand"),
+        ("milliseconds", '"2026-01-31T12:00:00Z"', "a: found a string where a number is expected"),
         ("milliseconds", "1769860800.5", "a: 1769860800.5 is no int64"),
         (
             "seconds",

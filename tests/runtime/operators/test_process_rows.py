@@ -59,7 +59,7 @@ def test_a_class_is_opened_once_with_the_columns_of_its_tables_and_closed_once()
     ("name", "message"),
     [
         ("Careless", 'no table \\"nobody named this\\" is named in the operator'),
-        ("Stateless", "the class has no table of its own; give it state_columns"),
+        ("Stateless", "the class has no state table; give it state_columns"),
         ("Nowhere", "cannot be loaded"),
     ],
 )

@@ -84,7 +84,7 @@ def test_a_table_that_is_away_is_told_by_its_name(
     Failing.failures.append(ServiceError("down for today"))
     reader = RemoteReader(of("Failing", attempts=1, on_unavailable=choice))
     with pytest.raises(
-        RemoteTableUnavailableError, match='"prices" is away: ServiceError: down for today'
+        RemoteTableUnavailableError, match='"prices" is unavailable: ServiceError: down for today'
     ) as caught:
         reader.find(pa.array([b"a"]), lambda *_: None)
     assert type(caught.value) is kind

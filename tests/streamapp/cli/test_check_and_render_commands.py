@@ -11,7 +11,7 @@ Example = Callable[[str], Path]
 def test_check_says_that_nothing_is_wrong(run: Run, example: Example) -> None:
     result = run("check", example("page-views") / "app.yaml")
     assert result.exit_code == 0
-    assert result.output == "shop/page-views: 3 streams, 1 table, 4 operators: nothing wrong\n"
+    assert result.output == "shop/page-views: 3 streams, 1 table, 4 operators: valid\n"
 
 
 def test_check_tells_every_problem_with_its_line_and_ends_with_1(
@@ -24,7 +24,7 @@ def test_check_tells_every_problem_with_its_line_and_ends_with_1(
     )
     result = run("check", broken)
     assert result.exit_code == 1
-    assert 'line 6: spec.processors: found the text "four" where a whole number has to stand' in result.output
+    assert 'line 6: spec.processors: found the text "four" where a whole number is expected' in result.output
     assert 'spec.operators[2].joinTable.table: no table named "user"; did you mean "users"?' in result.output
     assert result.output.endswith(f"{broken}: 2 problems\n")
 

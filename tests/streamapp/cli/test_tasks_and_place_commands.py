@@ -54,7 +54,7 @@ def test_a_growth_that_would_part_keys_from_their_state_is_refused_and_mended(
     result = run("tasks", *page_views, "--set", "users=12", "--previous", placed)
     assert result.exit_code == 1
     assert "refused, ExpansionNotMultiple" in result.output
-    assert "To mend it: give it 16 partitions" in result.output
+    assert "To fix it: give it 16 partitions" in result.output
     told = json.loads(
         run("tasks", *page_views, "--set", "users=12", "--previous", placed, "-o", "json").output
     )

@@ -49,7 +49,7 @@ def test_check_warns_with_line_path_and_mend_and_nothing_is_wrong(run: Run, slip
     result = run("check", slips)
     assert (result.exit_code, result.stdout) == (
         0,
-        "shop/slips: 4 streams, 1 table, 5 operators: nothing wrong, 3 warnings\n",
+        "shop/slips: 4 streams, 1 table, 5 operators: valid, 3 warnings\n",
     )
     lines = dict(zip(WARNINGS, (17, 13, 9), strict=True))
     assert result.stderr.splitlines() == [

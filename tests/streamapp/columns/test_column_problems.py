@@ -192,7 +192,7 @@ def test_merges_joins_and_sinks_have_columns_that_fit() -> None:
                 {"name": "m", "join": {"from": ["views", "users"], "within": "1m", "select": "user"}},
                 sink("m"),
             ],
-            'operators[0].join.select: "user" stands on both sides; write left.user or right.user',
+            'operators[0].join.select: "user" is on both sides; write left.user or right.user',
         ),
         ([sink("views", "keyed")], 'operators[0].sendTo.stream: stream "keyed" has key "id"'),
         ([sink("views", "declared")], 'stream "declared" has a column "total", and the rows sent do not'),

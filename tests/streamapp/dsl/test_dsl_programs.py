@@ -36,7 +36,7 @@ def test_a_program_that_is_right_has_no_problems() -> None:
 WRONG = [
     ("length(word", "the ( at character 7 is not closed"),
     (None, None),
-    (7, "found the number 7 where a text has to stand; put it in quotes"),
+    (7, "found the number 7 where a text is expected; put it in quotes"),
     (App("other"), "found a value of the type App; allowed are texts, numbers, flags, lists and mappings"),
 ]
 

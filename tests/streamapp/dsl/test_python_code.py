@@ -130,6 +130,6 @@ def test_a_program_whose_file_nobody_can_import_is_told_so(tmp_path: Path) -> No
     checked = CliRunner().invoke(root, ["check", str(program)])
     assert checked.exit_code == 1
     assert (
-        "line 14: the module of score has no name that an executor could import; put it into a file of its "
-        "own, and import it from there"
+        "line 14: the module of score has no name that an executor could import; put it into a separate "
+        "file, and import it from there"
     ) in checked.output

@@ -33,11 +33,11 @@ WRONG = [
     ),
     (
         'words.filter("f", "word > 1")',
-        "filter: 'word > 1' stands there without a name; write what it is, such as where=",
+        "filter: 'word > 1' has no name; write what it is, such as where=",
     ),
     (
         'words.send_to("s", words, words)',
-        "stands there without a name; leave it out",
+        "has no name; leave it out",
     ),
     (
         'EventTime(colum="ts")',

@@ -64,7 +64,7 @@ def test_with_one_location_the_copies_go_beside_the_task_and_that_is_said() -> N
     found = place_standbys(placed(4, {"p1": "l", "p2": "l"}), 1)
     assert found.copies["t000"] == ("p2",)
     assert found.exposed == ("t000", "t001", "t002", "t003")
-    assert found.problem.startswith("4 tasks have copies that are not surely on locations of their own")
+    assert found.problem.startswith("4 tasks have copies that may share a location")
 
 
 def test_with_one_processor_no_copy_can_be_had_and_that_is_said() -> None:

@@ -165,7 +165,7 @@ def test_a_large_app_is_planned_without_a_trial_for_each_of_its_joins() -> None:
     errors = plan(drawn(*wrong, counts={f"b{number}": 6 for number in range(2_000)})).errors
     assert len(errors) == 2_000
     assert errors[0].hint == "repartition b0 with partitionBy before j0000; or give b0 8 partitions"
-    assert errors[-1].hint == "mend j0000 first, and plan again"
+    assert errors[-1].hint == "fix j0000 first, and plan again"
 
 
 MEETING: dict[str, Any] = {

@@ -30,13 +30,13 @@ def test_a_store_is_trusted_up_to_its_retention_and_not_at_it() -> None:
 
 def test_a_store_that_missed_records_which_are_gone_is_doubted() -> None:
     assert invalid_reason(FoundStore(NOW, {A: 5}), {A: HeldOffsets(6, 9)}, NOW, DAY) == (
-        "users>tiers#0 now begins at 6, and it contains what lies before 5"
+        "users>tiers#0 now begins at 6; the store contains records before 5"
     )
 
 
 def test_a_store_of_a_stream_that_was_made_anew_is_doubted() -> None:
     assert invalid_reason(FoundStore(NOW, {A: 5}), {A: HeldOffsets(0, 4)}, NOW, DAY) == (
-        "users>tiers#0 now ends at 4, and it contains what lies before 5"
+        "users>tiers#0 now ends at 4; the store contains records before 5"
     )
 
 

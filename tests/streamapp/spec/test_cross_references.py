@@ -92,10 +92,10 @@ def test_nothing_reads_from_a_sink() -> None:
 
 def test_a_broken_list_is_told_without_blaming_those_who_name_its_entries() -> None:
     assert told(changed("spec.streams[0].name", 7)) == [
-        "spec.streams[0].name: found the number 7 where a text has to stand; put it in quotes"
+        "spec.streams[0].name: found the number 7 where a text is expected; put it in quotes"
     ]
     assert told(changed("spec.streams", "views")) == [
-        'spec.streams: found the text "views" where a list has to stand'
+        'spec.streams: found the text "views" where a list is expected'
     ]
 
 
@@ -150,7 +150,7 @@ def test_the_key_and_the_event_time_of_a_stream_are_columns_of_it() -> None:
     assert told(changed(path, "user")) == [
         f'{path}: column "user" is STRING; event time has to be a TIMESTAMP, or a BIGINT with a unit'
     ]
-    assert told(changed(path, "TS")) == []  # Spark does not tell case apart
+    assert told(changed(path, "TS")) == []  # Spark ignores case
 
 
 @pytest.mark.parametrize(

@@ -41,8 +41,8 @@ def test_the_parts_of_a_duration_add_up(parts: list[tuple[int, str]]) -> None:
 NUMBERS = [
     ("spec.processors", 0, "found 0; at least 1 is allowed"),
     ("spec.processors", 10_001, "found 10001; at most 10000 is allowed"),
-    ("spec.processors", 1.5, "found the number 1.5 where a whole number has to stand"),
-    ("spec.processors", "4", 'found the text "4" where a whole number has to stand'),
+    ("spec.processors", 1.5, "found the number 1.5 where a whole number is expected"),
+    ("spec.processors", "4", 'found the text "4" where a whole number is expected'),
     ("spec.operators[1].partitionBy.partitions", 100_001, "found 100001; at most 100000 is allowed"),
     ("spec.tables[2].remote.retry.attempts", 0, "found 0; at least 1 is allowed"),
     ("spec.mode", "batsh", 'found the text "batsh"; allowed are stream, batch; did you mean "batch"?'),
@@ -60,7 +60,7 @@ NUMBERS = [
     ("spec.operators[7].join.from", ["real"], "found a list of 1; at least 2 entries are needed"),
     ("spec.operators[7].join.from", ["real", "clicks", "views"], "found a list of 3; at most 2 entries are "
      "allowed"),
-    ("spec.operators[7].join.from", "real", 'found the text "real" where a list has to stand'),
+    ("spec.operators[7].join.from", "real", 'found the text "real" where a list is expected'),
     ("spec.operators[6].merge.from", ["words"], "found a list of 1; at least 2 entries are needed"),
     ("spec.operators[4].map.python", "shop.lines", 'found the text "shop.lines"; allowed is '
      "package.module:name"),
@@ -84,7 +84,7 @@ def test_a_text_that_is_too_long_is_told_by_its_length_and_not_repeated() -> Non
 COUNT = "job.intermediate.stream.partitions"
 SETTINGS = [
     (COUNT, "0", 'found the text "0"; allowed is a whole number from 1 to 100000'),
-    (COUNT, 4, "found the number 4 where a text has to stand; put it in quotes"),
+    (COUNT, 4, "found the number 4 where a text is expected; put it in quotes"),
     (
         "job.intermediate.stream.partitons",
         "4",

@@ -62,9 +62,9 @@ def test_streams_and_operators_share_one_set_of_names() -> None:
 def test_a_number_or_flag_for_a_name_is_told_with_the_hint_to_quote_it() -> None:
     operator = {"broadcast": {"from": "clicks"}}
     assert told(changed("spec.operators[13]", {**operator, "name": 7})) == [
-        "spec.operators[13].name: found the number 7 where a text has to stand; put it in quotes"
+        "spec.operators[13].name: found the number 7 where a text is expected; put it in quotes"
     ]
     assert told(changed("spec.operators[13]", {**operator, "name": True})) == [
-        "spec.operators[13].name: found the flag true where a text has to stand; "
+        "spec.operators[13].name: found the flag true where a text is expected; "
         "yes, no, on, off, y and n are flags too: put it in quotes"
     ]

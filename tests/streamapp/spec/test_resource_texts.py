@@ -83,19 +83,19 @@ def test_a_text_without_anything_in_it_is_told_so(text: str) -> None:
 
 
 REFUSED = [
-    ("- a\n", "line 1: found a list of 1 where a StreamApp has to stand"),
-    ("StreamApp", 'line 1: found the text "StreamApp" where a StreamApp has to stand'),
-    ("[]", "line 1: found a list of 0 where a StreamApp has to stand"),
+    ("- a\n", "line 1: found a list of 1 where a StreamApp is expected"),
+    ("StreamApp", 'line 1: found the text "StreamApp" where a StreamApp is expected'),
+    ("[]", "line 1: found a list of 0 where a StreamApp is expected"),
     ("kind:\n\t- a", "line 2: this is no YAML: a tab indents this line; YAML is indented by spaces"),
     ("kind: \0", "this is no YAML: unacceptable character #x0000: control characters are not allowed"),
     ("kind: \ud800", "line 1: this is no UTF-8 text; save the file with the encoding UTF-8"),
-    ("kind: a\nkind: b", 'line 2: kind: the field "kind" stands twice in one mapping'),
+    ("kind: a\nkind: b", 'line 2: kind: the field "kind" occurs twice in one mapping'),
     ("kind: !!python/object:os.system x", 'line 1: the tag "tag:yaml.org,2002:python/object:os.system" is '
      "not allowed; leave it out"),
     ("kind: !!binary aGk=", 'line 1: the tag "tag:yaml.org,2002:binary" is not allowed; leave it out'),
     ("a: &a {b: c}\nd: {<<: *a}", "line 2: d: merging with << is not understood here; write the fields out"),
-    ("a: &a [*a]", 'line 1: the alias "*a" stands inside what it names, or names nothing'),
-    ("a: *b", 'line 1: the alias "*b" stands inside what it names, or names nothing'),
+    ("a: &a [*a]", 'line 1: the alias "*a" is inside its own anchor, or has no anchor'),
+    ("a: *b", 'line 1: the alias "*b" is inside its own anchor, or has no anchor'),
     ("? [a, b]\n: c", "line 1: a field's name must be a plain word, not a list, a mapping or an alias"),
     ("a: b: c", "line 1: this is no YAML: mapping values are not allowed in this context"),
     ('{"kind": "a" "b"}', "line 1: this is no JSON: Expecting ',' delimiter"),
@@ -140,7 +140,7 @@ def test_an_object_in_which_a_field_stands_twice_gives_no_app() -> None:
     text = json.dumps(load_documents(SMALL).documents[0].data).replace(
         '"kind"', '"kind": "StreamApp", "kind"'
     )
-    assert _said(text) == ['kind: the field "kind" stands twice in one object']
+    assert _said(text) == ['kind: the field "kind" occurs twice in one object']
     assert parse(text).apps == ()
 
 

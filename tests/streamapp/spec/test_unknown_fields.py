@@ -87,7 +87,7 @@ def test_a_map_takes_either_a_select_list_or_python_and_python_says_its_columns(
         f"{path}.columns: missing; say which columns the Python function returns"
     ]
     assert told(changed(path, {"from": "priced", "select": "a", "columns": "a INT"})) == [
-        f"{path}.columns: goes with python only: a select list tells its columns itself; leave it out"
+        f"{path}.columns: goes with python only: a select list already names its columns; leave it out"
     ]
 
 

@@ -46,10 +46,10 @@ def test_a_number_is_never_taken_for_a_flag_nor_a_flag_for_a_number(path: Path) 
 
 
 def test_a_wrong_type_in_the_head_is_told_in_words() -> None:
-    assert told(changed("spec", [])) == ["spec: found a list of 0 where a mapping has to stand"]
-    assert told(changed("metadata", None)) == ["metadata: found nothing where a mapping has to stand"]
-    assert told(7) == ["found the number 7 where a StreamApp has to stand"]
-    assert told(None) == ["found nothing where a StreamApp has to stand"]
+    assert told(changed("spec", [])) == ["spec: found a list of 0 where a mapping is expected"]
+    assert told(changed("metadata", None)) == ["metadata: found nothing where a mapping is expected"]
+    assert told(7) == ["found the number 7 where a StreamApp is expected"]
+    assert told(None) == ["found nothing where a StreamApp is expected"]
 
 
 class _Thing:

@@ -175,29 +175,28 @@ SITUATIONS: Final[Sequence[Situation]] = (
     Situation(
         "paused",
         _condition(ConditionType.RECONCILIATION_PAUSED, "True"),
-        "The operator leaves the app alone, because its reconciliation is paused. All below is "
-        "as it was then.",
+        "The operator leaves the app alone, because its reconciliation is paused. Everything "
+        "below dates from the time of the pause.",
         f"kubectl annotate streamapp {{app}} -n {{namespace}} {PAUSE_ANNOTATION}-",
         (ConditionType.RECONCILIATION_PAUSED,),
     ),
     Situation(
         "operator-behind",
         _operator_behind,
-        "The operator has not seen the last edit. If that stays so for a minute, it is away or overloaded.",
+        "The operator has not seen the last edit. If that stays so for a minute, it is down or overloaded.",
         _LIST_OPERATORS,
     ),
     Situation(
         "plan-rejected",
         _condition(ConditionType.PLANNED, "False"),
-        "The plan is rejected: the app cannot run as it is written. Each line names a field and "
-        "what mends it.",
+        "The plan is rejected: the app cannot run as it is written. Each line names a field and a fix.",
         "streamapp plan FILE --cluster -n {namespace}",
         (ConditionType.PLANNED, ConditionType.ACCEPTED, ConditionType.STALLED, ConditionType.DEGRADED),
     ),
     Situation(
         "spec-rejected",
         _condition(ConditionType.ACCEPTED, "False"),
-        "The last edit is rejected. An earlier accepted generation goes on running, where there is one.",
+        "The last edit is rejected. An earlier accepted generation keeps running, where there is one.",
         _EDIT,
         (ConditionType.ACCEPTED, ConditionType.PLANNED, ConditionType.STALLED),
     ),

@@ -19,7 +19,7 @@ _LEAST_SEARCHED: Final = 8
 _PLATFORM: Final = ("STREAMAPP_", "SPARK_")
 """Variables that the operator and Spark set: names and addresses, which are of use elsewhere."""
 KNOWN_VALUES: Final = "known-value"
-KNOWN_VALUES_HIDE: Final = f"hidden values of {_LEAST_SEARCHED} characters or more, wherever else they stand"
+KNOWN_VALUES_HIDE: Final = f"hidden values of {_LEAST_SEARCHED} characters or more, wherever else they occur"
 
 
 class Redaction:

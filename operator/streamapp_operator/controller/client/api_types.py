@@ -94,7 +94,7 @@ def _message(api_type: ApiType, place: Path, detail: ErrorDetails) -> str:
     if detail["type"] == "missing":
         return f"missing; {api_type.whole} needs it"
     if place[-1] == "port":
-        return f"found {describe_value(detail['input'])} where a number or a name has to stand"
+        return f"found {describe_value(detail['input'])} where a number or a name is expected"
     say: Callable[[Mapping[str, Any], object], str] | None = MESSAGES.get(detail["type"])
     return say(detail.get("ctx", {}), detail["input"]) if say else detail["msg"]
 

@@ -93,7 +93,7 @@ async def _run_until_first_end(
                 else error,
             )
     if stop_requested.is_set():
-        _log.info("told to stop")
+        _log.info("asked to stop")
     stop_task.cancel()
     # The next leader must not meet a write of this replica: the workers stop before the lease is released.
     for name in ("lead", "cache", "pulse", "watch"):

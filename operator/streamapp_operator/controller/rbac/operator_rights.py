@@ -75,7 +75,7 @@ RIGHTS = (
         "look up partition counts with an app's own credentials, and make a secret for each run",
     ),
     Right(SERVICE, (*_LOOK, Verb.CREATE, Verb.PATCH, Verb.DELETE), "give driver pods a name"),
-    Right(SERVICE_ACCOUNT, (*_LOOK, Verb.CREATE, Verb.PATCH), "give each app accounts of its own"),
+    Right(SERVICE_ACCOUNT, (*_LOOK, Verb.CREATE, Verb.PATCH), "give each app its own accounts"),
     Right(ROLE, (*_LOOK, Verb.CREATE, Verb.PATCH), "let a driver do what it has to"),
     Right(ROLE_BINDING, (*_LOOK, Verb.CREATE, Verb.PATCH), "give that role to the driver alone"),
     Right(
@@ -105,8 +105,8 @@ RIGHTS = (
         "keep the specs that each app ran with",
     ),
     Right(STORAGE_CLASS, (Verb.LIST,), "find the default class for claims that name none"),
-    Right(NODE, (Verb.GET,), "see whether a node is gone, and its labels where locations are labels"),
-    Right(EVENT, (Verb.GET, Verb.CREATE, Verb.PATCH), "tell what happened"),
+    Right(NODE, (Verb.GET,), "see whether a node still exists, and its labels where locations are labels"),
+    Right(EVENT, (Verb.GET, Verb.CREATE, Verb.PATCH), "record events"),
     Right(LEASE, (Verb.GET, Verb.CREATE, Verb.UPDATE), "agree on who leads", lead_only=True),
     Right(TOKEN_REVIEW, (Verb.CREATE,), "ask who a viewer of the page of all apps is", page_only=True),
     Right(

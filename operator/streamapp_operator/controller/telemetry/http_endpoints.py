@@ -74,7 +74,7 @@ class _CollectedMetrics(Collector):
 
 
 async def _metrics_response(request: web.Request, registry: CollectorRegistry) -> web.Response:
-    """All metrics. A thousand apps are 1.4 MB of text, which a thread writes while the loop goes on."""
+    """All metrics. A thousand apps are 1.4 MB of text, which a thread writes while the loop continues."""
     collected = CollectorRegistry()
     collected.register(_CollectedMetrics(tuple(registry.collect())))
     encode, content_type = choose_encoder(request.headers.get(hdrs.ACCEPT, ""))

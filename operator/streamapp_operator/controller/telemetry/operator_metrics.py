@@ -24,7 +24,7 @@ RESTARTS = Metric(
     "streamapp_operator_restarts_total", MetricKind.COUNTER, "Driver pods made after others failed."
 )
 EVENTS = Metric(
-    "streamapp_operator_events_total", MetricKind.COUNTER, "What was told of apps.", ("type", "reason")
+    "streamapp_operator_events_total", MetricKind.COUNTER, "Events recorded for apps.", ("type", "reason")
 )
 QUEUE_DEPTH = Metric("streamapp_operator_queue_depth", MetricKind.GAUGE, "Apps that wait for a reconcile.")
 QUEUE_AGE = Metric(
@@ -35,19 +35,19 @@ QUEUE_AGE = Metric(
 WATCH_AGE = Metric(
     "streamapp_operator_watch_age_seconds",
     MetricKind.GAUGE,
-    "Since when nothing was heard of a kind, by its watch or by a comparison.",
+    "Time since the last news of a kind, by its watch or by a comparison.",
     ("kind",),
 )
 COMPARISONS = Metric(
     "streamapp_operator_comparisons_total",
     MetricKind.COUNTER,
-    "Comparisons of what the watches told with what there is.",
+    "Comparisons of the watch cache with the cluster.",
     ("kind",),
 )
 MISSED = Metric(
     "streamapp_operator_watch_missed_total",
     MetricKind.COUNTER,
-    "Changes that a comparison found and no watch had told.",
+    "Changes that a comparison found and no watch had reported.",
     ("kind",),
 )
 API_CALLS = Metric(
@@ -92,6 +92,6 @@ _APP_HEAD = (
     "",
     "The replica that leads also serves these for each app that it manages, by `namespace` and `app`: the",
     "labels that the series of drivers have by the ServiceMonitors of the chart. An app has samples from its",
-    "first reconcile on, and none once it is gone. What phases and conditions mean is in",
+    "first reconcile on, and none once it is deleted. What phases and conditions mean is in",
     "[the life of an app](app-life.md). The chart has [alerts](../guide/alerts.md) on them.",
 )

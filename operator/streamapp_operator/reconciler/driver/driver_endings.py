@@ -117,8 +117,10 @@ def _vanished_driver(history: DriverHistory, now: float) -> EndedDriver:
         outcome = (
             DriverOutcome.LOST if history.stopping == ConditionReason.NODE_LOST else DriverOutcome.STOPPED
         )
-        return _ended_driver(history, outcome, history.stopping, "its pod is gone", now)
-    return _ended_driver(history, DriverOutcome.DISPLACED, ConditionReason.DELETED, "its pod is gone", now)
+        return _ended_driver(history, outcome, history.stopping, "its pod no longer exists", now)
+    return _ended_driver(
+        history, DriverOutcome.DISPLACED, ConditionReason.DELETED, "its pod no longer exists", now
+    )
 
 
 def _ended_driver(

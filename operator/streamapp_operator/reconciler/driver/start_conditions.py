@@ -52,5 +52,5 @@ def _holds(plan: GenerationPlan | None, model: ModelUpdate | Refusal | None) -> 
         counts = plan.counts
         seconds = counts.seconds if isinstance(counts, SystemUnavailable) else PLAN_AGAIN_SECONDS
         yield HoldStart(
-            ConditionReason.NOT_PLANNED_YET, "nobody knows how many partitions the streams have", seconds
+            ConditionReason.NOT_PLANNED_YET, "the partition counts of the streams are not known yet", seconds
         )

@@ -121,7 +121,7 @@ def to_dry_run(facts: Facts, acceptance: Acceptance) -> AcceptedGeneration | Non
 def _new_generation(
     facts: Facts, app: StreamApp, installation: Installation, spec_changes: tuple[Change, ...]
 ) -> AcceptedGeneration:
-    """The generation to accept. The pod shape is resolved anew only by an edit that restarts the pods."""
+    """The generation to accept. The pod shape is resolved again only by an edit that restarts the pods."""
     in_force = facts.in_force
     keeps_shape = in_force is not None and can_apply_live(spec_changes)
     shape = (

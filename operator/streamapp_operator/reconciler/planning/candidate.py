@@ -23,7 +23,7 @@ from streamapp_operator.reconciler.pods.driver_pod import driver_container
 from streamapp_operator.reconciler.pods.pod_shape import PodShape
 
 VERDICT_SECONDS: Final = 30.0
-"""How long the running driver has for its verdict. An edit may be what mends a driver that hangs."""
+"""How long the running driver has for its verdict. An edit may be what fixes a driver that hangs."""
 _NOT_JUDGED: Final = frozenset({"spec.restartNonce"})
 """A restart for its own sake, perhaps of a driver that hangs."""
 _CODE_FIELDS: Final = ("image", "command", "args", "envFrom", "volumeMounts")

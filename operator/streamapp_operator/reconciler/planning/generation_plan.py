@@ -23,7 +23,9 @@ from streamapp_operator.reconciler.partition_counts.lookup_results import (
     SystemMisconfigured,
 )
 
-OLD_CHECKPOINTS: Final = "there is state under this application id; the driver plans by the layout beside it"
+OLD_CHECKPOINTS: Final = (
+    "there is state under this application id; the driver plans by the layout stored with it"
+)
 OWN_FUNCTIONS: Final = "the driver asks the app's own grouper and expansion algorithm, in the app's image"
 
 

@@ -196,7 +196,7 @@ def _ready(findings: Findings) -> Iterator[AppCondition]:
     yield false_condition(
         ConditionType.READY,
         ConditionReason.MODEL_CHANGED,
-        "the driver takes up another job model",
+        "the driver applies another job model",
         generation,
     )
 
@@ -215,7 +215,7 @@ def _progressing(findings: Findings) -> Iterator[AppCondition]:
         text = f"restarting: {'; '.join(causes) or reason}"
         if isinstance(findings.action, KeepDriver):
             next_driver = object_names.driver(findings.facts.name, driver.successor.incarnation)
-            text += f"\n{next_driver} starts beside {findings.action.pod.name}, and then takes over"
+            text += f"\n{next_driver} starts next to {findings.action.pod.name}, and then takes over"
         yield true_condition(ConditionType.PROGRESSING, reason, text, generation)
     if (
         driver.seconds_to_wait is not None
@@ -237,10 +237,10 @@ def _progressing(findings: Findings) -> Iterator[AppCondition]:
             0,
             findings.wanted_version,
         }:
-            text = f"the driver takes up job model {findings.wanted_version}"
+            text = f"the driver applies job model {findings.wanted_version}"
             yield true_condition(ConditionType.PROGRESSING, ConditionReason.MODEL_CHANGED, text, generation)
         case KeepDriver() if findings.runs_earlier_generation:
-            text = f"the driver takes up generation {findings.target.generation if findings.target else ''}"
+            text = f"the driver applies generation {findings.target.generation if findings.target else ''}"
             yield true_condition(ConditionType.PROGRESSING, ConditionReason.SPEC_CHANGED, text, generation)
         case KeepDriver() if not findings.running:
             readiness = ready(findings)
@@ -306,7 +306,7 @@ def _stalled(findings: Findings) -> Iterator[AppCondition]:
     if findings.acceptance.status is AcceptanceStatus.REJECTED:
         acceptance = accepted(findings)
         in_force = findings.acceptance.target
-        tail = f"\ngeneration {in_force.generation} goes on" if in_force else ""
+        tail = f"\ngeneration {in_force.generation} keeps running" if in_force else ""
         yield true_condition(ConditionType.STALLED, acceptance.reason, acceptance.message + tail, generation)
     finished = findings.driver.finished
     if finished in _FAILURES:
@@ -315,7 +315,7 @@ def _stalled(findings: Findings) -> Iterator[AppCondition]:
         yield true_condition(
             ConditionType.STALLED, findings.action.reason, findings.action.message, generation
         )
-    text = "nobody has to do anything"
+    text = "no action is needed"
     if degraded(findings).status == "True":
         text = "the newest generation is accepted or on its way; Degraded says what is wrong"
     yield false_condition(ConditionType.STALLED, ConditionReason.UP_TO_DATE, text, generation)

@@ -9,11 +9,11 @@ from streamapp_operator.reconciler.status.phase import PHASE_TEXTS, Phase
 from streamapp_operator.reconciler.status.reason_texts import CONDITION_TEXTS, REASON_TEXTS
 
 _EFFECTS = {
-    Effect.NONE: "Nothing that runs looks at it.",
-    Effect.LIVE: "The driver goes on; it is told with its job model, or the operator alone acts on it.",
+    Effect.NONE: "No running part reads it.",
+    Effect.LIVE: "The driver continues. It gets the change with its job model, or only the operator acts.",
     Effect.RESTART: "The driver ends after its batch and the next one starts; plan, tasks and state stay.",
     Effect.REPLAN: "The app is planned again, then the driver is restarted with the new job model.",
-    Effect.REFUSED: "Refused while there is state, with `Accepted=False`; what runs goes on.",
+    Effect.REFUSED: "Refused while there is state, with `Accepted=False`; the running generation continues.",
 }
 
 
@@ -66,15 +66,15 @@ What `kubectl get sapp` and `streamapp status` say of an app, and what makes it 
 
 ![Phases and how they follow each other](../pictures/app-life.svg)
 
-A phase is for looking at; programs go by the conditions. Only the usual ways are drawn: an app can be
+A phase is for people; programs should use the conditions. Only the usual ways are drawn: an app can be
 suspended, edited or deleted at any time, and a driver may fail in any phase that has one.
 """
 _CONDITIONS = """
 ## Conditions
 
 `status.observedGeneration` is the newest generation that was looked at, `status.acceptedGeneration` the one
-that is to run. Where the newest is refused, `Stalled` is true while `Ready` goes on speaking of the one that
-runs; so `kubectl wait --for=condition=Accepted sapp/page-views` tells whether an edit was taken, and
+that is to run. Where the newest is refused, `Stalled` is true while `Ready` still describes the running
+generation; so `kubectl wait --for=condition=Accepted sapp/page-views` shows whether an edit was accepted, and
 `--for=condition=Ready` whether the app works.
 
 `kubectl get sapp` prints the status of `Ready` as READY, and `status.reason` as REASON: the reason of the
@@ -85,7 +85,7 @@ say whether it runs.
 _REASONS = """
 ## Reasons
 
-Beside these there are the reasons of refusals: [the list of them](resource.md#reasons).
+There are also the reasons of refusals: [the list of them](resource.md#reasons).
 """
 _EDITS = """
 ## What an edit does

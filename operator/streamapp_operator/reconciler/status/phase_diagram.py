@@ -26,6 +26,8 @@ _STYLE = (
     "text{font:13px system-ui,sans-serif;text-anchor:middle;dominant-baseline:central}"
     ".phase{fill:#e8eaf6;stroke:#5c6bc0}.name{fill:#1a237e}.when{fill:#78909c;font-size:12px}"
     ".way{stroke:#90a4ae;stroke-width:1.5;fill:none}.head{fill:#90a4ae}"
+    "@media (prefers-color-scheme:dark){.phase{fill:#1f2540;stroke:#7986cb}.name{fill:#c5cae9}"
+    ".when{fill:#b0bec5}}"
 )
 
 

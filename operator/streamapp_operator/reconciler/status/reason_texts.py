@@ -6,31 +6,31 @@ from streamapp_operator.reconciler.condition_reasons import ConditionReason
 from streamapp_operator.reconciler.status.app_condition import ConditionType
 
 CONDITION_TEXTS: Mapping[ConditionType, str] = {
-    ConditionType.ACCEPTED: "The newest generation is sound and is what runs, or is about to. "
+    ConditionType.ACCEPTED: "The newest generation is valid and runs, or is about to. "
     "False: something in "
-    "it has to change; an earlier generation goes on where there is one.",
+    "it has to change; an earlier generation keeps running where there is one.",
     ConditionType.PLANNED: "The newest generation has a plan in which all joins agree. Unknown: "
     "the partition "
     "counts are not known, mostly because a system does not answer.",
     ConditionType.LAUNCHED: "There is a driver pod for the generation that is to run.",
-    ConditionType.READY: "The driver makes batches with the job model that it was told to run. Unknown: "
+    ConditionType.READY: "The driver makes batches with the wanted job model. Unknown: "
     "the driver or its node does not answer, or the driver makes no progress. Its "
     "`observedGeneration` is the generation that runs, not the newest.",
     ConditionType.PROGRESSING: "The operator is bringing the app from one form to another.",
     ConditionType.DEGRADED: (
-        "The app does not run as well as it was asked to, or goes on with something refused."
+        "The app runs with less than was asked for, or continues although something was refused."
     ),
     ConditionType.STALLED: "No progress without a change: the newest "
     "generation is refused, "
     "the restarts are used up, or a driver that was ready has ended with a fault of the app.",
     ConditionType.SUSPENDED: "The app is at rest because `spec.suspend` says so.",
     ConditionType.CONFIGURATION_OUTDATED: (
-        "A Secret or ConfigMap that the app names has changed since the driver was started. A restart takes "
-        "it up: raise `spec.restartNonce`, or let `spec.onConfigurationChange` do it."
+        "A Secret or ConfigMap that the app names has changed since the driver was started. A restart "
+        "applies it: raise `spec.restartNonce`, or let `spec.onConfigurationChange` do it."
     ),
     ConditionType.RECONCILIATION_PAUSED: (
         "The annotation `streamapp.dev/pause-reconciliation` is `true`: the operator changes nothing of the "
-        "app, and the other conditions are as they were before."
+        "app, and the other conditions keep their last values."
     ),
 }
 
@@ -59,15 +59,15 @@ REASON_TEXTS: Mapping[ConditionReason, str] = {
     ),
     ConditionReason.NAME_TAKEN: "An object that the app needs exists and belongs to another owner.",
     ConditionReason.NOT_RESTORED: (
-        "An object of a running driver was deleted or changed, and the API server refuses to put it back."
+        "An object of a running driver was deleted or changed, and the API server refuses to restore it."
     ),
     ConditionReason.LOCALITY_UNREADABLE: (
         "An event alone: the ConfigMap with the places of tasks cannot be read, and counts as empty."
     ),
-    ConditionReason.EXECUTORS_MISSING: "Not all executors are there.",
+    ConditionReason.EXECUTORS_MISSING: "Not all executors are running.",
     ConditionReason.RESTORING: "Tasks bring back their state; those that have it work.",
     ConditionReason.RUNNING: "Batches are made.",
-    ConditionReason.ENDING: "A driver, or what it left behind, is ending.",
+    ConditionReason.ENDING: "A driver, or one of its pods, is ending.",
     ConditionReason.BACKING_OFF: "The next driver waits, because the last ones failed.",
     ConditionReason.RESTARTS_EXHAUSTED: "The app failed as often as its restart policy allows.",
     ConditionReason.DELETED: "The driver's pod was deleted.",
@@ -75,7 +75,7 @@ REASON_TEXTS: Mapping[ConditionReason, str] = {
         "The driver is stopped or hangs, or its node does not answer; the message says which. A driver that "
         "hangs is ended after a minute."
     ),
-    ConditionReason.NODE_LOST: "The driver's node is gone, or did not answer for `driver.lostTimeout`.",
+    ConditionReason.NODE_LOST: "The driver's node was deleted, or did not answer for `driver.lostTimeout`.",
     ConditionReason.SUPERSEDED: "There was a second driver; the newest one stays.",
     ConditionReason.SPEC_CHANGED: "An edit restarts the driver; the message names the fields.",
     ConditionReason.CONFIGURATION_CHANGED: (
@@ -85,7 +85,7 @@ REASON_TEXTS: Mapping[ConditionReason, str] = {
         "The driver's service account was deleted, so that its token is void; the driver is replaced."
     ),
     ConditionReason.PARTITIONS_GREW: "A topic has more partitions; the message names it.",
-    ConditionReason.MODEL_CHANGED: "The driver takes up another job model.",
+    ConditionReason.MODEL_CHANGED: "The driver applies another job model.",
     ConditionReason.TASKS_MOVED: "Tasks of a lost processor run on others for now; the message says which.",
     ConditionReason.TASKS_RETURNED: "Every task runs on the processor that the job model gives it.",
     ConditionReason.SCALED: "Autoscaling has set another number of processors; the message says why.",

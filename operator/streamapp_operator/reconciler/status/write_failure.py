@@ -25,7 +25,7 @@ def with_write_failure(
     generation = facts.newest.generation
     if isinstance(failure, ForeignObject):
         reason = str(ConditionReason.NAME_TAKEN)
-        text = f"{failure.kind} {failure.name} is there and belongs to somebody else; delete it, or wait"
+        text = f"{failure.kind} {failure.name} exists and belongs to another owner; delete it, or wait"
     else:
         reason, text = (
             str(ConditionReason.LAUNCH_REJECTED),

@@ -114,5 +114,5 @@ async def _restore(cluster: ClusterClient, app: Manifest, write: Write) -> tuple
         return None
     return (
         ConditionReason.NAME_TAKEN,
-        f"{kind} {name} belongs to somebody else; delete it, and the operator recreates it",
+        f"{kind} {name} belongs to another owner; delete it, and the operator recreates it",
     )

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 def delete(target: LogTarget, stream: str, before: str | None, yes: bool) -> None:
     """Delete STREAM of LOG with all that it holds; with --before only the records before a time.
 
-    With --before the stream stays, and offsets go on where they were. From each partition those records go
-    that stand before the first one that is not older than TIME.
+    With --before the stream stays, and offsets continue from where they were. In each partition the records
+    before the first one that is not older than TIME are deleted.
 
     It cannot be undone. On a terminal it asks first. It is refused while an app runs on the log, and for a
-    cluster of Kafka, which has tools of its own for that.
+    cluster of Kafka, which has its own tools for that.
 
     \b
     Examples:

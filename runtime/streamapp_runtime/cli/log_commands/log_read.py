@@ -34,7 +34,7 @@ _LOOK_AGAIN_S = 0.1
     metavar="OFFSET|TIME|earliest|latest",
     help="Where to begin: at an offset of one partition, or at the first record that is not older.",
 )
-@click.option("--follow", is_flag=True, help="Go on with what is written from now on, until interrupted.")
+@click.option("--follow", is_flag=True, help="Continue with new records until interrupted.")
 @click.option("--limit", type=click.IntRange(0), help="How many records at most.")
 @click.option("--keys", is_flag=True, help="Print the key and a tab before each value.")
 @output_option("values", JSON)
@@ -50,7 +50,7 @@ def read(
 ) -> None:
     """Print the records of STREAM in LOG, one partition after the other; with --follow as they come.
 
-    Only what is committed is read. A null, as key or value, is printed as `null`. With `-o json` each record
+    Only committed records are read. A null, as key or value, is printed as `null`. With `-o json` each record
     is an object of partition, offset, timestamp, key and value, both as text.
 
     A TIME is a date, such as 2026-11-22T09:30 or 2026-11-22T09:30:00Z, that of this machine where it names no
@@ -64,7 +64,7 @@ def read(
       streamapp log read kafka://localhost:9092 enriched --from latest --follow -o json
     """
     if keys and output == "json":
-        raise click.UsageError("-o json always tells the key; leave --keys out")
+        raise click.UsageError("-o json always prints the key; leave --keys out")
     with cli_errors(), target.streams() as target_streams:
         positions = _positions(target_streams.system, target_streams.name_in_system(stream), partition, start)
         out = sys.stdout.buffer

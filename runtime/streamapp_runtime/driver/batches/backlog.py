@@ -131,7 +131,7 @@ class Backlog:
             self._inherited.pop(task, None)
 
     def read_anew(self, lanes: Lanes) -> None:
-        """Begin anew with workers who know nothing: what tasks take over is to be looked up again."""
+        """Start again with workers who know nothing: what tasks take over is to be looked up again."""
         self._inherited = None
         self.side_inputs.forget(lanes)
 

@@ -1,6 +1,6 @@
 """The states of a run's lanes, as a table: when batches run, when lanes are bound, when fencing comes first.
 
-Lanes are bound to executors under one incarnation. After a failure they are bound anew, and where a lane of
+Lanes are bound to executors under one incarnation. After a failure they are bound again, and where a lane of
 the failed batch may still be writing, the incarnation is raised before that.
 """
 

@@ -143,7 +143,7 @@ class LaneSupervisor:
         self._advance(self._stores_event())
 
     def fail(self, *, fence: bool) -> None:
-        """Have lanes bound anew; `fence` where they may still be writing."""
+        """Have lanes bound again; `fence` where they may still be writing."""
         self._advance(BindingEvent.FAILED if fence else BindingEvent.MISPLACED)
 
     def lose(self, processors: Collection[str]) -> None:
@@ -156,7 +156,7 @@ class LaneSupervisor:
         self._advance(BindingEvent.LANES_LOST)
 
     def dismiss(self, processors: Collection[str]) -> None:
-        """Go on without idle lanes, which begin anew: nothing of theirs is written any more."""
+        """Go on without idle lanes, which start again: nothing of theirs is written any more."""
         exchange = self.independent_exchange
         if exchange is None:
             raise TypeError("lanes are dismissed alone only where each is by itself")
@@ -175,7 +175,7 @@ class LaneSupervisor:
             self._ends.pop(name, None)
 
     def released(self) -> None:
-        """Have lanes bound anew that have closed their stores."""
+        """Have lanes bound again that have closed their stores."""
         self._advance(BindingEvent.RELEASED)
 
     def stale(self) -> bool:

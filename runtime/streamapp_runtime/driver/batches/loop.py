@@ -1,4 +1,4 @@
-"""The loop: orders out, reports back; after a failure everything anew from checkpoints.
+"""The loop: orders out, reports back; after a failure everything again from checkpoints.
 
 What may be done with the lanes, and when, is in `binding_states`; the loop looks there before each batch.
 Lanes that do not wait for each other are given batches in rounds (`lane_rounds`); others run each together.
@@ -143,7 +143,7 @@ class Loop:
         return self.launch.context.ledger
 
     def disturbed(self, error: Exception) -> None:
-        """Begin anew after what befell the driver between two batches, as after a batch that failed."""
+        """Start again after what happened to the driver between two batches, as after a batch that failed."""
         self._fail(failure_reason(error))
 
     def edit(self, settings: RunSettings, launch: Launch) -> None:
@@ -157,7 +157,7 @@ class Loop:
             self.run.launch = launch
 
     def switch(self, launch: Launch, renew: Callable[[], SparkSource | None] = lambda: None) -> None:
-        """Run another model from the next batch on: end the lanes of this one, fence, and begin anew.
+        """Run another model from the next batch on: end the lanes of this one, fence, and start again.
 
         `renew` may give another session in place of this one, once nothing is open any more. The records that
         are known as bad stay known, and so does how far tables had to be filled.
@@ -182,7 +182,7 @@ class Loop:
         self.backlog.start()
 
     def note_step(self) -> None:
-        """Say that the loop goes on, and what it waits for, if it waits for something."""
+        """Say that the loop continues, and what it waits for, if it waits for something."""
         self.doing(self._waiting or "looks for records", 0.0)
 
     def step(self) -> BatchResult | None:
@@ -216,7 +216,7 @@ class Loop:
             self._raise_if_replaced()
             raise
         except UnknownStreamError as error:
-            raise failures.FinalFailureError(f"a stream of the app is gone: {error}") from error
+            raise failures.FinalFailureError(f"a stream of the app no longer exists: {error}") from error
 
     def release(self) -> None:
         """Settle and close the stores, so that the next start finds them as they should be."""
@@ -235,7 +235,7 @@ class Loop:
 
     @property
     def behind(self) -> bool:
-        """Whether there is anything to read, to mend or to say, or a store to bring back."""
+        """Whether there is anything to read, to fix or to say, or a store to bring back."""
         if not self.supervisor.bound or self._busy_lanes or self._needs_batch or self.timers.pending:
             return True
         try:
@@ -479,7 +479,7 @@ class Loop:
     def _take_finished(
         self, every_finished: Iterable[FinishedOrders], pending: Sequence[PendingRange]
     ) -> BatchResult:
-        """Take what lanes report as it comes, until a failure has all of them begin anew."""
+        """Take what lanes report as it comes, until a failure has all of them start again."""
         reports: list[TaskReport] = []
         ranges: list[PendingRange] = []
         seconds = 0.0
@@ -496,7 +496,7 @@ class Loop:
         return self._result(self.number, tuple(reports), seconds, pending, ranges)
 
     def _await_all_lanes(self) -> None:
-        """Return once no lane is at work; lanes are bound anew where that fails."""
+        """Return once no lane is at work; lanes are bound again where that fails."""
         try:
             while self._rounds is not None and (finished := self._rounds.receive()):
                 self._take_finished([finished], ())
@@ -504,7 +504,7 @@ class Loop:
             self._recover(error)
 
     def _recover(self, error: Exception, lost: Collection[str] = ()) -> None:
-        """Begin anew after what befell a batch; where only some lanes are lost, without them.
+        """Start again after what happened to a batch; where only some lanes are lost, without them.
 
         What a watch says of it goes before.
         """
@@ -599,7 +599,7 @@ class Loop:
         lanes: Collection[str] = (),
         lost: Collection[str] = (),
     ) -> None:
-        """Have everything begun anew before the next batch, or without the lanes that are lost.
+        """Have everything started again before the next batch, or without the lanes that are lost.
 
         `lanes` have failed, where it is known which.
         """

@@ -1,4 +1,4 @@
-"""Tasks whose rows wait for a remote table that is away: they are given rows again after a while."""
+"""Tasks whose rows wait for a remote table that is unavailable: they are given rows again after a while."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field

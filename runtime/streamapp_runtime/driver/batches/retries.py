@@ -21,7 +21,7 @@ from streamapp_runtime.systems.stream_system import (
 MOST_OUTAGE_SECONDS: Final = 300.0
 """How long a system may be away before the app gives up; whoever started it may start it again."""
 OUTAGE_PAUSE_SECONDS: Final = 1.0
-"""How long the driver waits before it tries a system again that is away."""
+"""How long the driver waits before it tries a system again that is unavailable."""
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.1, 5.0
 
 
@@ -45,7 +45,7 @@ class Outage:
     of_rows: bool = False  # whether it was seen in a batch with rows
 
     def endured(self, reason: str, *, rows: bool = False) -> bool:
-        """Note that it is away still, be it for rows; False where that has been so for too long."""
+        """Note that it is still unavailable, be it for rows; False where that has been so for too long."""
         now = self.clock()
         self.reason = reason
         self.of_rows |= rows
@@ -157,7 +157,7 @@ class Retries:
         self.outage = Outage(self.clock)
 
     def pause_seconds(self) -> float | None:
-        """How long to wait before lanes are bound anew; None where nothing has failed."""
+        """How long to wait before lanes are bound again; None where nothing has failed."""
         if self.failures:
             return retry_delay(self.failures)
         return None if self.outage.since is None else OUTAGE_PAUSE_SECONDS
@@ -196,7 +196,7 @@ class MemoryKills:
     _counts: dict[str, int] = field(default_factory=dict)  # by location
 
     def note(self, reports: Iterable[TaskReport]) -> None:
-        """Take what workers read. A count that is lower is of a container that was made anew."""
+        """Take what workers read. A count that is lower is of a container that was recreated."""
         for report in reports:
             if report.oom_kills is not None:
                 before = self._counts.get(report.location, report.oom_kills)

@@ -16,7 +16,7 @@ class ChangeKind(StrEnum):
     MODEL = "model"  # another job model runs
     LANES = "lanes"  # processors are missing, or are there again
     SPEC = "spec"  # an edit was taken up that needs no restart
-    REFUSED = "refused"  # something was wanted that cannot be; the app goes on as it was
+    REFUSED = "refused"  # something was wanted that cannot be; the app continues unchanged
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def spec_edited(launch: Launch, lanes: Lanes, generation: int, fields: Sequence[
 def change_refused(launch: Launch, lanes: Lanes, warnings: tuple[ReportedWarning, ...]) -> RunChange:
     """That something cannot be; without warnings, that nothing is refused any more."""
     reasons = "; ".join(with_path(one.path, one.message) for one in warnings)
-    text = f"the app goes on as it is: {reasons}" if warnings else "nothing is refused any more"
+    text = f"the app continues unchanged: {reasons}" if warnings else "nothing is refused any more"
     return RunChange(ChangeKind.REFUSED, text, launch, lanes, warnings=warnings)
 
 

@@ -77,7 +77,7 @@ class SideInputProgress:
         self.ends = {p: span.end for p, span in spans.items() if p.stream in bootstrap} | dict(self.ends)
 
     def forget(self, lanes: Lanes) -> None:
-        """New workers open the stores anew: what they contain has to be reported again."""
+        """New workers open the stores again: what they contain has to be reported again."""
         self.broadcast_tables.forget(lanes, self.contained)
         self.contained, self.side_partitions_of, self.paused, self.unreported = {}, {}, {}, {}
 

@@ -30,8 +30,8 @@ MOST_RIVALS = 20
 """So many drivers may start at the same moment as this one and be ahead of it."""
 DRIVER_WRITER = "driver"
 NO_ENTRIES: Final[Mapping[bytes, bytes]] = {}
-DATA_LOSS_HINT = "with onDataLoss: earliest the app goes on from the oldest record there is"
-"""What to do where records that were not yet read are gone."""
+DATA_LOSS_HINT = "with onDataLoss: earliest the app continues from the oldest record there is"
+"""What to do where records that were not yet read no longer exist."""
 
 
 @dataclass(slots=True)

@@ -24,7 +24,7 @@ class Ownership:
 
     @classmethod
     def of_cluster(cls, accepted: AcceptedApp) -> "Ownership":
-        """Of an app that an operator launched. It goes by its name: made anew it is the same app."""
+        """Of an app that an operator launched. It goes by its name: recreated it is the same app."""
         metadata = accepted.app.metadata
         name = f"{metadata.namespace}/{metadata.name}" if accepted.owner else ""
         return cls(name, accepted.app.spec.take_over)
@@ -41,7 +41,7 @@ class Ownership:
             return
         message = (
             f"the state under this id belongs to the app {owner} of a cluster; "
-            "choose another id, or set takeOver once that app is gone"
+            "choose another id, or set takeOver once that app is deleted"
         )
         problem = Problem(0, 0, "spec.applicationId", message, Reason.APPLICATION_ID_IN_USE)
         raise AppRefusedError([problem])

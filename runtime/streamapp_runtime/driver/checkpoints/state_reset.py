@@ -38,7 +38,7 @@ class StateReset:
     def due(self, values: Mapping[bytes, bytes], stream: str) -> bool:
         """Whether the number was raised since the last start, or the state is to be given up in any case.
 
-        A resource that is made anew takes up what there is, whatever its number: it was not raised.
+        A resource that is recreated takes up what there is, whatever its number: it was not raised.
         """
         if self.forced:
             return True

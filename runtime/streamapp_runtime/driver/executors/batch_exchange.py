@@ -52,7 +52,7 @@ class LaneByLaneExchange(BatchExchange, Protocol):
         """The result of a lane that is at work, waited for; None where none comes within so many seconds."""
 
     def drop(self, processors: Collection[str]) -> None:
-        """Have these lanes, which are lost, get no orders any more; the others begin anew."""
+        """Have these lanes, which are lost, get no orders any more; the others start again."""
 
     def dismiss(self, processors: Collection[str]) -> None:
         """Have these lanes, which are idle, end; the others go on as they are."""

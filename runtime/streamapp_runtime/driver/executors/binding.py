@@ -38,7 +38,7 @@ def bind_executors(
 def cannot_come(present: int, wanted: int, unschedulable: int) -> bool:
     """Whether some executors are present, and no node has room for any of those that are missing.
 
-    Without any the wait goes on: there is nothing that could run without them.
+    Without any the wait continues: there is nothing that could run without them.
     """
     return 0 < present < wanted and unschedulable >= wanted - present
 

@@ -99,7 +99,7 @@ class PodLocations:
         try:
             pods = self.pods()
         except API_ERRORS:
-            return {}  # an API server that is away holds nobody up
+            return {}  # an API server that is unavailable holds nobody up
         labelled = [(pod, (pod["metadata"].get("labels") or {}).get(EXECUTOR_ID)) for pod in pods]
         places = {
             executor: self.provider(pod_facts(pod)) for pod, executor in labelled if executor in executors

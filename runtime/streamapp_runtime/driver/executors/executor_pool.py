@@ -1,7 +1,7 @@
-"""The executors of a run on this machine: more of them while it goes on, or fewer.
+"""The executors of a run on this machine: more of them while it continues, or fewer.
 
 One processor needs none. Several are a Spark cluster inside the driver's JVM, of a worker for each executor;
-a worker more brings an executor more. From one processor to several Spark itself is started anew, and for a
+a worker more brings an executor more. From one processor to several Spark itself is started again, and for a
 stream that grew, where the app wants that.
 """
 
@@ -94,7 +94,7 @@ class ExecutorPool:
         return None if count == 1 or not in_one_process(self.session) else self.restarted(count)
 
     def restarted(self, count: int) -> SparkSession:
-        """Spark begun anew with so many; the lanes of the old session have to be released."""
+        """Spark started again with so many; the lanes of the old session have to be released."""
         self.close()
         self.session = open_session(self.name, count)
         self.prepare(self.session)

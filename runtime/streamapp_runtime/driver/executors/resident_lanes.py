@@ -129,7 +129,7 @@ class ResidentLanes:
     def drop(self, processors: Collection[str]) -> None:
         """Have these lanes, which are lost, get no orders any more; what they still say is not heard.
 
-        The others begin anew: orders that they are at are void, and the next ones say everything.
+        The others start again: orders that they are at are void, and the next ones say everything.
         """
         self.dismiss(processors)
         for lane in self._lanes.values():

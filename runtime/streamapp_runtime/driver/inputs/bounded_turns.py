@@ -44,7 +44,7 @@ def last_turn(ledger: CheckpointStream) -> BoundedTurn | None:
 
 
 def take_turn(ledger: CheckpointStream, ends: Mapping[Partition, int]) -> BoundedTurn:
-    """The turn that goes on; where there is none a new one, with these ends."""
+    """The turn that continues; where there is none a new one, with these ends."""
     last = last_turn(ledger)
     if last is not None and not last.over:
         return last

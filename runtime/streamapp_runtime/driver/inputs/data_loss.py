@@ -67,4 +67,4 @@ class DataLoss:
         self.ledger.recognise(self.system.identities({self.topics[p.stream] for p in lost_ranges}))
         for partition in lost_ranges:
             self._shrunk.pop(partition, None)
-        self.reported(f"{reason}; going on from the oldest record there is")
+        self.reported(f"{reason}; continuing from the oldest record there is")

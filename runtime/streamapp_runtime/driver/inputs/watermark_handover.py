@@ -2,7 +2,7 @@
 
 A task's own checkpoint says what its partitions have heard. Where another task has read a partition
 further, or a stream has grown, its books come from there: no watermark goes back because tasks were formed
-anew.
+again.
 """
 
 from collections.abc import Collection, Mapping
@@ -71,7 +71,7 @@ class _KnownBookkeeping:
         owner = self._furthest.get(parent)
         if owner is None:
             return None
-        # It has said nothing itself, and goes on from where the one stands that it was split from.
+        # It has said nothing itself, and continues from where the one stands that it was split from.
         return replace(self.books[owner].partitions[parent].copy(), spoken=None, reached={}, heard={})
 
     def _position(self, task: str, partition: Partition) -> int:

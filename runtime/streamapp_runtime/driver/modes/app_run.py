@@ -37,7 +37,7 @@ from streamapp_runtime.systems.stream_system import FencedError, InvalidSettings
 LAST_BATCH_SECONDS: Final = 30.0
 """So long a batch may go on when the time of a run is over; then nothing of it is committed."""
 TIDY_SECONDS: Final = 60.0
-"""How often an idle driver looks after the log; small partitions are compacted at commits anyway."""
+"""How often an idle driver maintains the log; small partitions are compacted at commits anyway."""
 
 
 @dataclass(frozen=True, slots=True)

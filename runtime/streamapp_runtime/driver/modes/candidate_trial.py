@@ -55,7 +55,7 @@ class CandidateTrial:
 
     @property
     def problems(self) -> list[Problem] | None:
-        """What would refuse a start; None while the trial goes on."""
+        """What would refuse a start; None while the trial continues."""
         return self._problems
 
     def _run(self) -> None:

@@ -17,7 +17,7 @@ def is_live(before: StreamApp, after: StreamApp) -> bool:
 
 
 def apply_edit(loop: Loop, app: StreamApp) -> None:
-    """Go on as this generation. Only what lanes themselves go by has them begin anew."""
+    """Go on as this generation. Only what lanes themselves go by has them start again."""
     loop.edit(run_settings(app), _next_generation(loop.launch, app))
 
 

@@ -32,7 +32,7 @@ def first_report(accepted: AcceptedApp, pod: str, state: DriverState) -> Report:
 
 
 def reported_warnings(problems: Iterable[Problem]) -> tuple[ReportedWarning, ...]:
-    """Problems of an app that goes on, as a report has them."""
+    """Problems of an app that continues, as a report has them."""
     return tuple(ReportedWarning(problem.reason, problem.path, problem.message) for problem in problems)
 
 

@@ -58,7 +58,7 @@ class StandaloneFollower(ModelFollower):
         after, reasons = proposed
         if after.counts != before.counts and before.app.spec.on_partition_change == "restart":
             loop.switch(after, lambda: self.executor_pool.restarted(processors))
-            reasons.append("Spark began anew")
+            reasons.append("Spark was restarted")
         else:
             loop.switch(after, lambda: self.executor_pool.renewed(processors))
             if processors < len(before.lanes):

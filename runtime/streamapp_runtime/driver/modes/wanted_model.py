@@ -26,7 +26,7 @@ def launch_wanted(
     model: JobModel,
     before: Launch | None = None,
 ) -> Launch | Refusal:
-    """The model ready to run, or why it cannot be taken: then the one that runs goes on."""
+    """The model ready to run, or why it cannot be taken: then the one that runs continues."""
     assignment = wanted_assignment(context, wanted, model)
     if isinstance(assignment, Refusal):
         return assignment

@@ -170,7 +170,7 @@ class PageRecorder:
             self._note("failure", why if self.show_values or not may_hold_values(why) else HIDDEN)
 
     def outage(self, notice: OutageNotice) -> None:
-        """Note that the streams' system is away, or is back."""
+        """Note that the streams' system is unavailable, or is back."""
         if notice.phase is not OutagePhase.GOES_ON:
             with self._lock:
                 self._note("failure", redacted(outage_message(notice).text))

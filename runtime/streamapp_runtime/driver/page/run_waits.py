@@ -73,7 +73,7 @@ def _held_back(facts: RunFacts) -> Iterator[str]:
             len(names) > _MOST_REASONS
         )
         yield (
-            f"{legible(stream)} holds back the watermark of {shown}: it stands at {stands} UTC,"
+            f"{legible(stream)} holds back the watermark of {shown}: it is at {stands} UTC,"
             f" {counted(minutes, 'minute')} behind {legible(other)};"
             " look for a partition of it without new records"
         )

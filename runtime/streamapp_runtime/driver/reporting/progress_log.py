@@ -83,7 +83,7 @@ class ProgressLog:
         self._last_failure = why
 
     def outage(self, notice: OutageNotice) -> None:
-        """Say once that the streams' system is away, and once that it is back."""
+        """Say once that the streams' system is unavailable, and once that it is back."""
         if notice.phase is not OutagePhase.GOES_ON:
             self.say(outage_message(notice))
 

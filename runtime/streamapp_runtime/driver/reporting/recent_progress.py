@@ -40,7 +40,7 @@ class RecentProgress:
 
     @property
     def seconds_left(self) -> float | None:
-        """Until the lag is 0, if it goes on shrinking as it did; None where that cannot be said."""
+        """Until the lag is 0, if it keeps shrinking as it did; None where that cannot be said."""
         lags: list[tuple[float, int]] = []
         for point in reversed(self._points):
             if point.lag is None:

@@ -150,7 +150,7 @@ def _side_outputs(app: StreamApp) -> dict[str, str]:
 
 def _dropped_text(dropped: DroppedState) -> str:
     cause = "--fresh" if dropped.forced else "resetNonce"
-    text = f"begins anew, as {cause} says; dropped: all positions"
+    text = f"starts from scratch, as {cause} says; dropped: all positions"
     return text + f", the state of {', '.join(dropped.stores)}" * bool(dropped.stores)
 
 
@@ -226,7 +226,7 @@ def waiting_message(streams: tuple[str, ...]) -> RunMessage:
 def open_windows_message(waiting: OpenWindows, watermark: int | None) -> RunMessage:
     """That a run ends with windows of an operator that were not put out, and what puts them out."""
     until = watermark_text(waiting.first_end)
-    reached = "there is none yet" if watermark is None else f"it stands at {watermark_text(watermark)}"
+    reached = "there is none yet" if watermark is None else f"it is at {watermark_text(watermark)}"
     stay = f"{_several(waiting.windows, 'window stays', 'windows stay')} open"
     text = f"{waiting.operator}: {stay}; the first goes out once the watermark passes {until}, and {reached}"
     facts: dict[str, object] = {"event": "open", "operator": waiting.operator, "windows": waiting.windows}

@@ -106,7 +106,7 @@ REMOTE_UNANSWERED = Metric(
 FREED = Metric(
     "streamapp_state_gc_bytes_total",
     MetricKind.COUNTER,
-    "Bytes of stores that nobody owned any more.",
+    "Bytes of deleted stores that had no owner any more.",
     ("table",),
     former="streamapp_freed_state_bytes_total",
 )
@@ -164,7 +164,7 @@ _HEAD = (
     "A `name` is that of a table or an operator. What is counted by table or by name has an entry once there",
     "is something to count.",
     "",
-    f"`step` is `{BATCH}` for a whole batch as the driver sees it. The others are told by each lane:",
+    f"`step` is `{BATCH}` for a whole batch as the driver sees it. The others are reported by each lane:",
     "`settle` (stores are brought to where their checkpoints are), `read` (records are fetched and decoded),",
     "each operator that runs in Python by its name, and `commit` (outputs are encoded and written). What is",
     "left of a batch is Spark's: SQL, and rows on their way between processes.",

@@ -25,7 +25,7 @@ _LAYOUT: Final = "1"
 """Raised when archives of an earlier StreamApp shall no longer serve."""
 _MAKING: Final = "streamapp_runtime.driver.spark.class_archive_making"
 _QUIET: Final = "-Xlog:disable", "-Xlog:all=error,cds=off:stderr", "-Xshare:auto"
-"""A JVM that cannot use an archive says so in warnings, and goes on."""
+"""A JVM that cannot use an archive says so in warnings, and continues."""
 FREE_BYTES: Final = 2 << 30
 """So much of the disk has to be free for an archive to be made."""
 

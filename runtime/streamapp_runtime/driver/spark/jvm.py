@@ -232,7 +232,7 @@ def _java() -> str:
 
 
 def _failed(java: str, words: str) -> Exception:
-    """Whether it is for want of a newer Java: that no further try mends."""
+    """Whether it is for want of a newer Java: that no further try fixes."""
     version = _version(java)
     number = re.search(r'version "(?:1\.)?(\d+)', version)
     if number is None or int(number[1]) < MINIMUM_JAVA:

@@ -21,7 +21,7 @@ from streamapp_runtime.driver.spark.jvm import EXECUTOR_OPTIONS, executor_archiv
 from streamapp_runtime.program import sql_layer
 
 # Workers take and give back the same large buffers in every batch. Left to itself the allocator returns them
-# to the kernel each time, and getting them anew, page by page, cost a fifth of all CPU seconds.
+# to the kernel each time, and getting them again, page by page, cost a fifth of all CPU seconds.
 _KEEP_MEMORY: Final[Mapping[str, str]] = {
     "spark.executorEnv.ARROW_DEFAULT_MEMORY_POOL": "system",
     "spark.executorEnv.MALLOC_MMAP_THRESHOLD_": str(1 << 30),

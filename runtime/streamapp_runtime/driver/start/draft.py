@@ -44,7 +44,7 @@ def draft_model(app: StreamApp, world: World, known: KnownPlacement) -> Draft:
 def first_draft(app: StreamApp, world: World, known: KnownPlacement) -> Draft:
     """The first model of a run; where a growth is refused, a model for the streams as they were before.
 
-    A run that a growth finds running goes on with the layout it has, and so does one that is started then.
+    A run that a growth finds running continues with the layout it has, and so does one that is started then.
     New partitions wait, and the first look at the streams warns of them.
     """
     try:

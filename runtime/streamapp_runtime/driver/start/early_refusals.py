@@ -23,7 +23,7 @@ def early_problems(
 ) -> list[Problem]:
     """The problems of a first plan, and edits that the state refuses.
 
-    An app that has run is not planned: it goes on with its layout where the plan of today is refused.
+    An app that has run is not planned: it continues with its layout where the plan of today is refused.
     One that is to begin `fresh` is planned as a new one.
     """
     unknown: dict[str, int | None] = dict.fromkeys(declared_topics(app))

@@ -8,7 +8,7 @@ from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import DATA_LOSS_HINT
 from streamapp_runtime.driver.start.app_context import AppContext
 
-RESET_HINT = "raise resetNonce to have the app begin anew"
+RESET_HINT = "raise resetNonce to start the app from scratch"
 
 
 def verify_identities(
@@ -20,7 +20,7 @@ def verify_identities(
     new = ledger.recreated_topics(every)
     if state := sorted(new.difference(topics.values())):
         named = ", ".join(f'"{topic}"' for topic in state)
-        raise AppRefusedError([Problem(0, 0, "spec", f"state is gone with changelog {named}; {RESET_HINT}")])
+        raise AppRefusedError([Problem(0, 0, "spec", f"state was lost with changelog {named}; {RESET_HINT}")])
     positions = {partition for read in ledger.positions().values() for partition in read}
     lost = {partition for partition in positions if topics.get(partition.stream) in new}
     if lost and app.spec.on_data_loss == "fail":

@@ -139,7 +139,7 @@ class UserLocations:
 
 
 def _in_time(work: Callable[[], T], seconds: float) -> T | None:
-    """What the work returns; None where it takes too long. It goes on then: no thread can be ended."""
+    """What the work returns; None where it takes too long. It continues then: no thread can be ended."""
     results: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
 
     def run() -> None:

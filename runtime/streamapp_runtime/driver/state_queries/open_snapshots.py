@@ -17,7 +17,7 @@ class SnapshotEndedError(Exception):
     """A snapshot cannot be read any more: why. A new one can be asked for."""
 
     def __init__(self, why: str) -> None:
-        super().__init__(f"the snapshot is gone, begin the scan again: {why}")
+        super().__init__(f"the snapshot no longer exists, begin the scan again: {why}")
 
 
 class TooManySnapshotsError(Exception):

@@ -126,7 +126,7 @@ def state_lookup(table: str, query: str) -> StateLookup:
     if len(keys) > MOST_KEYS:
         raise QueryRefusedError(f"{len(keys)} keys at once; ask for at most {MOST_KEYS}")
     if repeated := [name for name, each in values.items() if len(each) > 1]:
-        raise QueryRefusedError(f'"{repeated[0]}" stands there twice')
+        raise QueryRefusedError(f'"{repeated[0]}" is given twice')
     (limit,) = values.get("limit", [str(DEFAULT_LIMIT).encode()])
     if not limit.isdigit() or len(limit) > len(str(MOST_ENTRIES)) or not 1 <= int(limit) <= MOST_ENTRIES:
         raise QueryRefusedError(f'"limit" is a number from 1 to {MOST_ENTRIES:,}')

@@ -25,7 +25,7 @@ class ExportOutage:
             self._lost += lost
             began, self._failing = not self._failing, True
         if began:
-            self.warn(redacted(f"{self.what} do not reach {self._host}: {reason}; the app goes on without"))
+            self.warn(redacted(f"{self.what} do not reach {self._host}: {reason}; the app continues without"))
 
     def delivered(self) -> None:
         """Note that it did."""

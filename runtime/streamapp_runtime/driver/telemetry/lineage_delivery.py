@@ -59,7 +59,7 @@ class LineageDelivery(Generic[E]):
         except EventRefusedError as refusal:
             self._outage.failed(str(refusal), lost=1)
             return True
-        except Exception as error:  # whatever a client or its receiver does, the app goes on
+        except Exception as error:  # whatever a client or its receiver does, the app continues
             self._outage.failed(type(error).__name__)
             return False
         self._outage.delivered()

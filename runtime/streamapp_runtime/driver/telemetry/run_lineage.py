@@ -55,7 +55,7 @@ class RunLineage:
         self._emit(RunState.START)
 
     def changed(self, launch: Launch) -> None:
-        """Tell that the run goes on by another model or another generation of the app."""
+        """Tell that the run continues by another model or another generation of the app."""
         self._take_datasets(launch)
         self._emit(RunState.RUNNING)
 

@@ -74,7 +74,7 @@ class RunTelemetry:
 
     @contextmanager
     def _without_failing(self) -> Iterator[None]:
-        """An app goes on whatever goes wrong here: then nothing more is told of it."""
+        """An app continues whatever goes wrong here: then nothing more is told of it."""
         try:
             yield
         except Exception as error:

@@ -17,9 +17,9 @@ def explain_arrow_message(message: str, column: str = "") -> str:
     about = f"{column}: " if column else ""
     if match := _changed.search(message):
         where = match[1].replace("/", ".") or "record"
-        return f"{where}: found {article(match[3])} where {article(match[2])} has to stand"
+        return f"{where}: found {article(match[3])} where {article(match[2])} is expected"
     if match := _twice.search(message):
-        return f"{match[1].replace('/', '.')}: stands twice"
+        return f"{match[1].replace('/', '.')}: occurs twice"
     if match := _no_scalar.search(message):
         return f'{about}"{short(match[1])}" is no {match[2].removesuffix("32")}'
     if match := _no_decimal.search(message):

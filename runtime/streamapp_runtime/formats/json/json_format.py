@@ -15,7 +15,7 @@
 | MAP | an object; numbers, times and the like as names are read as such | the same |
 
 Names are told apart by case. Fields without a column are skipped. A missing field is null; in a NOT NULL
-column that makes the record bad. So does anything else than one object, a text where a number has to stand or
+column that makes the record bad. So does anything else than one object, a text where a number is expected or
 the other way round, and a field that stands twice. A number for a TIMESTAMP is refused because seconds and
 milliseconds look alike, unless the stream says with `timestamps` which of these they are: then all are whole
 numbers since 1970, but for the names in a MAP, and the years 1 to 9999 are read. A number too large for a

@@ -36,7 +36,7 @@ def _objects(names: list[str], columns: list[pa.Array]) -> pa.StringArray:
 
 
 def _bare(column: pa.Array) -> tuple[pa.Array, str]:
-    """Each entry's text, null where it is null, and the quote that has to stand around it."""
+    """Each entry's text, null where it is null, and the quote that is expected around it."""
     for fits, texts, quote in _TEXTS:
         if fits(column.type):
             return texts(column), quote

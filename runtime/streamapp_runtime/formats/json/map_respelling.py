@@ -33,7 +33,7 @@ def maps_as_entries(values: pa.BinaryArray, record: pa.StructType) -> pa.BinaryA
         try:
             texts.append(_spelt(parse_lossless(value.decode()), record).encode())
         except _NoMapError:
-            wrong[row] = "found something else where an object has to stand, for a MAP"
+            wrong[row] = "found another value where an object is expected, for a MAP"
         except (ValueError, RecursionError) as reason:
             wrong[row] = f"no JSON: {reason}"
     if wrong:

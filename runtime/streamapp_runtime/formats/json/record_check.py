@@ -36,7 +36,7 @@ def _verdict(value: bytes, columns: dict[str, pa.DataType]) -> str | None:
     for name, item in record:
         if name in columns:
             if name in names:
-                return f"{name}: stands twice"
+                return f"{name}: occurs twice"
             names.add(name)
             if fault := _fault(item, columns[name]):
                 return f"{name}: {fault}"
@@ -48,7 +48,7 @@ def _fault(item: object, kind: pa.DataType) -> str | None:
         return None
     actual_sort, expected_sort = _sort_of_value(item), _sort_of_type(kind)
     if actual_sort != expected_sort:
-        return f"found {article(actual_sort)} where {article(expected_sort)} has to stand"
+        return f"found {article(actual_sort)} where {article(expected_sort)} is expected"
     if pa.types.is_integer(kind) and not _fits(str(item), kind.bit_width):
         return f"{item} is no {kind}"
     return None

@@ -109,7 +109,7 @@ class DriverConnection:
         try:
             self._socket.sendall(self._channel.outgoing())
         except OSError as error:
-            raise DriverLostError(f"the driver is gone: {error}") from error
+            raise DriverLostError(f"the connection to the driver is lost: {error}") from error
 
     def _receive(self) -> Message:
         while True:
@@ -124,13 +124,13 @@ class DriverConnection:
         poll.register(self._socket, select.POLLIN)
         while not poll.poll(_LOOK_SECONDS * 1000):
             if os.getppid() != self._parent:
-                raise DriverLostError("the daemon of this worker is gone")
+                raise DriverLostError("the daemon of this worker has ended")
             if self._answer_by is not None and time.monotonic() > self._answer_by:
                 raise DriverLostError(f"nothing answers at the driver's address for {CONNECT_SECONDS:g} s")
         try:
             arrived = self._socket.recv(_READ_BYTES)
         except OSError as error:
-            raise DriverLostError(f"the driver is gone: {error}") from error
+            raise DriverLostError(f"the connection to the driver is lost: {error}") from error
         if not arrived:
             raise DriverLostError("the driver has closed the connection")
         return arrived

@@ -75,7 +75,7 @@ class WatermarkReceiver:
             upstream.hold(self.now)  # who has more to say is not silent
             self._heard = True
         bookkeeping = self._written() if self._heard or not self._before.heard else self._before.heard
-        # An end is not written to the books of a source: in another turn it goes on from where it was.
+        # An end is not written to the books of a source: in another turn it continues from where it was.
         self._reader.advance(self.now)
         short = self._short() if self.keeping.turn else {}
         for stream, index in self.order.ended:

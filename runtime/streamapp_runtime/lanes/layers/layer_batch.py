@@ -308,7 +308,7 @@ class LayerBatch:
     def _covered(self, task: int, asked: ReadRange) -> int:
         """The offset up to which a checkpoint covers a side input, dead letters and all.
 
-        Its records are read again when their table is filled anew. Main inputs go on from the checkpoint.
+        Its records are read again when their table is filled again. Main inputs go on from the checkpoint.
         """
         order, partition = self.lane.tasks[task], Partition(asked.stream, asked.partition)
         known = [one.last or 0 for one in order.sides if Partition(one.name, one.partition) == partition]

@@ -17,7 +17,7 @@ MOST_ANSWER_BYTES: Final = 1 << 20
 class StateQuery:
     """Entries of one table, or of an operator's own state: those of some keys, or a range of them."""
 
-    number: int  # of the query, for as long as the run goes on
+    number: int  # of the query, for as long as the run continues
     table: str
     tasks: tuple[str, ...]  # of the lane: those whose entries are asked for
     keys: tuple[bytes, ...] = ()  # the keys of entries; empty for a range
@@ -49,7 +49,7 @@ class StateAnswer:
     number: int  # of the query
     task: str
     entries: tuple[tuple[bytes, bytes], ...] = ()  # keys and values
-    cut: bool = False  # whether the range goes on behind the last entry
+    cut: bool = False  # whether the range continues behind the last entry
     missing: str = ""  # why the task cannot answer
     gone: bool = False  # whether it never can: the snapshot that is asked for is gone
 

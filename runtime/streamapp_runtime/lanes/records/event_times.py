@@ -66,5 +66,5 @@ def _reason(read: Read, time_ms: int, now_ms: int) -> str:
     when, now = (np.datetime64(time, "ms") for time in (time_ms, now_ms))
     return (
         f'column "{read.event_time}" says {when}Z, {days:,.1f} days ahead of the clock ({now}Z), and '
-        f"eventTime.maxAhead is {read.max_ahead}; mend what writes it, or raise maxAhead"
+        f"eventTime.maxAhead is {read.max_ahead}; fix the producer, or raise maxAhead"
     )

@@ -16,7 +16,7 @@ NULL_KEY, END_OF_STREAM = "nullKey", "endOfStream"
 
 @dataclass(frozen=True, slots=True)
 class VersionEnd:
-    """The first end among some records: its place, where reading goes on behind it, and who says it."""
+    """The first end among some records: its place, where reading continues behind it, and who says it."""
 
     place: int
     position: int
@@ -24,7 +24,7 @@ class VersionEnd:
 
 
 def first_version_end(read: Read, records: pa.RecordBatch) -> VersionEnd | None:
-    """The end of the version that these records are of; None where it goes on."""
+    """The end of the version that these records are of; None where it continues."""
     if read.versions == NULL_KEY:
         places = np.flatnonzero(records.column("key").is_null())
         return _end(records, int(places[0]), EndOfVersion()) if len(places) else None

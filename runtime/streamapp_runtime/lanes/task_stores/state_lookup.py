@@ -25,7 +25,7 @@ def answer_query(query: StateQuery, task: str, store: Store) -> StateAnswer:
 
 def range_answer(query: StateQuery, task: str, entries: Iterator[Entry]) -> StateAnswer:
     """The first entries of the range that is asked for."""
-    # One entry more than is wanted tells whether the range goes on.
+    # One entry more than is wanted tells whether the range continues.
     chosen, cut = _bounded(islice(entries, query.limit + 1), query.limit)
     return StateAnswer(query.number, task, chosen, cut)
 

@@ -2,7 +2,7 @@
 
 A store has two kinds of entries. One holds the sessions of a key. The other, behind a time, names a key
 that has to be looked at when the watermark passes that time. Each key that has sessions stands there once,
-at the end of one of them or earlier: a session that goes on is found too early, and put back.
+at the end of one of them or earlier: a session that continues is found too early, and put back.
 """
 
 from collections.abc import Sequence

@@ -34,7 +34,7 @@ def _latest(groups: Numbers, ends: Numbers, same: npt.NDArray[np.bool_]) -> Numb
     """The latest end so far within the group, where groups stand in order."""
     if not (same & (ends[1:] < ends[:-1])).any():
         return ends
-    # Ranks by group, then end: those of a later group are all greater, so that the maximum begins anew.
+    # Ranks by group, then end: those of a later group are all greater, so that the maximum starts again.
     ranked = np.lexsort((ends, groups))
     rank = np.empty(len(ends), np.int64)
     rank[ranked] = np.arange(len(ends))

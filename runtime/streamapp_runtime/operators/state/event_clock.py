@@ -67,7 +67,7 @@ class EventClock:
     def past(self, task: int, operator: str) -> int | None:
         """State of before this is never asked for again.
 
-        That a stream has ended closes all windows. Where it goes on in another turn those are kept for its
+        That a stream has ended closes all windows. Where it continues in another turn those are kept for its
         rows that the watermark had not passed.
         """
         reached = self.at_end(task, operator)

@@ -99,7 +99,7 @@ class LaneState:
     def write(self, task: int, name: str, keys: pa.Array, values: pa.Array) -> None:
         """Write to a store and to its changelog. A null value deletes."""
         if name in self._filled:
-            raise PermissionError(f'table "{name}" is filled by its side inputs, and by nobody else')
+            raise PermissionError(f'table "{name}" is filled only by its side inputs')
         if len(keys):
             self.store(task, name).put(keys, values)
             self.log(name, task, keys, values)

@@ -53,7 +53,7 @@ def compile_read(
 
 
 def _named(columns: tuple[Column, ...], name: str) -> str:
-    """The name as the column list has it: Spark does not tell case apart, and batches of records do."""
+    """The name as the column list has it: Spark ignores case, and batches of records do."""
     return next((column.name for column in columns if column.name.lower() == name.lower()), name)
 
 

@@ -88,8 +88,8 @@ def _keyed(part: SqlPart, table: Table, side: SideInput, flow: RowFlow, world: C
     whole = table.broadcast or world.app.spec.grouper == "single" or world.partitions(side.stream) == 1
     if not whole and not flow.key.changed(name).together:
         raise CompileRefusedError(
-            f'stream "{side.stream}" is partitioned by another key, so that a row would lie in another task '
-            "than the rows that look for it; write the stream under this key, or make the table broadcast",
+            f'stream "{side.stream}" is partitioned by another key, so that a row would be in another task '
+            "than the rows that look it up;  write the stream under this key, or make the table broadcast",
             reason=Reason.INVALID_GRAPH,
         )
     keeps_key = flow.key.is_column(name)

@@ -100,7 +100,7 @@ class TaskState:
     def own(self) -> TableView:
         """The table that belongs to the class alone: its columns are the class's `state_columns`."""
         if self.private is None:
-            raise AttributeError("the class has no table of its own; give it state_columns, a pyarrow.Schema")
+            raise AttributeError("the class has no state table; give it state_columns, a pyarrow.Schema")
         return self.private
 
 

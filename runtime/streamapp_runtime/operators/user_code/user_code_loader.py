@@ -35,7 +35,7 @@ def load_user_code(python: str) -> Callable[..., Any]:
 
 @contextmanager
 def user_code_guard(
-    python: str, message: str, hint: str = "mend it and start the app again"
+    python: str, message: str, hint: str = "fix it and start the app again"
 ) -> Iterator[None]:
     """Whatever is raised within is the app's own error, but for what is wrong with a table."""
     try:

@@ -32,7 +32,7 @@ def prepare_data(directory: Path, kind: str) -> Path:
 
 
 def remove_data(directory: Path) -> None:
-    """Take a store away. A crash at any moment leaves what `prepared` refuses or makes anew."""
+    """Take a store away. A crash at any moment leaves what `prepared` refuses or recreates."""
     for name in ("form", "unsynced"):
         (directory / name).unlink(missing_ok=True)
     with suppress(FileNotFoundError):

@@ -1,6 +1,6 @@
 """Finds the places of keys among many, whole columns at a time: a hash table of numpy arrays.
 
-An Arrow `index_in` builds its hash table anew for every batch, and a dictionary follows three pointers for
+An Arrow `index_in` builds its hash table again for every batch, and a dictionary follows three pointers for
 every key; this one stays and looks up millions of keys per second.
 """
 

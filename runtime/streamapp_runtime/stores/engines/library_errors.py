@@ -18,7 +18,7 @@ _OPEN_HERE = "lock hold by current process"
 
 
 def translate_store_error(error: Exception, directory: Path, *, writing: bool) -> Exception:
-    """The error to raise for a library's; the same one where emptying the store would not mend it."""
+    """The error to raise for a library's; the same one where emptying the store would not fix it."""
     text = str(error)
     if any(name in text for name in _NO_ROOM) or (writing and _CUT_SHORT in text):
         return StoreFullError(f"no room to write to {directory}: {text}")

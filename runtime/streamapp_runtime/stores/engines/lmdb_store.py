@@ -2,7 +2,7 @@
 
 LMDB's own locking is left out, since whoever opens a store holds a lock on its directory. So the transaction
 is bound to no thread; and a reader that stays open while something is committed would see pages change, which
-is why a scan takes up its transaction anew for every chunk.
+is why a scan takes up its transaction again for every chunk.
 """
 
 import os

@@ -1,6 +1,6 @@
 """Compaction: of a compacted stream only the newest record of each key stays, at its offset.
 
-It works beside writers. Blocks are read and made anew outside the write transaction and exchanged inside it,
+It works beside writers. Blocks are read and recreated outside the write transaction and exchanged inside it,
 some at a time and from the oldest on: a deleted key's older values are gone before its tombstone goes.
 Appends do not disturb it; where anything else touched the blocks, it stops, and nothing is lost by that.
 """

@@ -11,7 +11,7 @@ from streamapp_runtime.systems.embedded.lmdb_environment import Environment
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceRules:
-    """When a log looks after itself."""
+    """When a log maintains itself."""
 
     compact_from_bytes: int = 4 << 20  # less than this since the last compaction is not worth another one
     compact_at_commit_bytes: int = (

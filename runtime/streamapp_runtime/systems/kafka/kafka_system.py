@@ -223,7 +223,7 @@ class KafkaSystem:
         )
 
     def interrupt(self, owner: str, writers: Collection[str]) -> None:
-        """Void what these writers have open, so that it holds up no reader. They may begin anew."""
+        """Void what these writers have open, so that it holds up no reader. They may start again."""
         transactional_writer.fence_writers(self._make, [_id(owner, name) for name in writers])
 
     def fence(self, owner: str, incarnation: int, writers: Collection[str] = ()) -> None:
@@ -268,7 +268,7 @@ class KafkaSystem:
         return self._trouble.lasting
 
     def tidy(self) -> None:
-        """Nothing: brokers look after topics."""
+        """Nothing: brokers manage topics."""
 
     def close(self) -> None:
         """Let go of everything."""

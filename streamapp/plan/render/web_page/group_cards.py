@@ -29,8 +29,8 @@ def group_cards(plan: Plan, diagram: Diagram) -> str:
             _group(joins[name], number, diagram.groups[number], plan.streams, deviating_by_join.get(name))
         )
     advice = (
-        "Point at a node to see its group: the streams that must have one partition count, and all that "
-        "lies between. Click to keep it."
+        "Point at a node to see its group: the streams that must have one partition count, and everything "
+        "in between. Click to keep it."
     )
     return element(
         "aside",

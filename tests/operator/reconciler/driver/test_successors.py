@@ -58,7 +58,7 @@ def test_the_driver_runs_on_until_its_successor_is_ready(running: OperatorSim) -
     assert not _is_leaving(running)
     assert running.says("Ready") == ("True", "Running")
     assert running.says("Progressing") == ("True", "SpecChanged")
-    assert "app-driver-2 starts beside app-driver-1" in running.condition("Progressing")["message"]
+    assert "app-driver-2 starts next to app-driver-1" in running.condition("Progressing")["message"]
     assert running.status()["phase"] == "Running"
     running.settle()
     assert _is_leaving(running)

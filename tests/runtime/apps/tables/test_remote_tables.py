@@ -134,7 +134,7 @@ def test_rows_wait_for_a_table_that_is_away_and_none_is_lost(env: AppEnv) -> Non
     assert env.rows("out") == joined()
     assert ledger.incarnation == incarnation
     (message,) = heard
-    assert message.startswith('remote table "far" is away: FileNotFoundError')
+    assert message.startswith('remote table "far" is unavailable: FileNotFoundError')
 
 
 def test_without_a_table_that_is_away_columns_are_null_and_inner_joins_drop_and_both_are_counted(
@@ -150,7 +150,7 @@ def test_without_a_table_that_is_away_columns_are_null_and_inner_joins_drop_and_
 def test_an_app_that_cannot_do_without_a_table_ends_and_may_be_started_again(env: AppEnv) -> None:
     env.write("views", inputs(ROWS, "user"))
     made = joining(env, onUnavailable="fail", retry={"attempts": 2, "backoff": "1ms"})
-    with pytest.raises(FailedError, match='remote table "far" is away') as ended:
+    with pytest.raises(FailedError, match='remote table "far" is unavailable') as ended:
         env.run(made)
     assert not ended.value.final
     assert env.rows("out") == []

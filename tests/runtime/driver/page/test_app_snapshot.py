@@ -80,7 +80,7 @@ def test_a_stream_that_holds_back_a_watermark_is_named_with_since_when() -> None
     run.batches(replace(far, reports=reports(app)), count=1)
     stands = datetime.fromtimestamp(BEGAN - 720, UTC).strftime("%Y-%m-%d %H:%M:%S")
     assert shown(run)["waits"] == [
-        f"views holds back the watermark of both, out: it stands at {stands} UTC, 12 minutes behind orders;"
+        f"views holds back the watermark of both, out: it is at {stands} UTC, 12 minutes behind orders;"
         " look for a partition of it without new records"
     ]
 
@@ -149,7 +149,9 @@ def test_tasks_stand_on_their_processors_with_what_they_wait_for() -> None:
     changed = (
         first,
         replace(restoring, status=TaskStatus.RESTORING),
-        replace(away, status=TaskStatus.WAITING, message='remote table "users" is away: no answer for ann'),
+        replace(
+            away, status=TaskStatus.WAITING, message='remote table "users" is unavailable: no answer for ann'
+        ),
         replace(bad, status=TaskStatus.EXPRESSION, message="the value 'ann' is no number"),
     )
     run.recorder.batch(replace(batch(), reports=(*changed, *others)))
@@ -163,7 +165,7 @@ def test_tasks_stand_on_their_processors_with_what_they_wait_for() -> None:
     restoring_task, waiting_tasks = restoring.task, {away.task, bad.task, "Partition 10"}
     assert states == {restoring_task: "restoring"} | dict.fromkeys(waiting_tasks, "waiting")
     assert tasks["Partition 10"]["why"] == "its processor is missing"
-    assert tasks[away.task]["why"] == 'waiting: remote table "users" is away'
+    assert tasks[away.task]["why"] == 'waiting: remote table "users" is unavailable'
     assert "ann" not in json.dumps(snapshot)
     assert snapshot["state"] == "restoring"
     assert len(snapshot["waits"]) == 4

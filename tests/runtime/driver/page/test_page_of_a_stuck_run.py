@@ -27,7 +27,7 @@ def test_the_stream_that_has_stopped_is_named_while_windows_wait_for_it(env: App
     env.write("events", inputs([at(900)]), 1)
     (sentence,) = waits(watched)
     assert sentence.startswith(
-        "stopped holds back the watermark of both, counted, counted-sent: it stands at 2026-01-01 00:00:0"
+        "stopped holds back the watermark of both, counted, counted-sent: it is at 2026-01-01 00:00:0"
     )
     assert "14 minutes behind events" in sentence
     env.write("stopped", inputs([at(890)]), 1)

@@ -51,7 +51,7 @@ def test_an_outage_is_told_once_when_it_begins_and_once_when_it_ends(receiver: T
     until(lambda: len(warnings) == 2, WITHIN)
     closed(telemetry)
     began, ended = warnings
-    assert began == f"spans do not reach {receiver.url}: it does not take them; the app goes on without"
+    assert began == f"spans do not reach {receiver.url}: it does not take them; the app continues without"
     assert ended == f"spans reach {receiver.url} again; 1 were lost"
     assert [attributes_of(span)["streamapp.batch.number"] for span in receiver.spans] == [2]
 

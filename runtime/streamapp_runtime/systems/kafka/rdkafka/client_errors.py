@@ -65,5 +65,7 @@ def translate_error(error: KafkaError, doing: str, denied: str = "") -> Exceptio
     if code in _DENIED:
         return DeniedError(f"{message}; look at the permissions of the app, and at what configSecret says")
     if denied:
-        return DeniedError(f"{doing}: the cluster lets nobody in: {denied}; look at what configSecret says")
+        return DeniedError(
+            f"{doing}: the cluster refuses the connection: {denied}; look at what configSecret says"
+        )
     return UnavailableError(message)

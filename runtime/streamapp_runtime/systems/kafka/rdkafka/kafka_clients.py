@@ -121,7 +121,7 @@ class KafkaClients:
         return translate_error(kafka_error(error), doing, self.denied)
 
     def note(self, error: KafkaError) -> None:
-        """Hear what befalls connections: only one that was refused will not mend itself."""
+        """Hear what happens to connections: only one that was refused will not resolve itself."""
         if is_denied(error):
             self.denied = error.str()
 

@@ -89,7 +89,7 @@ def _list_offsets(
 ) -> dict[Partition, int]:
     """The offsets, asked for again while leaders move.
 
-    The client asks the leader that it knows until it looks at the topics anew. Where that broker is gone,
+    The client asks the leader that it knows until it looks at the topics again. Where that broker is gone,
     the client waits for the whole time-out, and then gives an offset below zero (OFFSET_INVALID) and no
     error. So the first request has a short time-out, each next one has twice as long, and in between the
     client looks for the leaders.
@@ -124,7 +124,7 @@ def _list_offsets(
 
 
 def _look_for_leaders(cluster: KafkaClients, seconds: float, deadline: float) -> None:
-    """Have the client look at the topics anew; where it asks a broker that does not answer, another does."""
+    """Have the client look at the topics again; where it asks a broker that does not answer, another does."""
     try:
         cluster.admin.list_topics(timeout=seconds)
     except KafkaException as error:

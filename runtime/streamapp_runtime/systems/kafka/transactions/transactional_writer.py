@@ -16,7 +16,7 @@ MakeRecordProducer = Callable[[str | None], RecordProducer]
 
 @dataclass(slots=True)
 class TransactionalWriter:
-    """One producer for as long as its transactions go well; after a failure another one begins anew."""
+    """One producer for as long as its transactions go well; after a failure another one starts again."""
 
     transactional_id: str
     incarnation: int

@@ -35,7 +35,7 @@ _TIMEOUT_MS = 60_000
 
 
 class WireProducer:
-    """Writes transactions under one name. After any error it has to be initialised anew.
+    """Writes transactions under one name. After any error it has to be initialised again.
 
     Without a name records can be read as soon as brokers have them; to commit is to wait until they do.
     """
@@ -164,7 +164,7 @@ class WireProducer:
         """Something that is done whole, or else leaves this producer unusable."""
         if self._broken or self._identity is None:
             raise UnfinishedRequestError(
-                request_description("what writes", self._transactional_id) + " has to begin anew"
+                request_description("writing", self._transactional_id) + " has to be started again"
             )
         self._broken = True
         yield self._identity

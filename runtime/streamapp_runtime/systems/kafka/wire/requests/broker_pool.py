@@ -67,11 +67,11 @@ class BrokerPool:
                 attempts.failed(error)
 
     def forget(self, partition: Partition) -> None:
-        """Look anew for who leads it."""
+        """Look again for who leads it."""
         self._leaders.pop(partition, None)
 
     def coordinator(self, transactional_id: str, attempts: RequestRetries) -> BrokerConnection:
-        """A connection to who keeps the transactions of this name, asked for anew."""
+        """A connection to who keeps the transactions of this name, asked for again."""
         while True:
             try:
                 error, address = self._kept_by(transactional_id, attempts)
@@ -81,7 +81,7 @@ class BrokerPool:
                 self._trouble.note(failure)
                 attempts.failed(failure)
             else:
-                self._trouble.note(f"nobody keeps transactions: {error_name(error)}")
+                self._trouble.note(f"no transaction coordinator is available: {error_name(error)}")
                 attempts.refused(error)
 
     def any(self, attempts: RequestRetries) -> BrokerConnection:
@@ -94,7 +94,7 @@ class BrokerPool:
                 attempts.failed(failure)
 
     def lost(self, connection: BrokerConnection) -> None:
-        """Give up a connection that failed, and look anew for the leaders of what that broker led."""
+        """Give up a connection that failed, and look again for the leaders of what that broker led."""
         connection.close()
         self._note_failed(connection.address)
         if self._connections.get(connection.address) is connection:
@@ -118,7 +118,7 @@ class BrokerPool:
                 return
             # None, or one that has just gone: five is what a partition without a leader is told by.
             error = topic.error or topic.leaders[partition.index][0] or 5
-            self._trouble.note(f"nobody leads {partition}: {error_name(error)}")
+            self._trouble.note(f"{partition} has no leader: {error_name(error)}")
             attempts.refused(error)
 
     def _kept_by(self, transactional_id: str, attempts: RequestRetries) -> tuple[int, BrokerAddress]:

@@ -1,4 +1,4 @@
-"""What brokers keep a process's calls from, for other threads to see while a call goes on."""
+"""What brokers keep a process's calls from, for other threads to see while a call continues."""
 
 import time
 from collections.abc import Callable

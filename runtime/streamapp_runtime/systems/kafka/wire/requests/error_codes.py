@@ -7,13 +7,13 @@ class ErrorReaction(Enum):
     """What an error asks for."""
 
     RETRY = "ask again"
-    LOOK = "find the leader or coordinator anew, then ask again"
+    LOOK = "look the leader or coordinator up again, then retry"
     FENCED = "a newer incarnation has taken over"
     DENIED = "who asks may not"
     UNKNOWN = "there is no such stream"
     GONE = "the offset is not there"
     REFUSED = "such a record is never taken"
-    FATAL = "nothing helps but to begin anew"
+    FATAL = "the producer has to start again"
 
 
 _KNOWN = {

@@ -26,7 +26,7 @@ _FIRST_ANSWER_SECONDS, _LONGEST_ANSWER_SECONDS = 1.0, 8.0
 
 
 class UnfinishedRequestError(UnavailableError):
-    """What was begun cannot be ended; it has to be begun anew."""
+    """What was begun cannot be ended; it has to be started again."""
 
 
 @dataclass(slots=True)

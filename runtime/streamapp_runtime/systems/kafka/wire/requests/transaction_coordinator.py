@@ -28,7 +28,7 @@ _NOT_ATTEMPTED = 55  # another partition of the same request was refused
 
 @dataclass(slots=True)
 class TransactionCoordinator:
-    """The broker that keeps the transactions of one name, found anew when it moves.
+    """The broker that keeps the transactions of one name, found again when it moves.
 
     Who has no name asks any broker, and begins no transaction.
     """
