@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from streamapp_operator.reconciler.pods.memory_split import MemorySplit, split_memory
-from streamapp_operator.reconciler.pods.node_tolerations import node_tolerations
 from streamapp_operator.reconciler.pods.pod_shape import pod_shape, read_pod_shape
+from streamapp_operator.reconciler.pods.template_merge import node_tolerations
 from tests.harness.operator.golden_objects import CASES, FOLDER, INSTALLATION, manifest, objects, parsed, text
 
 

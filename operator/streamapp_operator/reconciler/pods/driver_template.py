@@ -16,7 +16,6 @@ from streamapp_operator.reconciler.pods.container_environment import (
     log_variables,
 )
 from streamapp_operator.reconciler.pods.embedded_log import log_claim_volume
-from streamapp_operator.reconciler.pods.node_tolerations import node_tolerations
 from streamapp_operator.reconciler.pods.security_context import container_security, pod_security
 from streamapp_operator.reconciler.pods.state_volume import (
     STATE_MOUNT,
@@ -25,7 +24,7 @@ from streamapp_operator.reconciler.pods.state_volume import (
     state_volume,
 )
 from streamapp_operator.reconciler.pods.system_secrets import secret_volumes
-from streamapp_operator.reconciler.pods.template_merge import merge_template
+from streamapp_operator.reconciler.pods.template_merge import merge_template, node_tolerations
 
 DRIVER_CONTAINER = message_names.DRIVER_CONTAINER
 ACCEPTED_VOLUME = "streamapp-accepted"

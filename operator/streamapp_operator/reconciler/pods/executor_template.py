@@ -12,11 +12,10 @@ from streamapp_operator.reconciler.pods.container_environment import (
     container_variables,
     log_variables,
 )
-from streamapp_operator.reconciler.pods.node_tolerations import node_tolerations
 from streamapp_operator.reconciler.pods.security_context import container_security, pod_security
 from streamapp_operator.reconciler.pods.state_volume import state_volume
 from streamapp_operator.reconciler.pods.system_secrets import secret_volumes
-from streamapp_operator.reconciler.pods.template_merge import merge_template
+from streamapp_operator.reconciler.pods.template_merge import merge_template, node_tolerations
 
 EXECUTOR_CONTAINER = "spark-kubernetes-executor"
 

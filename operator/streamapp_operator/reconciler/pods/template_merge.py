@@ -1,11 +1,16 @@
 """Merges the operator's pod template over the user's: the operator's fields win, but for security contexts.
 
+To a user's tolerations those of a lost node are added: how long a pod stays bound to it.
+
 What a security context may say was checked when the generation was accepted; the operator adds the rest.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
+NODE_SECONDS: Final = 30
+"""Kubernetes itself waits five minutes. The engine's fences keep a pod that still runs there from harm."""
+_TAINTS: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 _KEYS = {
     "containers": "name",
     "initContainers": "name",
@@ -50,3 +55,16 @@ def _entries(user_entries: Iterable[Any], overlay: Iterable[Any], key: str) -> l
         user_entry = merged.get(entry[key])
         merged[entry[key]] = merge_template(user_entry, entry) if user_entry else entry
     return list(merged.values())
+
+
+def node_tolerations(user_template: Mapping[str, Any]) -> list[Any]:
+    """The tolerations of a pod: the user's, and those of the taints of a lost node that these leave out."""
+    user_tolerations = list((user_template.get("spec") or {}).get("tolerations") or ())
+    tolerated = {one.get("key", "") for one in user_tolerations if isinstance(one, Mapping)}
+    if "" in tolerated:  # every taint is
+        return user_tolerations
+    return user_tolerations + [
+        {"key": taint, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": NODE_SECONDS}
+        for taint in _TAINTS
+        if taint not in tolerated
+    ]
