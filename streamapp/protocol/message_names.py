@@ -31,3 +31,5 @@ PAGE_PORT: Final = 9405
 """Where a driver's pod has the page of its app, on loopback: only forwarding of ports reaches it."""
 LANES_PORT: Final = "spark.streamapp.lanes.port"
 """The setting of Spark that names the port at which a driver gives its lanes their orders."""
+STATE_ACCESS_VARIABLE: Final = "STREAMAPP_STATE_TOKEN"
+"""The variable of a driver's container with the token for queries of its state, which the app sets."""

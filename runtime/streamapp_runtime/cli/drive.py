@@ -14,7 +14,7 @@ from streamapp.author.app_streams import is_embedded
 from streamapp.jobmodel.unreadable_data import UnreadableError
 from streamapp.protocol.accepted_app import AcceptedApp, decode_accepted
 from streamapp.protocol.log_settings import LogSettings
-from streamapp.protocol.message_names import PAGE_PORT, TERMINATION
+from streamapp.protocol.message_names import PAGE_PORT, STATE_ACCESS_VARIABLE, TERMINATION
 from streamapp.protocol.termination import ExitCode
 from streamapp.spec.problem import Problem
 from streamapp_runtime.cli.run_process.run_attempt import run_to_end
@@ -93,7 +93,6 @@ def _run_managed(metrics_port: int, page_port: int, *, standby: bool, early_exec
     from streamapp_runtime.driver.reporting.metrics_server import EVERYWHERE, metrics_server, serve_metrics
     from streamapp_runtime.driver.reporting.progress_log import ProgressLog
     from streamapp_runtime.driver.reporting.run_messages import telemetry_message
-    from streamapp_runtime.driver.state_queries.query_routes import ACCESS_VARIABLE
     from streamapp_runtime.driver.state_queries.state_queries import StateQueries
     from streamapp_runtime.driver.telemetry.run_telemetry import open_telemetry
     from streamapp_runtime.redacted_output import redact_output, redacted
@@ -131,7 +130,7 @@ def _run_managed(metrics_port: int, page_port: int, *, standby: bool, early_exec
     served: AbstractContextManager[None] = nullcontext()
     if recorder is not None or queries is not None:
         served = _served_on_loopback(recorder, queries, metrics.registry, page_port, log_message)
-    token = os.environ.get(ACCESS_VARIABLE, "")
+    token = os.environ.get(STATE_ACCESS_VARIABLE, "")
     routes = state_routes(queries, log_message, token) if queries is not None and token else {}
     server = metrics_server(
         metrics.registry, metrics_port, EVERYWHERE, liveness.answer, liveness.readiness, routes

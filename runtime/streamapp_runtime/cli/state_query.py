@@ -2,13 +2,14 @@
 
 import json
 import math
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.client import HTTPException
 from typing import Any, Final
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode, urlsplit
-from urllib.request import ProxyHandler, build_opener
+from urllib.request import ProxyHandler, Request, build_opener
 
 import click
 
@@ -17,7 +18,7 @@ from streamapp.cli.facts.live_lookup import ClusterAccess
 from streamapp.cli.output_option import JSON, output_option
 from streamapp.cli.text_columns import aligned_columns
 from streamapp.cli.unreachable import UnreachableError
-from streamapp.protocol.message_names import NEW_SNAPSHOT
+from streamapp.protocol.message_names import NEW_SNAPSHOT, STATE_ACCESS_VARIABLE
 
 _CLUSTER: Final = InstalledPart("streamapp.state", "the name of an app on a cluster", "operator")
 _ANSWER_SECONDS: Final = 20.0
@@ -59,8 +60,9 @@ def get(
     """Print the rows of TABLE that have one of the KEYs, as of the app's last batch.
 
     APP is the name of an app on a cluster whose spec.stateQueries.enabled is true, or the address that
-    `streamapp run --state-queries` says. TABLE is a table, or an operator that keeps state; of a window each
-    open one has a row. What `process` and `sendTo` write to a table is looked for in all tasks.
+    `streamapp run --state-queries` says, or that of an app's Service, with the token in the variable
+    STREAMAPP_STATE_TOKEN. TABLE is a table, or an operator that keeps state; of a window each open one has a
+    row. What `process` and `sendTo` write to a table is looked for in all tasks.
 
     Exits with 1 where no key has a row, with 3 where the app cannot answer now.
 
@@ -144,10 +146,11 @@ def _address(app: str, access: ClusterAccess) -> Iterator[str]:
 def _ask(url: str, table: str, values: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """What the driver answers; ConnectionError where nobody does."""
     opener = build_opener(ProxyHandler({}))  # what is on loopback is asked without a proxy
+    request = Request(f"{url}/state/{quote(table, safe='')}?{urlencode(values)}")  # noqa: S310 - http or https
+    if token := os.environ.get(STATE_ACCESS_VARIABLE):
+        request.add_unredirected_header("Authorization", f"Bearer {token}")
     try:
-        with opener.open(
-            f"{url}/state/{quote(table, safe='')}?{urlencode(values)}", timeout=_ANSWER_SECONDS
-        ) as response:
+        with opener.open(request, timeout=_ANSWER_SECONDS) as response:
             answer: dict[str, Any] = json.load(response)
             return answer
     except HTTPError as error:

@@ -53,7 +53,7 @@ class PackedLayer:
         first_lane: int = 0,
     ) -> "PackedLayer":
         """Pack a layer."""
-        packed = pickle.dumps((program, number, setup))
+        packed = pickle.dumps((program.for_workers, number, setup))
         return cls((setup.run_id, incarnation, number, first_lane), packed, address)
 
     def one_batch(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -21,7 +21,8 @@ from streamapp_runtime.program.sql_steps import PlacedPiece, sql_steps
 
 def assemble(pieces: tuple[Piece, ...], tables: tuple[TableColumns, ...]) -> Program:
     """The program of pieces that have an order of layers."""
-    ordered = fuse_filters(_in_order(pieces))
+    in_order = _in_order(pieces)
+    ordered = fuse_filters(in_order)
     level = layer_by_piece(ordered)
     edges, placed = _connect(ordered)
     layers = tuple(
@@ -30,7 +31,8 @@ def assemble(pieces: tuple[Piece, ...], tables: tuple[TableColumns, ...]) -> Pro
     )
     family = register_prefixes(column.type for edge in edges for column in edge.columns)
     clock = any(isinstance(p.work, SqlPart) and p.work.reads_batch_time for p in pieces)
-    return Program(layers, edges, wide_row([edge.columns for edge in edges], family, clock), tables)
+    row = wide_row([edge.columns for edge in edges], family, clock)
+    return Program(layers, edges, row, tables, tuple(in_order))
 
 
 def _in_order(pieces: Sequence[Piece]) -> list[Piece]:

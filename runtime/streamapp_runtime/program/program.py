@@ -1,9 +1,10 @@
 """The program: what every lane does in every micro-batch. A frozen value that can be pickled and shown."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.expressions.sql_types import column_list
+from streamapp_runtime.operators.compilation.piece import Piece
 from streamapp_runtime.operators.operation import Operation
 
 CHANGELOG_TAG = -1
@@ -84,6 +85,12 @@ class Program:
     edges: tuple[RowEdge, ...]
     registers: tuple[Column, ...]  # the wide row, its fixed columns first
     tables: tuple[TableColumns, ...]
+    pieces: tuple[Piece, ...] = ()  # what it was made of, where columns have places and no registers yet
+
+    @property
+    def for_workers(self) -> "Program":
+        """The program without what no worker needs."""
+        return replace(self, pieces=())
 
     @property
     def schema(self) -> str:

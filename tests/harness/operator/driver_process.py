@@ -39,14 +39,14 @@ def copying() -> dict[str, Any]:
 class Acted:
     """A simulation whose driver is a process, and the next driver another process on the same volume."""
 
-    def __init__(self, sim: OperatorSim, folder: Path, app: dict[str, Any]) -> None:
+    def __init__(self, sim: OperatorSim, folder: Path, app: dict[str, Any], metrics_port: int = 0) -> None:
         self.sim, self.folder = sim, folder
         (folder / "state").mkdir()
         self.log = EmbeddedSystem(folder / "state")
         self.log.create("lines", 1)
         sim.apply(app)
         sim.settle()
-        self.child = contained(sim, sim.begin(), folder)
+        self.child = contained(sim, sim.begin(), folder, metrics_port=metrics_port)
 
     def replace(self) -> None:
         """The kubelet ends the driver that the operator has deleted, and begins the one made then."""
@@ -102,8 +102,8 @@ class Acted:
 
 
 @contextmanager
-def acting(sim: OperatorSim, folder: Path, app: dict[str, Any]) -> Iterator[Acted]:
-    made = Acted(sim, folder, app)
+def acting(sim: OperatorSim, folder: Path, app: dict[str, Any], *, metrics_port: int = 0) -> Iterator[Acted]:
+    made = Acted(sim, folder, app, metrics_port)
     try:
         yield made
     finally:

@@ -58,12 +58,12 @@ class Running:
         return [int(pid) for pid in listed.split()]
 
 
-def got(url: str) -> tuple[int, str, str]:
+def got(url: str, **headers: str) -> tuple[int, str, str]:
     """Status, kind and text of what an address of this machine gives."""
     where = urlsplit(url)
     connection = HTTPConnection(where.hostname or "", where.port)
     try:
-        connection.request("GET", where._replace(scheme="", netloc="").geturl())
+        connection.request("GET", where._replace(scheme="", netloc="").geturl(), headers=headers)
         answer = connection.getresponse()
         return answer.status, answer.headers["Content-Type"], answer.read().decode()
     finally:

@@ -3,6 +3,7 @@
 import signal
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from examples.sample_data import Sample
@@ -28,6 +29,15 @@ def telemetry_messages(running: Running) -> list[str]:
 
 def states(receiver: TelemetryReceiver) -> list[str]:
     return [event["eventType"] for event in receiver.events]
+
+
+def input_fields(entries: list[dict[str, Any]]) -> set[tuple[str, str, str]]:
+    """Columns of inputs by the last part of the dataset's name, with what each is to the output."""
+    return {
+        (Path(entry["name"]).name, entry["field"], f"{use['type']} {use['subtype']}")
+        for entry in entries
+        for use in entry["transformations"]
+    }
 
 
 def test_a_bounded_run_is_traced_and_its_lineage_completes(unread_data: Path, sample_data: Sample) -> None:
@@ -65,6 +75,16 @@ def test_a_bounded_run_is_traced_and_its_lineage_completes(unread_data: Path, sa
     assert (output["namespace"], output["name"]) == ("file", str(folder / "totals"))
     fields = [column["name"] for column in output["facets"]["schema"]["fields"]]
     assert fields == ["country", "views"]
+
+    columns = output["facets"]["columnLineage"]
+    told = {column: input_fields(field["inputFields"]) for column, field in columns["fields"].items()}
+    assert told == {"country": {("users", "country", "DIRECT IDENTITY")}, "views": set()}
+    assert input_fields(columns["dataset"]) == {
+        ("page-views", "page", "INDIRECT FILTER"),
+        ("page-views", "user", "INDIRECT JOIN"),
+        ("users", "user", "INDIRECT JOIN"),
+        ("users", "country", "INDIRECT GROUP_BY"),
+    }
 
 
 def test_a_run_that_a_signal_stops_is_aborted(unread_data: Path) -> None:

@@ -12,7 +12,7 @@ from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.named_objects import outside_allow_lists
 from streamapp_operator.reconciler.planning.pod_template_rules import (
     OWN_VARIABLE,
-    VARIABLE_PREFIX,
+    is_own_variable,
     own_variable_problems,
     template_problems,
 )
@@ -44,7 +44,7 @@ def _variables(app: StreamApp, _: Installation) -> Iterator[Problem]:
     for index, variable in enumerate(spec.env):
         set_elsewhere[variable.name] = f"spec.env[{index}]"
         is_spark_level = variable.name == SPARK_LEVEL_VARIABLE and variable.value is not None
-        if variable.name.startswith(VARIABLE_PREFIX) and not is_spark_level:
+        if is_own_variable(variable.name) and not is_spark_level:
             yield _not_allowed(f"spec.env[{index}].name", OWN_VARIABLE)
     for role, container, template in (
         ("driver", driver_template.DRIVER_CONTAINER, spec.driver.template),

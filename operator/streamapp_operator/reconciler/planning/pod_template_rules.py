@@ -6,6 +6,7 @@ Fields that give power over the node or over other accounts need an allowance of
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from streamapp.protocol.message_names import STATE_ACCESS_VARIABLE
 from streamapp.spec.problem import Problem, nearest, short
 from streamapp.spec.reasons import Reason
 from streamapp_operator.controller.client.api_types import pod_template_problems
@@ -44,6 +45,11 @@ OWN_VARIABLE = f'variables that begin with "{VARIABLE_PREFIX}" are the operator\
 PathMessages = Iterator[tuple[str, str]]
 
 
+def is_own_variable(name: str) -> bool:
+    """Whether a variable is the operator's, so that no app may set it."""
+    return name.startswith(VARIABLE_PREFIX) and name != STATE_ACCESS_VARIABLE
+
+
 def template_problems(
     template: Mapping[str, Any], path: str, own_container: str, installation: Installation
 ) -> list[Problem]:
@@ -74,7 +80,7 @@ def own_variable_problems(
             if isinstance(name, str) and name in set_elsewhere:
                 message = f'the variable "{short(name)}" is set by {set_elsewhere[name]}; leave it out here'
                 yield Problem(0, 0, entry_path, message, Reason.NOT_ALLOWED)
-            elif isinstance(name, str) and name.startswith(VARIABLE_PREFIX):
+            elif isinstance(name, str) and is_own_variable(name):
                 yield Problem(0, 0, entry_path, OWN_VARIABLE, Reason.NOT_ALLOWED)
 
 

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 PREFIX: Final = "/state/"
-ACCESS_VARIABLE: Final = "STREAMAPP_STATE_TOKEN"
-"""The environment variable of a driver's pod with the token that lets other pods ask."""
 DEFAULT_LIMIT: Final = 100
 _PARAMETERS: Final = ("key", "prefix", "after", "limit", "snapshot")
 _UNAUTHORIZED: Final = "401 Unauthorized"

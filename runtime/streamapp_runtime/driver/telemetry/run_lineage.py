@@ -8,7 +8,13 @@ from typing import Final
 
 from openlineage.client import OpenLineageClient, set_producer
 from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState
-from openlineage.client.facet_v2 import RunFacet, error_message_run, job_type_job, schema_dataset
+from openlineage.client.facet_v2 import (
+    DatasetFacet,
+    RunFacet,
+    error_message_run,
+    job_type_job,
+    schema_dataset,
+)
 from openlineage.client.transport.http import HttpTransport
 from openlineage.client.uuid import generate_new_uuid
 from requests import HTTPError
@@ -17,9 +23,11 @@ from streamapp.protocol.termination import ExitCode, Termination
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.driver.start.launch import Launch
+from streamapp_runtime.driver.telemetry.column_lineage_facet import DatasetName, column_lineage_facet
 from streamapp_runtime.driver.telemetry.export_outage import ExportOutage
 from streamapp_runtime.driver.telemetry.lineage_delivery import EventRefusedError, LineageDelivery
 from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole, Write
+from streamapp_runtime.program.column_lineage import column_lineage
 from streamapp_runtime.redacted_output import redacted
 from streamapp_runtime.systems.connection import Connection, EmbeddedConnection
 
@@ -90,7 +98,7 @@ class RunLineage:
         self._delivery.offer(event)
 
 
-def dataset_name(connection: Connection, topic: str) -> tuple[str, str]:
+def dataset_name(connection: Connection, topic: str) -> DatasetName:
     """Namespace and name of a stream, by OpenLineage's naming of Kafka topics and of local files."""
     if isinstance(connection, EmbeddedConnection):
         return "file", str(Path(connection.folder) / topic)
@@ -110,13 +118,20 @@ def _inputs(launch: Launch) -> Iterator[InputDataset]:
 
 def _outputs(launch: Launch) -> Iterator[OutputDataset]:
     """The streams that are written, each once: several operators may write one."""
+    connection = launch.context.storage.connection
+    lineages = {one.stream: one for one in column_lineage(launch.program)}
     topics: set[str] = set()
     for task in launch.program.python_tasks:
         write = task.operation
         if isinstance(write, Write) and write.role is StreamRole.OUTPUT and write.topic not in topics:
             topics.add(write.topic)
-            namespace, name = dataset_name(launch.context.storage.connection, write.topic)
-            yield OutputDataset(namespace, name, facets={"schema": _schema(task.sources[0].columns)})
+            namespace, name = dataset_name(connection, write.topic)
+            facets: dict[str, DatasetFacet] = {"schema": _schema(task.sources[0].columns)}
+            if write.stream in lineages:
+                facets["columnLineage"] = column_lineage_facet(
+                    lineages[write.stream], lambda stream: dataset_name(connection, launch.topics[stream])
+                )
+            yield OutputDataset(namespace, name, facets=facets)
 
 
 def _schema(columns: tuple[Column, ...]) -> schema_dataset.SchemaDatasetFacet:

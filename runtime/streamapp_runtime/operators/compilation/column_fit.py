@@ -13,6 +13,9 @@ from streamapp_runtime.expressions.sql_types import quoted
 from streamapp_runtime.expressions.template import Template, column_template
 from streamapp_runtime.operators.compilation.piece import PieceChain, SqlPart
 
+_REQUIRED, _RAISES = "COALESCE(", ", CAST(RAISE_ERROR("
+"""Before and behind a value that must not be null."""
+
 
 def nullable_columns(columns: tuple[Column, ...]) -> tuple[Column, ...]:
     """The columns of rows: a tombstone has null in each, whatever was declared."""
@@ -56,10 +59,19 @@ def _cast(
     return _required(column_template(position).inside("CAST(", f" AS {wanted.type})"), wanted, what)
 
 
+def unchanged_column(template: Template) -> int | None:
+    """The column that an expression gives on as it is, or fails where it is null and must not be."""
+    match template.pieces:
+        case (str(before), int(position), str(after)) if before == _REQUIRED and after.startswith(_RAISES):
+            return position
+        case _:
+            return template.column
+
+
 def _required(value: Template, column: Column, what: str) -> Template:
     """The value of a column, which fails where it is null and must not be."""
     if column.nullable:
         return value
     message = f'column "{short(column.name)}" of {what} is NOT NULL, and the row has no value for it'
     literal = message.replace("\\", "\\\\").replace("'", "\\'")
-    return value.inside("COALESCE(", f", CAST(RAISE_ERROR('{literal}') AS {column.type}))")
+    return value.inside(_REQUIRED, f"{_RAISES}'{literal}') AS {column.type}))")

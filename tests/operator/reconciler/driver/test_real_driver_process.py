@@ -10,7 +10,7 @@ import pytest
 from streamapp.protocol.driver_report import DriverState
 from streamapp.tasks.partition import Partition
 from tests.harness.engine.record_values import batch, write
-from tests.harness.machine.processes import until
+from tests.harness.machine.processes import free_port, until
 from tests.harness.operator.driver_process import LINES, PATIENCE_SECONDS, Acted, acting, copying
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.simulated_cluster import incarnation_in
@@ -214,6 +214,27 @@ def test_a_driver_answers_queries_of_state_while_its_resource_says_so(
         acted.replace()
         acted.comes_to(DriverState.RUNNING, 2)
         assert [one for one in acted.said() if one.get("event") == "stateQueries"] == []
+
+
+def test_a_driver_with_a_token_of_a_secret_answers_other_services_too(
+    sim: OperatorSim, tmp_path: Path
+) -> None:
+    secrets = f"/api/v1/namespaces/{sim.namespace}/secrets"
+    sim.server.ask(
+        "POST", secrets, {"metadata": {"name": "app-state"}, "stringData": {"token": "of-the-app"}}
+    )
+    reference = {"secretKeyRef": {"name": "app-state", "key": "token"}}
+    app, port = counting(), free_port()
+    app["spec"]["stateQueries"] = {"enabled": True}
+    app["spec"]["env"] = [{"name": "STREAMAPP_STATE_TOKEN", "valueFrom": reference}]
+    with acting(sim, tmp_path, app, metrics_port=port) as acted:
+        acted.comes_to(DriverState.RUNNING, 1)
+        acted.count("a", 1)
+        url = f"http://127.0.0.1:{port}/state/totals?key=a"
+        assert got(url)[0] == 401
+        status, _, text = got(url, Host="app-state.shop", Authorization="Bearer of-the-app")
+        assert (status, [row["key"] for row in json.loads(text)["rows"]]) == (200, ["a"])
+        assert "of-the-app" not in acted.child.said()
 
 
 @pytest.mark.long

@@ -1,8 +1,11 @@
 """What an app may not ask of an installation, each at its path."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from streamapp.spec.reasons import Reason
 from streamapp_operator.reconciler.installation import Allowance, Installation
@@ -135,6 +138,27 @@ def test_what_is_not_refused_is_allowed() -> None:
         },
     }  # fmt: skip
     assert told(driver={"template": template}) == {}
+
+
+def guide_specs() -> list[dict[str, Any]]:
+    """What the guide of state queries shows below `spec`."""
+    page = Path("docs/guide/state-queries.md").read_text("utf-8")
+    blocks = map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", page, re.DOTALL))
+    return [block["spec"] for block in blocks if block.keys() == {"spec"}]
+
+
+@pytest.mark.parametrize("spec", guide_specs(), ids=" ".join)
+def test_what_the_guide_of_state_queries_shows_is_allowed(spec: dict[str, Any]) -> None:
+    assert told(**spec) == {}
+
+
+def test_the_token_of_state_queries_may_be_set_for_all_or_for_the_driver_alone() -> None:
+    token = {
+        "name": "STREAMAPP_STATE_TOKEN",
+        "valueFrom": {"secretKeyRef": {"name": "page-views-state", "key": "token"}},
+    }
+    assert told(env=[token]) == told(**own(env=[token])) == {}
+    assert told(env=[token], **own(env=[token])).keys() == {f"{PATH}.containers[0].env[0].name"}
 
 
 def test_a_misspelt_field_is_told_beside_the_one_that_was_meant() -> None:

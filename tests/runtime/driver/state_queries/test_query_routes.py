@@ -167,7 +167,7 @@ def test_commands_say_what_is_wrong(served: ServedState) -> None:
     assert (no_host.exit_code, "names no host" in no_host.stderr) == (2, True)
 
 
-def test_others_need_the_token_and_then_ask_as_any_host(env: AppEnv) -> None:
+def test_others_need_the_token_and_then_ask_as_any_host(env: AppEnv, monkeypatch: pytest.MonkeyPatch) -> None:
     bearer = "Bearer of-the-app"
     sent = {"name": "sent", "sendTo": {"from": "events", "stream": "out"}}
     env.write("events", [Input("u", {"user": "u", "n": 1})], 1)
@@ -181,3 +181,7 @@ def test_others_need_the_token_and_then_ask_as_any_host(env: AppEnv) -> None:
             status, answer = served.asked("/state/", **wrong)
             assert (status, "Authorization: Bearer TOKEN" in answer["error"]) == (401, True)
         assert served.asked("/state/", "POST", **right)[0] == 405
+        without = served.command("scan", "events")
+        assert (without.exit_code, "send the token of the app" in without.stderr) == (1, True)
+        monkeypatch.setenv("STREAMAPP_STATE_TOKEN", "of-the-app")
+        assert "no table and no operator with state" in served.command("scan", "events").stderr
