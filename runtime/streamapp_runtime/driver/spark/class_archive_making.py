@@ -50,17 +50,27 @@ def make(archive: ClassArchive, java: str, jars: Sequence[str]) -> None:
 def _make_once(archive: ClassArchive, java: str, jars: Sequence[str]) -> None:
     class_lists = archive.class_lists()
     last_class = archive.role.last_class
-    if not archive.is_whole and any(last_class in file.read_text().splitlines() for file in class_lists):
+    if not archive.is_whole and any(last_class in loaded_classes(file) for file in class_lists):
         _make(archive, class_lists, java, jars)
     for class_list in class_lists:
         class_list.unlink(missing_ok=True)
     _tidy(archive.folder)
 
 
+def loaded_classes(class_list: Path) -> list[str]:
+    """The lines of a list without numbers, by which lists of several runs contradict each other.
+
+    Java 17 writes numbers for classes of other loaders alone, later versions for all. Classes of other
+    loaders, which Spark generates, have a source, and are left out.
+    """
+    lines = class_list.read_text(errors="replace").splitlines()
+    return [line.partition(" id: ")[0] for line in lines if " source: " not in line]
+
+
 def _make(archive: ClassArchive, class_lists: Sequence[Path], java: str, jars: Sequence[str]) -> None:
     made = archive.file.with_suffix(".new")
     names = archive.file.with_suffix(".names")
-    lines = (line for file in class_lists for line in file.read_text(errors="replace").splitlines())
+    lines = (line for file in class_lists for line in loaded_classes(file))
     names.write_text("".join(f"{line}\n" for line in dict.fromkeys(lines)))
     shared = [*ARCHIVE_MODULES, "-cp", os.pathsep.join(jars), f"-XX:SharedArchiveFile={made}"]
     # Only this collector leaves objects in an archive; every collector can take them.

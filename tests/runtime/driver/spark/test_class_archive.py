@@ -16,7 +16,12 @@ import pyspark
 import pytest
 
 from streamapp_runtime.driver.spark.class_archive import FOLDER, OFF, ClassArchive, JvmRole
-from streamapp_runtime.driver.spark.class_archive_making import MOST_ARCHIVES, UNUSED_SECONDS, make
+from streamapp_runtime.driver.spark.class_archive_making import (
+    MOST_ARCHIVES,
+    UNUSED_SECONDS,
+    loaded_classes,
+    make,
+)
 from streamapp_runtime.driver.spark.java_command import ARCHIVE_MODULES, find_java, spark_jars
 
 JARS = spark_jars(Path(pyspark.__file__).with_name("jars"))
@@ -105,6 +110,17 @@ def test_an_archive_of_something_else_does_no_harm(archive: ClassArchive) -> Non
         opened.write(b"\0" * 4096)
     assert archive.is_whole
     assert not _from_archive(_run(archive))
+
+
+def test_classes_are_listed_without_their_numbers_and_without_those_that_spark_generates(
+    tmp_path: Path,
+) -> None:
+    class_list = tmp_path / "of-java-25.classes"
+    generated = "org/apache/spark/sql/GeneratedClass"
+    class_list.write_text(
+        f"java/lang/Object id: 0\n{generated} id: 7 super: 0 source: /a.jar\n@cp java/lang/Object 2 4\n"
+    )
+    assert loaded_classes(class_list) == ["java/lang/Object", "@cp java/lang/Object 2 4"]
 
 
 def test_other_jars_have_another_archive(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
