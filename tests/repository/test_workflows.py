@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from tests.harness.repository.checkout import REPOSITORY
+from tests.repository.test_releases import versions
 
 WORKFLOWS: Final = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
 TARGETS: Final = set(re.findall(r"^([a-z0-9-]+):", (REPOSITORY / "Makefile").read_text("utf-8"), re.M))
@@ -33,3 +34,18 @@ def test_a_workflow_runs_our_own_commands_alone(workflow: Path) -> None:
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda workflow: workflow.stem)
 def test_a_workflow_may_write_nothing_to_the_repository(workflow: Path) -> None:
     assert yaml.safe_load(workflow.read_text("utf-8"))["permissions"] == {"contents": "read"}
+
+
+def test_tests_run_where_the_oldest_and_newest_python_and_java_are() -> None:
+    (workflow,) = (each for each in WORKFLOWS if each.stem == "test")
+    settings = next(job for job in yaml.safe_load(workflow.read_text("utf-8"))["jobs"].values())["steps"]
+    installed = {
+        key.removesuffix("-version"): str(value).split()
+        for step in settings
+        for key, value in step.get("with", {}).items()
+        if key in {"python-version", "java-version"}
+    }
+    table = versions()
+    assert set(table["Python"]) <= set(installed["python"])
+    assert {*table["Java"], "21"} <= set(installed["java"])
+    assert (installed["python"][-1], installed["java"][-1]) == (table["Python"][0], table["Java"][0])

@@ -11,6 +11,7 @@ OLDEST_PYTHON: Final = (3, 11)
 OLDEST_JAVA: Final = 17
 _PYTHON_VERSION: Final = "import sys; print(*sys.version_info[:2])"
 _JVMS: Final = Path("/usr/lib/jvm")
+_NAMED_HOME: Final = re.compile(r"JAVA_HOME_\d+_\w+")
 
 
 def pythons() -> dict[tuple[int, int], Path]:
@@ -29,11 +30,18 @@ def pythons() -> dict[tuple[int, int], Path]:
 
 
 def java_homes() -> dict[int, Path]:
-    """By version, the oldest first: that of the PATH, and those that the distribution has installed."""
+    """By version, the oldest first: that of the PATH, those of the distribution, those that a forge names."""
     on_path = shutil.which("java")
     programs = [Path(on_path).resolve()] if on_path else []
     versions = dict[int, Path]()
-    for program in (*programs, *sorted(_JVMS.glob("*/bin/java"))):
+    named = [
+        Path(home, "bin", "java") for name, home in sorted(os.environ.items()) if _NAMED_HOME.fullmatch(name)
+    ]
+    for program in (
+        *programs,
+        *sorted(_JVMS.glob("*/bin/java")),
+        *(each for each in named if each.is_file()),
+    ):
         done = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
         version = re.search(r'version "(\d+)', done.stderr)
         if version and int(version[1]) >= OLDEST_JAVA:
