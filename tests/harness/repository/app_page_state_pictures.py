@@ -136,6 +136,16 @@ def lost_process(run: TroubledRun) -> None:
     run.batches(8, without_them)
 
 
+def wrong_schema(run: TroubledRun) -> None:
+    """A producer of payments writes amounts as texts, which are left out."""
+    reason = ("payments", 'column "cents" is INT, and the value is a text')
+
+    def left_out(one: BatchResult, _: int) -> BatchResult:
+        return replace(one, rows_out=RATE // 2, rejected={reason: RATE // 2})
+
+    run.batches(60, left_out)
+
+
 def _lagging(one: BatchResult, place: int, tasks: int) -> BatchResult:
     """A batch when the last tasks have read nothing for so many batches."""
     each = 2 * RATE // TASKS * place
@@ -150,8 +160,9 @@ FAULTS: Final[dict[str, tuple[Plant, str]]] = {
     "skewed-key": (skewed_key, "processors"),
     "unavailable-table": (unavailable_table, "processors"),
     "lost-process": (lost_process, "processors"),
+    "wrong-schema": (wrong_schema, "left-out"),
 }
-"""What is planted, and the section that shows it beside what wants attention."""
+"""What is planted, and the section that shows it, beside what wants attention where that is said there."""
 
 
 def run_in_trouble(plant: Plant) -> WatchedRun:
@@ -213,7 +224,8 @@ def take() -> None:
     for name, (plant, section) in FAULTS.items():
 
         def prepare(page: Page, section: str = section) -> None:
-            expect(page.locator("#alerts li").first).to_be_visible()
+            shown = "#alerts li" if section != "left-out" else "#left-out tbody tr"
+            expect(page.locator(shown).first).to_be_visible()
             expect(page.locator(".plan .flow", has_text="/s").first).to_be_visible()
             if section != "plan":
                 page.locator(f"#{section}").evaluate("element => element.scrollIntoView({block: 'center'})")

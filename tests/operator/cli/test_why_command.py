@@ -254,6 +254,12 @@ def side_input_awaited(sim: OperatorSim) -> None:
     sim.settle()
 
 
+def tasks_moved(sim: OperatorSim) -> None:
+    sim.bring_up(join(processors=2))
+    sim.report(moved={"Partition 1": "processor-0"})
+    sim.settle()
+
+
 def restoring(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.report(DriverState.RESTORING, progress=Progress(restoring=3))
@@ -332,6 +338,7 @@ SCENES: dict[str, tuple[Callable[[OperatorSim], None], str]] = {
     "growth-refused": (growth_refused, "its 12 partitions are no multiple of the 8"),
     "growth-under-way": (growth_under_way, "views grew from 8 to 16 partitions"),
     "side-input-awaited": (side_input_awaited, "120 rows wait for users"),
+    "tasks-moved": (tasks_moved, "Partition 1 to processor-0"),
     "restoring": (restoring, "3 tasks"),
     "starting": (starting, ""),
     "configuration-outdated": (configuration_outdated, "ConfigMap shop"),

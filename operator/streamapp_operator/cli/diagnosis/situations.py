@@ -14,6 +14,7 @@ from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState
 from streamapp_operator.reconciler.pause import PAUSE_ANNOTATION
 from streamapp_operator.reconciler.status.app_condition import EXPECTED_STATUS, ConditionType
 from streamapp_operator.reconciler.status.reason_texts import REASON_TEXTS
+from streamapp_operator.reconciler.status.status_events import named_moves
 
 Detail = Callable[[SituationFacts], str | None]
 _IMAGE_REASONS: Final = ("ErrImageNeverPull", "ErrImagePull", "ImagePullBackOff", "InvalidImageName")
@@ -130,6 +131,12 @@ def _executor_out_of_memory(facts: SituationFacts) -> str | None:
         if pod.ending is not None and _KILLED_FOR_MEMORY in pod.ending.message
     ]
     return ", ".join(killed) or None
+
+
+def _tasks_moved(facts: SituationFacts) -> str | None:
+    """Tasks that the driver runs elsewhere than the job model says."""
+    moved = facts.report.moved if facts.report is not None and facts.runs else {}
+    return named_moves(moved) if moved else None
 
 
 def _driver_waits(facts: SituationFacts) -> str | None:
@@ -355,6 +362,13 @@ SITUATIONS: Final[Sequence[Situation]] = (
         "Rows wait for the first version of a side input: no marker has ended it in every partition.",
         "streamapp logs {app} -n {namespace} --tail 100",
         (ConditionType.DEGRADED,),
+    ),
+    Situation(
+        "tasks-moved",
+        _tasks_moved,
+        "A processor is missing, and others run its tasks. They restore state that they do not have, and "
+        "give the tasks back when the processor returns.",
+        _LIST_EXECUTORS,
     ),
     Situation(
         "restoring",

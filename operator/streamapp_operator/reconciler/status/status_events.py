@@ -28,7 +28,7 @@ _PRELIMINARY_REASONS = {ConditionReason.NOT_PLANNED_YET, ConditionReason.NOT_ACC
 
 
 MOST_NAMED = 5
-"""Tasks that the event of a move names."""
+"""Tasks that are named where some run elsewhere."""
 
 
 def move_events(
@@ -43,10 +43,15 @@ def move_events(
         message = "every task runs on the processor that the job model gives it"
         yield StatusEvent("Normal", ConditionReason.TASKS_RETURNED, message)
         return
+    message = f"moved, since the processor of the job model is missing: {named_moves(moved)}"
+    yield StatusEvent("Normal", ConditionReason.TASKS_MOVED, reported_text(message))
+
+
+def named_moves(moved: Mapping[str, str]) -> str:
+    """The first tasks that run elsewhere, with where, and how many more there are."""
     named = [f"{task} to {processor}" for task, processor in sorted(moved.items())]
     more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
-    message = f"moved, since the processor of the job model is missing: {', '.join(named[:MOST_NAMED])}{more}"
-    yield StatusEvent("Normal", ConditionReason.TASKS_MOVED, reported_text(message))
+    return f"{', '.join(named[:MOST_NAMED])}{more}"
 
 
 def status_events(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[StatusEvent]:

@@ -13,16 +13,36 @@ from tests.harness.engine.opened_pages import watched
 from tests.harness.machine.app_processes import kill
 from tests.harness.runs.app_runs import AppEnv, Input, app, inputs, write_all
 from tests.harness.runs.changing_run import Outside, idle
+from tests.harness.runs.timed_streams import NOW, at, counting, events, sent
+from tests.harness.runs.timed_streams import inputs as timed_inputs
 from tests.harness.runs.watched_loop import WatchedLoop
 
 pytestmark = pytest.mark.browser
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, n INT"}
 STREAMS = [EVENTS, {"name": "out"}]
+WITHIN = 60_000.0
+"""Milliseconds in which each fault has to be found."""
 SENT = {"name": "sent", "sendTo": {"from": "events", "stream": "out"}}
 
 
 def row(page: Page, section: str, text: str) -> Locator:
     return page.locator(f"#{section} tbody tr", has_text=text)
+
+
+def test_a_stream_that_has_stopped_while_windows_wait_for_it(env: AppEnv, browser: Browser) -> None:
+    env.write("events", timed_inputs([at(0), at(5)]), 1)
+    env.write("stopped", timed_inputs([at(1), at(6)]), 1)
+    both = {"name": "both", "merge": {"from": ["events", "stopped"]}}
+    streams = [events(), {**events(), "name": "stopped"}, {"name": "out", "key": "user"}]
+    run = WatchedLoop.start(env, app(both, counting("both"), sent("counted"), streams=streams, config=NOW))
+    run.to_the_end()
+    env.write("events", timed_inputs([at(900)]), 1)
+    run.to_the_end()
+    with watched(browser, run) as one:
+        alert = one.page.locator("#alerts li")
+        expect(alert).to_contain_text("stopped holds back the watermark of both, counted", timeout=WITHIN)
+        expect(alert).to_contain_text("14 minutes behind events")
+    run.release()
 
 
 def test_a_key_with_most_of_the_records(env: AppEnv, browser: Browser) -> None:
@@ -100,7 +120,7 @@ def test_an_executor_that_is_lost(tmp_path: Path, browser: Browser) -> None:
         kill(run.executors()[0])
         write_all(system, "events", inputs([{"user": f"u{n}", "n": n} for n in range(8)], "user"), 2)
         loss = re.compile(r"a process was lost|the lane of processor-\d was lost")
-        expect(page.locator("#notes tbody tr").filter(has_text=loss).first).to_be_visible(timeout=60_000)
+        expect(page.locator("#notes tbody tr").filter(has_text=loss).first).to_be_visible(timeout=WITHIN)
         expect(page.locator("#state")).to_have_text("running", timeout=120_000)
         page.close()
         assert run.end() == os.EX_OK
