@@ -216,14 +216,14 @@ def _joined(join: JoinStreams, left: _RowOrigins, right: _RowOrigins) -> _RowOri
 def _totals(totals: Totals, flow: _RowOrigins) -> _RowOrigins:
     key = _NONE.union(*(flow.columns[place] for place in totals.key)) if totals.key else flow.key
     rows = flow.rows | _through(key, ColumnUse.GROUP_BY)
-    kept: list[Origins] = []
+    totals_origins: list[Origins] = []
     if totals.window is not None:
         rows |= _through(flow.time, ColumnUse.WINDOW)
-        kept += [_through(flow.time, ColumnUse.TRANSFORMATION)] * 2  # the window's start and its end
+        totals_origins += [_through(flow.time, ColumnUse.TRANSFORMATION)] * 2  # the start and the end
     for partial in totals.partials:
         argument = _NONE if partial.argument is None else flow.columns[partial.argument]
-        kept.append(_through(argument, ColumnUse.AGGREGATION))
-    places = (*flow.columns, *kept)
+        totals_origins.append(_through(argument, ColumnUse.AGGREGATION))
+    places = (*flow.columns, *totals_origins)
     return _RowOrigins(tuple(places[place] for place in totals.chosen), rows, key, flow.time)
 
 
