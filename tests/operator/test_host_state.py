@@ -179,9 +179,11 @@ def test_a_folder_deeper_than_anybody_can_walk_is_kept(
     os.close(opened)
     (tmp_path / "shop" / "views").mkdir()
     deep, views = app_folders(tmp_path)
-    assert (deep.application_id, deep.touched) == ("deep", float("inf"))
+    assert deep.application_id == "deep"
+    is_read = deep.touched < float("inf")  # later versions of Python walk it without recursion
+    assert is_read == (sys.version_info >= (3, 13))
+    assert ("deep cannot be read" in caplog.text) == (not is_read)
     assert views.touched < float("inf")
-    assert "deep cannot be read" in caplog.text
     flatten(tmp_path / "shop" / "deep")
 
 
@@ -323,7 +325,7 @@ def test_roots_that_lie_in_each_other_are_refused(tmp_path: Path) -> None:
     roots = ["--root", str(tmp_path), "--root", str(tmp_path / "fast")]
     result = CliRunner().invoke(main, ["--once", *roots])
     assert result.exit_code == 2
-    assert f"{tmp_path / 'fast'} lies in {tmp_path}" in " ".join(result.output.split())
+    assert f"{tmp_path / 'fast'} is inside {tmp_path}" in " ".join(result.output.split())
 
 
 def test_a_time_that_is_none_is_refused_where_it_stands(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import yaml
 from tests.harness.machine.helm import KUBE
 from tests.harness.machine.interpreters import OLDEST_JAVA, OLDEST_PYTHON
 from tests.harness.repository.checkout import REPOSITORY
+from tests.harness.repository.supported_versions import supported_versions
 
 PROJECT: Final[dict[str, Any]] = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
 VERSION: Final[str] = PROJECT["version"]
@@ -44,15 +45,8 @@ def test_the_changelog_has_the_kinds_of_changes_that_readers_know() -> None:
     assert {line.removeprefix("### ") for line in changelog() if line.startswith("### ")} <= KINDS
 
 
-def versions() -> dict[str, tuple[str, str]]:
-    """The oldest and the newest version of each row of the page's table."""
-    page = (REPOSITORY / "docs" / "guide" / "versions.md").read_text("utf-8")
-    rows = re.findall(r"^\| ([A-Z][a-zA-Z ]+) \| ([\d.]+) \| ([\d.]+) \|$", page, re.M)
-    return {name: (oldest, newest) for name, oldest, newest in rows}
-
-
 def test_the_page_of_versions_has_the_versions_that_are_declared_and_tested() -> None:
-    table = versions()
+    table = supported_versions()
     chart = yaml.safe_load((REPOSITORY / "charts" / "streamapp" / "Chart.yaml").read_text("utf-8"))
     pom = (REPOSITORY / "tests" / "harness" / "kafka" / "pom.xml").read_text("utf-8")
     broker = re.search(r"<version>(\d+\.\d+)\.\d+</version>", pom)

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.harness.repository.checkout import REPOSITORY
-from tests.repository.test_releases import versions
+from tests.harness.repository.supported_versions import supported_versions
 
 WORKFLOWS: Final = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
 TARGETS: Final = set(re.findall(r"^([a-z0-9-]+):", (REPOSITORY / "Makefile").read_text("utf-8"), re.M))
@@ -45,7 +45,7 @@ def test_tests_run_where_the_oldest_and_newest_python_and_java_are() -> None:
         for key, value in step.get("with", {}).items()
         if key in {"python-version", "java-version"}
     }
-    table = versions()
+    table = supported_versions()
     assert set(table["Python"]) <= set(installed["python"])
     assert {*table["Java"], "21"} <= set(installed["java"])
     assert (installed["python"][-1], installed["java"][-1]) == (table["Python"][0], table["Java"][0])

@@ -24,7 +24,9 @@ def executed(path: Path) -> Any:
 
 def with_outputs(path: Path) -> str:
     """The text of the notebook with the outputs that it has now, without what differs from run to run."""
-    text = nbformat.writes(executed(path)).rstrip() + "\n"
+    notebook = executed(path)
+    notebook.metadata["language_info"].pop("version", None)  # of the Python that runs it
+    text = nbformat.writes(notebook).rstrip() + "\n"
     text = re.sub(r", [\d,]+ rows/s", "", text)  # of a run that took longer than a second
     return re.sub(r'[^" \\]*/ipykernel_\d+/\d+\.py', "cell", text)
 
