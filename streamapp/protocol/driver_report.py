@@ -22,6 +22,11 @@ class DriverState(StrEnum):
     SWITCHING = "switching"  # to another model, between two batches
     ENDED = "ended"
 
+    @property
+    def has_batches(self) -> bool:
+        """Whether a driver in it has got to its first batch, and runs further ones."""
+        return self in {DriverState.RESTORING, DriverState.RUNNING}
+
 
 @dataclass(frozen=True, slots=True)
 class ExecutorBinding:

@@ -6,9 +6,7 @@ from typing import Final
 
 from streamapp.protocol.driver_report import Report
 from streamapp.protocol.start_steps import StartStep
-from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.facts.pod_state import PodState
-from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
 
 _CREATED: Final = "pod created"
 _STEPS: Final = {
@@ -48,8 +46,8 @@ def last_start(
 
 def _pod_steps(driver: PodState) -> Iterator[TimedStep]:
     yield TimedStep(driver.made_at, _CREATED)
-    if (scheduled_at := _scheduled_at(driver.manifest)) is not None:
-        yield TimedStep(scheduled_at, f"pod scheduled to {driver.node}")
+    if driver.scheduled_at is not None:
+        yield TimedStep(driver.scheduled_at, f"pod scheduled to {driver.node}")
     if driver.started_at is not None:
         yield TimedStep(driver.started_at, "container started")
 
@@ -58,13 +56,6 @@ def _executor_steps(executors: Sequence[PodState]) -> Iterator[TimedStep]:
     started = [pod.started_at for pod in executors if pod.started_at is not None]
     if started:
         yield TimedStep(max(started), f"executors started: {len(started)} of {len(executors)}")
-
-
-def _scheduled_at(pod: Manifest) -> float | None:
-    for condition in (pod.get("status") or {}).get("conditions") or ():
-        if condition["type"] == "PodScheduled" and condition["status"] == "True":
-            return parse_timestamp(condition.get("lastTransitionTime"))
-    return None
 
 
 def last_start_text(steps: Sequence[TimedStep]) -> Iterator[str]:

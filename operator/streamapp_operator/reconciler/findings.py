@@ -42,8 +42,7 @@ class Findings:
     @property
     def report(self) -> Report | None:
         """The running driver's report; None where the newest report is another driver's."""
-        report, pod = self.facts.report, self.driver.pod
-        return report if report is not None and pod is not None and report.driver == pod.name else None
+        return self.facts.report_of(self.driver.pod)
 
     @property
     def changed_configuration(self) -> tuple[str, ...]:

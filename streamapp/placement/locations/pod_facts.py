@@ -1,6 +1,6 @@
 """Reads from a pod of the API server the facts that decide the location of its processors."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from streamapp.placement.locations.location_providers import PodFacts
@@ -13,12 +13,20 @@ EXECUTOR_ID: Final = "spark-exec-id"
 
 def is_unschedulable(pod: Mapping[str, Any]) -> bool:
     """Whether the scheduler has found no node for a pod: none has room, or its volume is on none of them."""
-    conditions = (pod.get("status") or {}).get("conditions") or ()
-    return not pod["metadata"].get("deletionTimestamp") and any(
-        (condition.get("type"), condition.get("status"), condition.get("reason"))
-        == ("PodScheduled", "False", "Unschedulable")
-        for condition in conditions
-    )
+    scheduled = _condition(pod, "PodScheduled")
+    is_refused = (scheduled.get("status"), scheduled.get("reason")) == ("False", "Unschedulable")
+    return is_refused and not pod["metadata"].get("deletionTimestamp")
+
+
+def is_ready(pod: Mapping[str, Any]) -> bool:
+    """Whether a pod passes its readiness probes."""
+    return _condition(pod, "Ready").get("status") == "True"
+
+
+def _condition(pod: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+    """A condition of a pod; empty where it has none of that type."""
+    conditions: Sequence[Mapping[str, Any]] = (pod.get("status") or {}).get("conditions") or ()
+    return next((condition for condition in conditions if condition.get("type") == kind), {})
 
 
 def pod_facts(pod: Mapping[str, Any], node_labels: Mapping[str, str] | None = None) -> PodFacts:

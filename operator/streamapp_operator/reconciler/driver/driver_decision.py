@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 
 from streamapp.author.app_streams import is_embedded
-from streamapp.protocol.driver_report import DriverState
 from streamapp.spec.resource.field_changes import changes, paths_with_effect
 from streamapp.spec.resource.field_marks import Effect
 from streamapp.spec.value_types.durations import milliseconds
@@ -21,7 +20,7 @@ from streamapp_operator.reconciler.driver.driver_history import (
 from streamapp_operator.reconciler.driver.next_action import DesiredDriver, ObservedPods, next_action
 from streamapp_operator.reconciler.driver.successor import SuccessorDecision, decide_successor
 from streamapp_operator.reconciler.facts.facts import Facts
-from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState
+from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState, live_driver
 from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
 from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.objects.configuration_versions import changed_configuration
@@ -54,9 +53,7 @@ def decide_driver(
     app = target.accepted.app if target else facts.newest.app
     limit = restart_limits(app.spec.restart_policy) if app else default_restart_limits()
     history = _failures_reset(facts, _observed_history(facts, limit), target)
-    pod = next(
-        (executor for executor in reversed(facts.drivers) if executor.life is not PodLifecycle.ENDED), None
-    )
+    pod = live_driver(facts.drivers)
     finished = _finished_reason(facts, history, target, limit)
     restart, seconds_to_wait = _restart_reasons(facts, target, model, pod)
     desired = _desired_driver(facts, target, finished, restart)
@@ -80,9 +77,8 @@ def decide_driver(
 
 def _works(facts: Facts, pod: PodState | None) -> bool:
     """Whether the driver has got to its first batch."""
-    report = facts.report
-    is_own = report is not None and pod is not None and report.driver == pod.name
-    return is_own and report is not None and report.state in {DriverState.RESTORING, DriverState.RUNNING}
+    report = facts.report_of(pod)
+    return report is not None and report.state.has_batches
 
 
 def _observed_history(facts: Facts, limit: RestartLimits) -> DriverHistory:
@@ -205,8 +201,8 @@ def _has_no_model(facts: Facts, pod: PodState) -> bool:
     """Whether the driver runs no published model: it plans for itself, or the model contradicts its state."""
     if facts.desired is None or facts.desired.wanted.model is None:
         return True
-    report = facts.report
-    return report is not None and report.driver == pod.name and report.model_version == 0
+    report = facts.report_of(pod)
+    return report is not None and report.model_version == 0
 
 
 def restarts_between(facts: Facts, generation: int, target: AcceptedGeneration) -> tuple[str, ...]:

@@ -22,7 +22,12 @@ from streamapp_operator.reconciler.driver.driver_actions import (
 from streamapp_operator.reconciler.driver.driver_endings import RestartLimits
 from streamapp_operator.reconciler.driver.driver_history import DriverHistory
 from streamapp_operator.reconciler.facts.node_state import NodeState
-from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState, incarnation_of
+from streamapp_operator.reconciler.facts.pod_state import (
+    PodLifecycle,
+    PodState,
+    incarnation_of,
+    live_driver,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,7 @@ def next_action(
     live_drivers = [pod for pod in observed.drivers if pod.life is not PodLifecycle.ENDED]
     if action := _stop_extra_driver(live_drivers):
         return action
-    if driver := live_driver(observed):
+    if driver := live_driver(observed.drivers):
         return _with_driver(driver, desired, observed, waits_for_successor=waits_for_successor)
     if observed.executors:
         return _without_driver(observed)
@@ -78,12 +83,6 @@ def next_action(
     at_once = successor_is_ready and history.failures <= 1
     seconds_to_wait = 0.0 if at_once else _start_not_before(history, limit) - observed.now
     return DelayStart(seconds_to_wait) if seconds_to_wait > 0 else StartDriver(next_incarnation)
-
-
-def live_driver(observed: ObservedPods) -> PodState | None:
-    """The newest driver that has not ended; successors do not count."""
-    live_drivers = [pod for pod in observed.drivers if pod.life is not PodLifecycle.ENDED]
-    return max(live_drivers, key=incarnation_of, default=None)
 
 
 def seconds_until_lost(pod: PodState, observed: ObservedPods) -> float | None:

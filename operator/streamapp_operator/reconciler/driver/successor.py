@@ -7,8 +7,13 @@ created before the last one has ended, and takes over when all pods of the last 
 from dataclasses import dataclass
 
 from streamapp_operator.reconciler.driver.driver_history import DriverHistory
-from streamapp_operator.reconciler.driver.next_action import DesiredDriver, ObservedPods, live_driver
-from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState, incarnation_of
+from streamapp_operator.reconciler.driver.next_action import DesiredDriver, ObservedPods
+from streamapp_operator.reconciler.facts.pod_state import (
+    PodLifecycle,
+    PodState,
+    incarnation_of,
+    live_driver,
+)
 from streamapp_operator.reconciler.pods.driver_pod import generation_of, has_early_executors
 
 WARM_UP_SECONDS = 120.0
@@ -42,7 +47,7 @@ def decide_successor(
     )
     seconds_left = _seconds_left(desired, observed)
     if not _is_needed(desired, observed):
-        is_next = standby is not None and desired.run and live_driver(observed) is None
+        is_next = standby is not None and desired.run and live_driver(observed.drivers) is None
         next_driver = standby if is_next else None
         return SuccessorDecision(incarnation, next_driver, surplus=_others(pods, next_driver))
     surplus = _others(pods, standby)
@@ -52,7 +57,7 @@ def decide_successor(
         if desired.stop_reason or not desired.standby or retry_after > 0:
             # Where the driver ends now, the next one is no standby, and says what is wrong.
             return SuccessorDecision(incarnation, None, surplus=surplus, retry_after=max(retry_after, 0.0))
-        return SuccessorDecision(incarnation, None, True, False, (*surplus, *failed_pods))
+        return SuccessorDecision(incarnation, start=True, surplus=(*surplus, *failed_pods))
     if standby is None:
         # A standby that only is to be there takes no CPU from a driver that starts.
         is_due = observed.driver_works or _is_replaced(desired, observed)
@@ -69,7 +74,7 @@ def _is_needed(desired: DesiredDriver, observed: ObservedPods) -> bool:
     """Whether the driver is to be replaced, or is ending, and another one will follow."""
     if not (desired.run and desired.overlaps):
         return False
-    driver = live_driver(observed)
+    driver = live_driver(observed.drivers)
     if driver is None:
         return bool(observed.executors)
     if driver.life is PodLifecycle.COMING:
@@ -82,7 +87,7 @@ def _is_replaced(desired: DesiredDriver, observed: ObservedPods) -> bool:
 
     A standby that is only there in case the driver fails has none: they would be paid for all the time.
     """
-    driver = live_driver(observed)
+    driver = live_driver(observed.drivers)
     if driver is None or driver.life is PodLifecycle.LEAVING or desired.stop_reason:
         return True
     return _has_lost_its_node(driver, observed)
@@ -97,7 +102,7 @@ def _has_lost_its_node(driver: PodState, observed: ObservedPods) -> bool:
 def _may_take_over(pod: PodState, desired: DesiredDriver, observed: ObservedPods) -> bool:
     """Whether a successor runs what is to run. A driver that still works has time for one with executors."""
     is_alive = pod.life in {PodLifecycle.COMING, PodLifecycle.LIVING}
-    driver = live_driver(observed)
+    driver = live_driver(observed.drivers)
     is_working = driver is not None and driver.life is PodLifecycle.LIVING
     has_time = desired.early_executors and is_working and bool(desired.stop_reason)
     return (

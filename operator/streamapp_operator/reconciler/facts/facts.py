@@ -120,6 +120,11 @@ class Facts:
         status: Manifest = self.manifest.get("status") or {}
         return status
 
+    def report_of(self, pod: PodState | None) -> Report | None:
+        """The report, where it is that of a pod; None where the newest report is another driver's."""
+        is_its = self.report is not None and pod is not None and self.report.driver == pod.name
+        return self.report if is_its else None
+
     @property
     def name(self) -> str:
         """The app's name."""

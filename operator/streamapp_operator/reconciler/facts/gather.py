@@ -40,6 +40,7 @@ from streamapp_operator.reconciler.facts.pod_state import (
     PodLifecycle,
     PodState,
     incarnation_of,
+    live_driver,
     read_pod,
 )
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
@@ -182,7 +183,7 @@ def _without_early(executors: Iterable[PodState], successors: Iterable[PodState]
 
 def _located_executors(executors: Iterable[PodState], drivers: Sequence[PodState]) -> Iterable[PodState]:
     """The executors that the report of the running driver is about: others may have the same numbers."""
-    driver = next((pod for pod in reversed(drivers) if pod.life is not PodLifecycle.ENDED), None)
+    driver = live_driver(drivers)
     return (pod for pod in executors if driver is None or pod.owner_pod in {"", driver.uid})
 
 
@@ -344,8 +345,8 @@ async def _counts_of(
 
 def _reported_counts(report: Report | None, drivers: tuple[PodState, ...]) -> dict[str, int | None]:
     """The partition counts in the running driver's report."""
-    live_driver = next((pod for pod in reversed(drivers) if pod.life is not PodLifecycle.ENDED), None)
-    return dict(report.counts) if report and live_driver and report.driver == live_driver.name else {}
+    driver = live_driver(drivers)
+    return dict(report.counts) if report and driver and report.driver == driver.name else {}
 
 
 def _reads_no_more(app: StreamApp, running_app: StreamApp) -> bool:

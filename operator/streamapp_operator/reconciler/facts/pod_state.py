@@ -1,6 +1,6 @@
 """The state of a pod, read from its object."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -42,6 +42,7 @@ class PodState:
     node: str
     labels: Mapping[str, str]
     made_at: float
+    scheduled_at: float | None
     started_at: float | None
     leaving_since: float | None  # the deadline of its deletion
     ended_at: float | None
@@ -61,6 +62,12 @@ class PodState:
         return next((str(owner["uid"]) for owner in owners if owner["kind"] == "Pod"), "")
 
 
+def live_driver(drivers: Iterable[PodState]) -> PodState | None:
+    """The newest of these drivers that has not ended."""
+    live_drivers = (pod for pod in drivers if pod.life is not PodLifecycle.ENDED)
+    return max(live_drivers, key=incarnation_of, default=None)
+
+
 def read_pod(manifest: Manifest, container: str) -> PodState:
     """The state of a pod by its main container."""
     metadata, status = manifest["metadata"], manifest.get("status") or {}
@@ -77,6 +84,7 @@ def read_pod(manifest: Manifest, container: str) -> PodState:
         node=(manifest.get("spec") or {}).get("nodeName", ""),
         labels=metadata.get("labels") or {},
         made_at=parse_timestamp(metadata.get("creationTimestamp")) or 0.0,
+        scheduled_at=_scheduled_at(conditions),
         started_at=parse_timestamp(started),
         leaving_since=parse_timestamp(metadata.get("deletionTimestamp")),
         ended_at=_ended_at(metadata, terminated, conditions) if ended else None,
@@ -147,6 +155,11 @@ def _trouble(container_status: Mapping[str, Any], conditions: Mapping[str, Any])
     if scheduled.get("status") == "False" and scheduled.get("reason") == "Unschedulable":
         return f"Unschedulable: {scheduled.get('message') or 'no node takes the pod'}"
     return ""
+
+
+def _scheduled_at(conditions: Mapping[str, Any]) -> float | None:
+    scheduled = conditions.get("PodScheduled", {})
+    return parse_timestamp(scheduled.get("lastTransitionTime")) if scheduled.get("status") == "True" else None
 
 
 def _unready_since(conditions: Mapping[str, Any]) -> float | None:

@@ -6,11 +6,11 @@ deleted is followed by another one, which takes seconds to start; half of that p
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import Thread
 from typing import Any, Final
 
-from streamapp.placement.locations.pod_facts import is_unschedulable
+from streamapp.placement.locations.pod_facts import is_ready, is_unschedulable
 from streamapp.protocol.message_names import INCARNATION
 from streamapp_runtime.driver.executors.executor_locations import Pods
 from streamapp_runtime.transport.kubernetes_api import API_ERRORS
@@ -32,7 +32,7 @@ class HandOver:
     clock: Callable[[], float] = time.monotonic
     pause: Callable[[float], None] = time.sleep
     _watch: Thread | None = None
-    _over: bool = field(default=False)
+    _over: bool = False
 
     def is_over(self) -> bool:
         """Whether the driver is to end now. The first call begins the watch, which is beside the batches."""
@@ -51,7 +51,7 @@ class HandOver:
                 break
             if not successors and self.clock() - begin >= CREATION_SECONDS:
                 break
-            if any(_is_ready(pod) or is_unschedulable(pod) for pod in successors):
+            if any(is_ready(pod) or is_unschedulable(pod) for pod in successors):
                 break
             self.pause(POLL_SECONDS)
         self._over = True
@@ -60,8 +60,3 @@ class HandOver:
 def _incarnation(pod: Mapping[str, Any]) -> int:
     label = (pod["metadata"].get("labels") or {}).get(INCARNATION, "")
     return int(label) if label.isdecimal() else 0
-
-
-def _is_ready(pod: Mapping[str, Any]) -> bool:
-    conditions = (pod.get("status") or {}).get("conditions") or ()
-    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)

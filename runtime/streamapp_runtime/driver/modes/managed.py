@@ -135,18 +135,6 @@ class Managed:
         """Take over, and the first wanted model that can be taken; of others the operator is told why not."""
         if self.standby:
             self._await_take_over(stop)
-        launch = self._first_launch(storage, system, ledger, session, stop)
-        self.start_clock.note(StartStep.LAUNCH)
-        return launch
-
-    def _first_launch(
-        self,
-        storage: AppStorage,
-        system: StreamSystem,
-        ledger: CheckpointStream,
-        session: SparkSession,
-        stop: StopFlag,
-    ) -> Launch:
         wanted = self._await_other(stop, None)
         self._request_executors(wanted)
         run_id = wanted.model.run_id if wanted.model else uuid4().hex
@@ -183,6 +171,7 @@ class Managed:
         self, loop: Loop, executor_pool: ExecutorPool, changed: Callable[[RunChange], None]
     ) -> ManagedFollower:
         """What takes up what the operator wants."""
+        self.start_clock.note(StartStep.LAUNCH)
         return ManagedFollower(
             loop=loop,
             executor_pool=executor_pool,

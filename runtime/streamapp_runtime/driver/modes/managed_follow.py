@@ -74,7 +74,7 @@ class ManagedFollower(ModelFollower):
 
     def complete(self, report: Report) -> Report:
         """A report with whose driver this is, and what it knows of streams and refused models."""
-        if report.state in {DriverState.RESTORING, DriverState.RUNNING}:
+        if report.state.has_batches:
             self.start_clock.note(StartStep.BATCH)
         return replace(
             report,

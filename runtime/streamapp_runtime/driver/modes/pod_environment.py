@@ -96,14 +96,12 @@ class PodEnvironment:
 
         Those of a StatefulSet have its name, which all drivers of the app give it, and mount its claims.
         """
-        return self.incarnation > 0 and self._accepted_conf().get(ALLOCATOR) != "statefulset"
+        return bool(self._own_executors(self._accepted_conf()))
 
     def executor_selector(self) -> str:
         """The labels of the pods of this driver's executors; empty where they are in none."""
-        if not self.executors or not self.has_own_executors:
-            return self.executors
-        spark_app = self._own_executors(self._accepted_conf())[SPARK_APP]
-        return f"{self.executors},spark-app-selector={spark_app}"
+        own = self._own_executors(self._accepted_conf()) if self.executors else {}
+        return f"{self.executors},spark-app-selector={own[SPARK_APP]}" if own else self.executors
 
     def _accepted_conf(self) -> dict[str, str]:
         file = self.accepted / SPARK
@@ -112,7 +110,7 @@ class PodEnvironment:
 
     def _own_executors(self, conf: Mapping[str, str]) -> dict[str, str]:
         """The settings by which Spark tells the executors of this driver from those of the one before it."""
-        if not self.has_own_executors:
+        if self.incarnation == 0 or conf.get(ALLOCATOR) == "statefulset":
             return {}
         return {
             name: f"{conf[name]}-{self.incarnation}"
