@@ -8,6 +8,7 @@ from streamapp.jobmodel.model_content import next_version
 from streamapp.jobmodel.task_model import TaskModel
 from streamapp.placement.locations.store_history import StorePositions
 from streamapp.placement.placer import place_tasks
+from streamapp.placement.task_placement import TaskPlacement
 from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.groupers.grouping_request import Assignment
 from streamapp.tasks.refusal import Refusal
@@ -33,9 +34,14 @@ class NextModel:
 
     model: JobModel
     locations: Locations  # processor -> where it was taken to be, None where that is not known
-    placed: bool  # whether tasks were placed for it; else all stay where the model in force has them
+    placement: TaskPlacement | None  # None where all tasks stay where the model in force has them
     tasks_changed: bool
     processors_changed: bool
+
+    @property
+    def placed(self) -> bool:
+        """Whether tasks were placed for it."""
+        return self.placement is not None
 
 
 def next_model(
@@ -65,14 +71,15 @@ def next_model(
     processors_changed = before is None or before.processors != tuple(sorted(processors))
     affine = app.spec.placement.host_affinity
     locations = {name: known.processor_locations.get(name) if affine else None for name in processors}
-    placed = before is None or reassign or tasks_changed or processors_changed
-    if before is not None and not placed:
+    placement: TaskPlacement | None = None
+    if before is not None and not (reassign or tasks_changed or processors_changed):
         tasks_of: Mapping[str, Sequence[str]] = before.assignment()
     else:
         task_locations, stores = (known.task_locations, known.stores) if affine else ({}, {})
-        placement = place_tasks(assignment.tasks, task_locations, locations, known.owners, stores=stores)
-        if isinstance(placement, Refusal):
-            return placement
+        placed = place_tasks(assignment.tasks, task_locations, locations, known.owners, stores=stores)
+        if isinstance(placed, Refusal):
+            return placed
+        placement = placed
         tasks_of = placement.tasks_of()
     proposed = JobModel.of(
         version=known.version + 1,
@@ -85,4 +92,4 @@ def next_model(
     model = next_version(before, proposed)
     if model is not before:
         model = replace(model, version=max(model.version, proposed.version))
-    return NextModel(model, locations, placed, tasks_changed, processors_changed)
+    return NextModel(model, locations, placement, tasks_changed, processors_changed)

@@ -17,6 +17,20 @@ class PriorLocality:
     previous: Mapping[str, str]
     stores: StorePositions = field(default_factory=dict)
 
+    def why(self, task: str, processor: str) -> PlacementReason:
+        """Why the task is on this processor."""
+        return placement_reason(
+            processor,
+            self.task_locality.get(task),
+            self.previous.get(task),
+            self.processor_locality,
+            self.stores.get(task, {}),
+        )
+
+    def reasons(self, processor_of: Mapping[str, str]) -> dict[str, PlacementReason]:
+        """Why each task is on its processor."""
+        return {task: self.why(task, processor) for task, processor in processor_of.items()}
+
 
 @dataclass(frozen=True, slots=True)
 class TaskPlacement:
@@ -80,11 +94,8 @@ class TaskPlacement:
 
     def why(self, task: str) -> PlacementReason:
         """Why the task is on its processor; a KeyError for an unknown task."""
-        prior = self.prior_locality
-        return placement_reason(
-            self.processor_of[task],
-            prior.task_locality.get(task),
-            prior.previous.get(task),
-            prior.processor_locality,
-            prior.stores.get(task, {}),
-        )
+        return self.prior_locality.why(task, self.processor_of[task])
+
+    def reasons(self) -> dict[str, PlacementReason]:
+        """Why each task is on its processor."""
+        return self.prior_locality.reasons(self.processor_of)

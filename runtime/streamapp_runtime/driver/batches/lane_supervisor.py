@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from streamapp.author.model import KnownPlacement
 from streamapp.placement.task_placement import TaskPlacement
 from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.driver.batches.binding_states import (
@@ -20,7 +21,7 @@ from streamapp_runtime.driver.batches.run_change import RunChange, lanes_changed
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.checkpoints.remembered_stores import RememberedStores
 from streamapp_runtime.driver.executors.batch_exchange import BatchExchange, LaneByLaneExchange
-from streamapp_runtime.driver.executors.lane_assignment import LaneAssignment, Lanes
+from streamapp_runtime.driver.executors.lane_assignment import LaneAssignment, Lanes, processor_by_task
 from streamapp_runtime.driver.executors.lane_hosts import LaneHosts
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
@@ -214,6 +215,19 @@ class LaneSupervisor:
         """The executor of each processor that is there; none where lanes run in the driver's own process."""
         bound = self.executors.bound
         return {name: bound[name] for name in self.lanes if name in bound}
+
+    def known_placement(self) -> KnownPlacement:
+        """Where tasks and their stores are, which the next model is placed by."""
+        launch, owners = self.run.launch, processor_by_task(self.assignment.assigned)
+        if not launch.app.spec.placement.host_affinity:
+            return KnownPlacement(launch.model, owners=owners)
+        at = self.executors.store_locations
+        return KnownPlacement(
+            launch.model,
+            owners=owners,
+            task_locations={task: at.get(owner) for task, owner in owners.items()},
+            stores=self.stores.positions(launch.setup.store_specs),
+        )
 
     def needed_executors(self) -> tuple[str, ...]:
         """The executors that the model still needs."""

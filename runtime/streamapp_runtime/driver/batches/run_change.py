@@ -1,9 +1,10 @@
 """What became different about who runs what, as it is told to people and counted."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
+from streamapp.placement.placement_reason import PlacementReason
 from streamapp.protocol.driver_report import ReportedWarning
 from streamapp.spec.problem import with_path
 from streamapp_runtime.driver.executors.lane_assignment import LaneAssignment, Lanes, processor_by_task
@@ -30,6 +31,7 @@ class RunChange:
     moved: int = 0  # tasks that have another processor than before
     warnings: tuple[ReportedWarning, ...] = ()  # all that stand
     missing: tuple[str, ...] = ()  # processors whose tasks wait for them
+    reasons: Mapping[str, PlacementReason] = field(default_factory=dict)  # task -> why it is on its processor
 
     @property
     def version(self) -> int:
@@ -45,7 +47,7 @@ def model_switched(before: Launch, lanes_before: Lanes, after: Launch, reasons: 
     text += f"; {_several(tasks, 'task')} on {_several(processors, 'processor')}"
     text += f" (were {len(before.assignment.tasks)} on {len(before.lanes)})"
     text += f", {moved or 'none'} moved"
-    return RunChange(ChangeKind.MODEL, text, after, after.lanes, moved)
+    return RunChange(ChangeKind.MODEL, text, after, after.lanes, moved, reasons=after.reasons)
 
 
 def lanes_changed(launch: Launch, lanes_before: Lanes, assignment: LaneAssignment) -> RunChange:
@@ -59,7 +61,15 @@ def lanes_changed(launch: Launch, lanes_before: Lanes, assignment: LaneAssignmen
         text = f"{', '.join(assignment.missing)} missing: {_several(waiting, 'task')} waiting for it"
     else:
         text = f"all processors are there, {moved or 'no'} tasks moved"
-    return RunChange(ChangeKind.LANES, text, launch, assignment.assigned, moved, missing=assignment.missing)
+    return RunChange(
+        ChangeKind.LANES,
+        text,
+        launch,
+        assignment.assigned,
+        moved,
+        missing=assignment.missing,
+        reasons=assignment.reasons or launch.reasons,
+    )
 
 
 def spec_edited(launch: Launch, lanes: Lanes, generation: int, fields: Sequence[str]) -> RunChange:

@@ -8,6 +8,7 @@ restored as a whole stays where it is until the next model, or until another pro
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
+from streamapp.placement.placement_reason import PlacementReason
 from streamapp.placement.task_placement import TaskPlacement
 from streamapp.tasks.refusal import Refusal
 
@@ -28,6 +29,7 @@ class LaneAssignment:
     clock: Callable[[], float]
     given_up: frozenset[str] = frozenset()  # processors whose tasks are elsewhere
     assigned: Lanes = field(default_factory=dict)  # all tasks, by the processors that are not given up
+    reasons: Mapping[str, PlacementReason] = field(default_factory=dict)  # since tasks left the model's lanes
     _missing_since: dict[str, float] = field(default_factory=dict)  # by processor
     _declined: frozenset[str] | None = None  # given up alone, while the others that are back have no stores
 
@@ -76,6 +78,7 @@ class LaneAssignment:
             return
         self._declined = None
         self.given_up, self.assigned = given_up, placement.tasks_of()
+        self.reasons = placement.reasons()
 
 
 def processor_by_task(lanes: Lanes) -> dict[str, str]:

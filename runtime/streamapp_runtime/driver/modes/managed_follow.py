@@ -169,7 +169,8 @@ class ManagedFollower(ModelFollower):
         wider = len(model.processors) > len(before.lanes)
         if wider and not self.executor_pool.ready(len(model.processors)):
             return False
-        after = launch_wanted(before.context, loop.session, wanted, model, before)
+        known = loop.supervisor.known_placement()
+        after = launch_wanted(before.context, loop.session, wanted, model, before, known)
         self.last_wanted = wanted
         if isinstance(after, Refusal):
             self.warnings = (ReportedWarning(after.reason, after.path, after.message, model.version),)

@@ -1,9 +1,13 @@
 """Takes a model that the operator made, holds it against the layout kept with the state, and prepares it."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 
+from streamapp.author.model import KnownPlacement
 from streamapp.jobmodel.job_model import JobModel
+from streamapp.placement.placement_reason import PlacementReason
+from streamapp.placement.task_placement import PriorLocality
 from streamapp.protocol.wanted_state import WantedState
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.groupers.grouping_request import Assignment
@@ -25,19 +29,32 @@ def launch_wanted(
     wanted: WantedState,
     model: JobModel,
     before: Launch | None = None,
+    known: KnownPlacement | None = None,
 ) -> Launch | Refusal:
-    """The model ready to run, or why it cannot be taken: then the one that runs continues."""
+    """The model ready to run, or why it cannot be taken: then the one that runs continues.
+
+    `known` is the placement that the model ends, as the driver knows it: the page says by it why tasks moved.
+    """
     assignment = wanted_assignment(context, wanted, model)
     if isinstance(assignment, Refusal):
         return assignment
     world = replace(live_world(context, model.processors, time.time()), layout=assignment.layout)
     proposal = proposed(context.app, world)
-    known = before.proposal if before else None
-    same = known is not None and (proposal.graph, proposal.plan) == (known.graph, known.plan)
+    planned = before.proposal if before else None
+    same = planned is not None and (proposal.graph, proposal.plan) == (planned.graph, planned.plan)
     program = before.program if before and same else None
     locations = {name: wanted.locations.get(name) for name in model.processors}
-    draft = Draft(proposal, assignment, world.counts, model, locations)
+    reasons = placement_reasons(model, locations, known) if known else {}
+    draft = Draft(proposal, assignment, world.counts, model, locations, reasons)
     return prepare_launch(context, session, draft, program)
+
+
+def placement_reasons(
+    model: JobModel, locations: Mapping[str, str | None], known: KnownPlacement
+) -> dict[str, PlacementReason]:
+    """Why the operator has placed each task where it is, by the facts that both of them know."""
+    prior = PriorLocality(known.task_locations, locations, known.owners, known.stores)
+    return prior.reasons({task.name: model.owner(task.name) for task in model.tasks})
 
 
 def wanted_assignment(context: AppContext, wanted: WantedState, model: JobModel) -> Assignment | Refusal:

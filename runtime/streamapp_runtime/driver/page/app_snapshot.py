@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from streamapp.placement.placement_reason import PlacementReason
 from streamapp.plan.render.display_names import legible
 from streamapp.plan.render.wording import ROLES
 from streamapp_runtime.driver.page.run_facts import RunFacts
@@ -21,12 +22,14 @@ from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 
 HIDDEN_REASON: Final = "hidden, since it may repeat values"
+PLACEMENTS: Final = tuple(PlacementReason)
+"""Tasks have the number of their reason, since its sentence is as long as all else of a task."""
 Fields = dict[str, object]
 
 
 def app_snapshot(facts: RunFacts) -> Fields:
     """All that a page shows, but for the picture of the plan."""
-    return live_fields(facts) | {"history": history_columns(facts.history)}
+    return live_fields(facts) | {"history": history_columns(facts.history), "placements": PLACEMENTS}
 
 
 def stream_history(facts: RunFacts, shown_name: str) -> Columns | None:
@@ -77,7 +80,13 @@ def live_fields(facts: RunFacts) -> Fields:
         "waits": list(waits(facts)),
         "refused": [one.message for one in facts.refused],
         "notes": [
-            {"at": round(note.at, 3), "kind": note.kind, "text": note.text, "moved": note.moved}
+            {
+                "at": round(note.at, 3),
+                "kind": note.kind,
+                "text": note.text,
+                "moved": note.moved,
+                "reasons": list(note.reasons),
+            }
             for note in reversed(facts.notes)
         ],
     }
@@ -175,6 +184,7 @@ def _task(task: str, app: RunningApp, facts: RunFacts, report: TaskReport | str)
     fields: Fields = {
         "name": legible(task),
         "partitions": list(map(legible, app.partitions.get(task, ()))),
+        "placement": PLACEMENTS.index(app.reasons[task]) if task in app.reasons else None,
         "inPerSecond": _rate(facts.task_rates, task),
         "lag": facts.last.task_lags.get(task, 0) if facts.last else 0,
     }

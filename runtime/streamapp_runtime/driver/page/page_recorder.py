@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Final
 
+from streamapp.placement.placement_reason import PlacementReason
 from streamapp.protocol.driver_report import ReportedWarning
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
@@ -101,7 +102,7 @@ class PageRecorder:
     def launched(self, launch: Launch) -> None:
         """Note what runs."""
         self._state.run_by(launch.lanes)
-        self.runs(running_app(launch, launch.lanes, self._state.tables))
+        self.runs(running_app(launch, launch.lanes, launch.reasons, self._state.tables))
 
     def runs(self, app: RunningApp) -> None:
         """Note what runs from now on: no task of it has done anything yet."""
@@ -111,7 +112,9 @@ class PageRecorder:
 
     def changed(self, change: RunChange) -> None:
         """Note who runs what from now on, and what cannot be."""
-        app = running_app(change.launch, change.lanes, self._state.tables)
+        is_placed = change.kind in {ChangeKind.MODEL, ChangeKind.LANES}
+        reasons = change.reasons if is_placed or self._app is None else self._app.reasons
+        app = running_app(change.launch, change.lanes, reasons, self._state.tables)
         with self._lock:
             self._app = app
             self._state.run_by(change.lanes)
@@ -119,7 +122,9 @@ class PageRecorder:
                 self._begin_model()
             if change.kind is ChangeKind.REFUSED:
                 self._refused = tuple(warning.redacted(redacted) for warning in change.warnings)
-            self._note(change.kind, change.text, change.moved)
+            self._note(
+                change.kind, change.text, change.moved, _reasons_of_moves(reasons) if change.moved else ()
+            )
         if change.kind is ChangeKind.LANES:
             self.lacks(change.missing)
 
@@ -268,12 +273,18 @@ class PageRecorder:
             self._batch_seconds = 0.0
             self._point_at = at
 
-    def _note(self, kind: str, text: str, moved: int = 0) -> None:
+    def _note(self, kind: str, text: str, moved: int = 0, reasons: tuple[tuple[str, int], ...] = ()) -> None:
         """Remember something that happened; the same once more takes the place of the one before."""
-        note = RunNote(self.now(), kind, redacted(text)[:LONGEST_NOTE], moved)
+        note = RunNote(self.now(), kind, redacted(text)[:LONGEST_NOTE], moved, reasons)
         if self._notes and (self._notes[-1].kind, self._notes[-1].text) == (note.kind, note.text):
             self._notes.pop()
         self._notes.append(note)
+
+
+def _reasons_of_moves(reasons: Mapping[str, PlacementReason]) -> tuple[tuple[str, int], ...]:
+    """Why tasks are not where they were, and how many for each reason, the most frequent first."""
+    others = (reason for reason in reasons.values() if reason.kind not in {"stayed", "new"})
+    return tuple(Counter(map(str, others)).most_common())
 
 
 def _rates(before: Mapping[str, int], after: Mapping[str, int], seconds: float) -> dict[str, float]:

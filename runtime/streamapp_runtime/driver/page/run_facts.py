@@ -30,6 +30,7 @@ class RunNote:
     kind: str
     text: str
     moved: int = 0
+    reasons: tuple[tuple[str, int], ...] = ()  # why so many tasks changed their processor or location
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from streamapp.graph.nodes import Graph, OperatorNode
 from streamapp.graph.wiring import direct_producers, streams_read
+from streamapp.placement.placement_reason import PlacementReason
 from streamapp.plan.partition_plan import Plan
 from streamapp.tasks.layouts.split import Split
 from streamapp_runtime.driver.start.launch import Launch
@@ -32,6 +33,7 @@ class RunningApp:
     partitions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # task -> what it reads
     topics: Mapping[str, str] = field(default_factory=dict)  # topic -> the stream that the app calls it
     locations: Mapping[str, str | None] = field(default_factory=dict)  # processor -> where it is
+    reasons: Mapping[str, PlacementReason] = field(default_factory=dict)  # task -> why it is on its processor
     counts: Mapping[str, int | None] = field(default_factory=dict)  # stream -> partitions of today
     splits: tuple[Split, ...] = ()  # growths that are remembered
     timed_inputs: Mapping[str, frozenset[str]] = field(default_factory=dict)  # task -> those with event times
@@ -43,7 +45,10 @@ class RunningApp:
 
 
 def running_app(
-    launch: Launch, lanes: Mapping[str, tuple[str, ...]], sizes: Callable[[], TableSizes]
+    launch: Launch,
+    lanes: Mapping[str, tuple[str, ...]],
+    reasons: Mapping[str, PlacementReason],
+    sizes: Callable[[], TableSizes],
 ) -> RunningApp:
     """A launch as the page shows it, with its tasks on these processors."""
     layout = launch.assignment.layout
@@ -59,6 +64,7 @@ def running_app(
         },
         topics={topic: declared_stream(stream) for stream, topic in launch.topics.items()},
         locations=launch.locations,
+        reasons=reasons,
         counts=launch.counts,
         splits=layout.splits,
         timed_inputs=_timed_inputs(launch.setup.time),

@@ -1,12 +1,13 @@
 """A model of the app and what it was made from, or the refusal that says why there is none."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from streamapp.author.model import KnownPlacement, next_model
 from streamapp.author.problems import proposal_problems, refusal_problem
 from streamapp.author.proposal import Proposal, World
 from streamapp.jobmodel.job_model import JobModel
+from streamapp.placement.placement_reason import PlacementReason
 from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.groupers.grouping_request import Assignment
 from streamapp.tasks.refusal import Refusal
@@ -23,6 +24,7 @@ class Draft:
     counts: Mapping[str, int | None]  # the partitions for which it was made, by stream
     model: JobModel
     locations: Mapping[str, str | None]  # processor -> where it is
+    reasons: Mapping[str, PlacementReason] = field(default_factory=dict)  # task -> why it is on its processor
 
 
 def draft_model(app: StreamApp, world: World, known: KnownPlacement) -> Draft:
@@ -38,7 +40,8 @@ def draft_model(app: StreamApp, world: World, known: KnownPlacement) -> Draft:
     following = next_model(app, assignment, world.processors or (), known, reassign=True)
     if isinstance(following, Refusal):
         raise AppRefusedError([refusal_problem(app, following)], proposal)
-    return Draft(proposal, assignment, world.counts, following.model, following.locations)
+    reasons = following.placement.reasons() if following.placement else {}
+    return Draft(proposal, assignment, world.counts, following.model, following.locations, reasons)
 
 
 def first_draft(app: StreamApp, world: World, known: KnownPlacement) -> Draft:

@@ -12,6 +12,7 @@ from streamapp.author.names import processor_names
 from streamapp.author.proposal import Proposal
 from streamapp.jobmodel.job_model import JobModel
 from streamapp.placement.locations.store_history import StorePositions
+from streamapp.placement.placement_reason import PlacementReason
 from streamapp.placement.placer import place_tasks
 from streamapp.placement.task_placement import TaskPlacement
 from streamapp.spec.resource.app import StreamApp
@@ -73,6 +74,7 @@ class Launch:
     shared: frozenset[Partition] = frozenset()  # what every task reads
     broadcasts: tuple[BroadcastTable, ...] = ()
     locations: Mapping[str, str | None] = field(default_factory=dict)  # processor -> where it is
+    reasons: Mapping[str, PlacementReason] = field(default_factory=dict)  # task -> why it is on its processor
     counts: Mapping[str, int | None] = field(default_factory=dict)  # stream -> partitions it was made for
     settle: float = 0.0  # seconds after a growth for which producers may still use the old count
     turn: BoundedTurn | None = None  # of a batch app
@@ -211,6 +213,7 @@ def prepare_launch(
         shared=frozenset(assignment.broadcast),
         broadcasts=shared,
         locations=draft.locations,
+        reasons=draft.reasons,
         counts=_with_made(draft.counts, counts_of(app, system)),
         settle=settle_seconds(app),
         turn=turn,

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streamapp.placement.placement_reason import PlacementReason
 from streamapp.placement.placer import place_tasks
 from streamapp.placement.task_placement import TaskPlacement
 from streamapp.tasks.refusal import Refusal
@@ -54,6 +55,16 @@ def test_while_all_are_there_the_model_is_as_it_is() -> None:
     world = one_machine()
     assert world.after(0, "abc") == WHOLE
     assert world.assignment.complete
+
+
+def test_tasks_that_go_to_other_processors_have_a_reason_and_those_that_wait_keep_theirs() -> None:
+    world = three_machines()
+    world.after(0, "ab")
+    assert world.assignment.reasons == {}
+    world.after(DELAY, "ab")
+    reasons = world.assignment.reasons
+    assert {task for task, reason in reasons.items() if reason is PlacementReason.STAYED} == set("0314")
+    assert {reasons[task] for task in "25"} == {PlacementReason.MOVED_LOCATION_GONE}
 
 
 def test_the_tasks_of_a_processor_that_is_lost_wait_while_the_others_go_on() -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from streamapp.placement.placement_reason import PlacementReason
 from streamapp_runtime.driver.page.running_app import RunningApp
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from tests.harness.engine.batch_results import batch
@@ -83,6 +84,21 @@ def test_what_happens_is_shown_without_another_load(browser: Browser) -> None:
         run.batches(replace(batch(100), reports=reports(app)), count=1)
         expect(page.locator("#state")).to_have_text("running")
         expect(page.locator("#alerts li")).to_have_count(0)
+
+
+def test_a_task_has_the_reason_for_its_processor_and_a_change_the_reasons_of_its_moves(
+    browser: Browser,
+) -> None:
+    app = running(shop(5), tasks=4, processors=2)
+    app = replace(app, reasons={"Partition 0": PlacementReason.MOVED_LOCATION_FULL})
+    run = busy(app)
+    with watched(browser, run) as one:
+        page = one.page
+        reasons = page.locator("#processors tbody tr", has_text="Partition 0").locator("td").last
+        expect(reasons).to_have_text("moved: the processors at its location carry their share")
+        unknown = page.locator("#processors tbody tr", has_text="Partition 1").locator("td").last
+        expect(unknown).to_have_text("placed before this driver started")
+        assert one.faults == []
 
 
 def test_a_driver_that_is_gone_is_said_to_be(browser: Browser) -> None:

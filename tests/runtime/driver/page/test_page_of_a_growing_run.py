@@ -4,6 +4,7 @@ import json
 import time
 from typing import Any
 
+from streamapp.placement.placement_reason import PlacementReason
 from streamapp_runtime.driver.batches.run_change import change_refused, lanes_changed, model_switched
 from streamapp_runtime.driver.page.app_snapshot import app_snapshot
 from streamapp_runtime.driver.page.page_recorder import PageRecorder
@@ -18,12 +19,20 @@ def shown(page: PageRecorder) -> dict[str, Any]:
     return snapshot
 
 
+def placements(page: PageRecorder) -> set[str]:
+    """Why tasks are on their processors, as the page reads it."""
+    snapshot = shown(page)
+    tasks = [task for processor in snapshot["processors"] for task in processor["tasks"]]
+    return {snapshot["placements"][task["placement"]] for task in tasks}
+
+
 def test_the_page_shows_the_model_that_runs_and_the_growth_that_brought_it(env: AppEnv) -> None:
     env.write("events", inputs(numbered(0, 2), "user"), partitions=2)
     run = Run.start(env, chained())
     page = PageRecorder(time.monotonic, time.time)
     before, lanes_before = run.loop.launch, run.loop.supervisor.lanes
     page.launched(before)
+    assert placements(page) == {PlacementReason.NEW}
     batch = run.loop.step()
     assert batch is not None
     page.batch(batch)
@@ -39,6 +48,7 @@ def test_the_page_shows_the_model_that_runs_and_the_growth_that_brought_it(env: 
     assert (growth["stream"], growth["before"], growth["after"], growth["settled"]) == ("events", 2, 4, False)
     (note,) = switched["notes"]
     assert "events" in note["text"]
+    assert placements(page) == {PlacementReason.STAYED}
     (events,) = [row for row in switched["streams"] if row["name"] == "events"]
     assert events["partitions"] == 4
     (processor,) = switched["processors"]

@@ -62,8 +62,10 @@ const growths = new LiveTable(byId("growths"), [
 const notes = new LiveTable(byId("notes"), [
   column("at", "number", (row) => clock(row.at)),
   column("what", "word", (row) => row.kind),
-  column("message", "text", (row) => row.text),
+  column("message", "text", (row) => [row.text, ...row.reasons.map(([reason, tasks]) => `${count(tasks)} × ${reason}`)].join("; ")),
 ], "Nothing but batches since the driver started.", "What happened");
+
+let placements = []; // why tasks are on their processors: sentences, by number
 
 // Processors, each with the tasks that it runs; the tasks are written while they are shown.
 class ProcessorList {
@@ -117,6 +119,7 @@ class ProcessorList {
       column("lag", "number", lagText, lags),
       column("state", "word", (row) => row.state, (row) => row.state !== "working"),
       column("why", "text", (row) => row.why),
+      column("placement", "text", (row) => placements[row.placement] ?? "placed before this driver started"),
     ], "It has no tasks.", "Tasks");
     entry.table.write(entry.tasks, (row) => row.name, () => true);
   }
@@ -382,6 +385,7 @@ async function load() {
     if (!answer.ok) throw new Error(answer.statusText);
     const moment = await answer.json();
     charts.replace(moment.history);
+    placements = moment.placements;
     await take(moment);
   } catch {
     lost = true;
