@@ -34,9 +34,25 @@ def app_snapshot(facts: RunFacts) -> Fields:
 
 def stream_history(facts: RunFacts, shown_name: str) -> Columns | None:
     """The history of the stream that a page shows by this name; None where the app has none."""
-    streams = facts.app.plan.streams if facts.app else {}
-    stream = next((name for name in streams if legible(name) == shown_name), None)
+    stream = _stream_shown_as(facts, shown_name)
     return None if stream is None else stream_history_columns(facts.history, stream)
+
+
+def stream_growth(facts: RunFacts, shown_name: str) -> Fields | None:
+    """What a growth of the stream that a page shows by this name would change; None where the app has none.
+
+    It is asked for when a stream is chosen: each answer plans the app anew.
+    """
+    stream = _stream_shown_as(facts, shown_name)
+    if facts.app is None or stream is None:
+        return None
+    outlook = facts.app.outlook(stream)
+    return {"text": legible(outlook.text) if outlook else ""}
+
+
+def _stream_shown_as(facts: RunFacts, shown_name: str) -> str | None:
+    streams = facts.app.plan.streams if facts.app else {}
+    return next((name for name in streams if legible(name) == shown_name), None)
 
 
 def live_fields(facts: RunFacts) -> Fields:

@@ -16,8 +16,14 @@ from streamapp.plan.render.web_page.zoom_script import ZOOM_SCRIPT
 from streamapp.served_pages.page_safety import PAGE_HEADERS
 from streamapp.served_pages.shared_assets import SCRIPT_TYPE, STYLE_TYPE, Assets, page_asset
 from streamapp_runtime.driver.loopback_requests import refusal_of
-from streamapp_runtime.driver.page.app_snapshot import app_snapshot, live_fields, stream_history
+from streamapp_runtime.driver.page.app_snapshot import (
+    app_snapshot,
+    live_fields,
+    stream_growth,
+    stream_history,
+)
 from streamapp_runtime.driver.page.page_recorder import PageRecorder
+from streamapp_runtime.driver.page.run_facts import RunFacts
 from streamapp_runtime.driver.page.running_app import RunningApp
 
 if TYPE_CHECKING:
@@ -38,6 +44,10 @@ _ASSETS: Final[Assets] = {
     "uPlot.min.css": ("uPlot.min.css", STYLE_TYPE),
     "uPlot.iife.min.js": ("uPlot.iife.min.js", SCRIPT_TYPE),
     "uPlot.LICENSE": ("uPlot.LICENSE", _TEXT),
+}
+_OF_STREAM: Final[Mapping[str, Callable[[RunFacts, str], Mapping[str, object] | None]]] = {
+    "history": stream_history,
+    "growth": stream_growth,
 }
 _THEME: Final = variables(":root") + svg_style.STYLE
 
@@ -77,7 +87,8 @@ class PageRoutes:
             return answer("308 Permanent Redirect", _TEXT, b"", ("Location", PREFIX))
         if name == "events":
             return self._stream(start_response, answer)
-        content = self._stream_history(environ) if name == "history" else self._content(name)
+        of_stream = _OF_STREAM.get(name)
+        content = self._content(name) if of_stream is None else self._of_stream(environ, of_stream)
         if content is None:
             return answer("404 Not Found", _TEXT, b"look at /page/\n")
         return answer("200 OK", *content)
@@ -96,11 +107,13 @@ class PageRoutes:
             case _:
                 return page_asset(name, __package__, _ASSETS)
 
-    def _stream_history(self, environ: "WSGIEnvironment") -> tuple[str, bytes] | None:
-        """The history of the stream that a request names; None where the app has no such stream."""
+    def _of_stream(
+        self, environ: "WSGIEnvironment", answer: Callable[[RunFacts, str], Mapping[str, object] | None]
+    ) -> tuple[str, bytes] | None:
+        """What is told of the stream that a request names; None where the app has no such stream."""
         streams = parse_qs(environ.get("QUERY_STRING", "")).get("stream", [])
-        columns = stream_history(self.recorder.facts(), streams[0]) if len(streams) == 1 else None
-        return None if columns is None else (_JSON, _json(columns))
+        fields = answer(self.recorder.facts(), streams[0]) if len(streams) == 1 else None
+        return None if fields is None else (_JSON, _json(fields))
 
     def _stream(self, start_response: "StartResponse", answer: Callable[..., list[bytes]]) -> Iterable[bytes]:
         with self._lock:

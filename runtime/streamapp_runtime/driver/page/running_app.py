@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
+from streamapp.author.growth_outlook import GrowthOutlook, growth_outlook
+from streamapp.author.proposal import World
 from streamapp.graph.nodes import Graph, OperatorNode
 from streamapp.graph.wiring import direct_producers, streams_read
 from streamapp.placement.placement_reason import PlacementReason
@@ -19,6 +22,11 @@ TableSizes = Mapping[str, tuple[int, int]]
 def no_sizes() -> TableSizes:
     """The sizes where there is no store on disk."""
     return {}
+
+
+def no_outlook(_: str) -> GrowthOutlook | None:
+    """The outlook where nothing is known of streams."""
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +46,7 @@ class RunningApp:
     splits: tuple[Split, ...] = ()  # growths that are remembered
     timed_inputs: Mapping[str, frozenset[str]] = field(default_factory=dict)  # task -> those with event times
     sizes: Callable[[], TableSizes] = no_sizes
+    outlook: Callable[[str], GrowthOutlook | None] = no_outlook  # of a stream with twice the partitions
     streams_before: Mapping[str, frozenset[str]] = field(init=False)  # operator -> those whose rows reach it
 
     def __post_init__(self) -> None:
@@ -69,7 +78,17 @@ def running_app(
         splits=layout.splits,
         timed_inputs=_timed_inputs(launch.setup.time),
         sizes=sizes,
+        outlook=partial(_doubled, launch),
     )
+
+
+def _doubled(launch: Launch, stream: str) -> GrowthOutlook | None:
+    """What would follow if a stream had twice the partitions, which every rule of tasks allows at first."""
+    layout, count = launch.assignment.layout, launch.counts.get(stream)
+    if count is None:
+        return None
+    world = World(launch.counts, layout, layout.run, processors=tuple(launch.lanes))
+    return growth_outlook(launch.app, world, launch.assignment, stream, 2 * count)
 
 
 def _timed_inputs(event_time: EventTimeSetup | None) -> dict[str, frozenset[str]]:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from streamapp.author.growth_outlook import GrowthOutlook
 from streamapp.placement.placement_reason import PlacementReason
 from streamapp_runtime.driver.page.running_app import RunningApp
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
@@ -159,6 +160,17 @@ def test_a_page_opened_late_has_the_history_of_the_stream_that_is_chosen(browser
         expect(select).to_have_value("")
         expect(page.locator("#lag-now")).to_have_text("77")
         assert chart_lags(page)[0] == float(total.replace(",", ""))
+        assert one.faults == []
+
+
+def test_what_a_growth_would_change_is_shown_for_the_stream_that_is_chosen(browser: Browser) -> None:
+    outlook = {"views": GrowthOutlook("views", 8, 16, HOSTILE)}.get
+    with watched(browser, busy(replace(running(shop(5), tasks=4), outlook=outlook))) as one:
+        page, shown = one.page, one.page.locator(".outlook")
+        page.locator("#charted").select_option("views")
+        expect(shown).to_have_text(f"views: With 16 partitions instead of 8: {HOSTILE}")
+        page.locator("#charted").select_option("users")
+        expect(shown).to_be_empty()
         assert one.faults == []
 
 

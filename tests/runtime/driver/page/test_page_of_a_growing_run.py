@@ -6,7 +6,7 @@ from typing import Any
 
 from streamapp.placement.placement_reason import PlacementReason
 from streamapp_runtime.driver.batches.run_change import change_refused, lanes_changed, model_switched
-from streamapp_runtime.driver.page.app_snapshot import app_snapshot
+from streamapp_runtime.driver.page.app_snapshot import app_snapshot, stream_growth
 from streamapp_runtime.driver.page.page_recorder import PageRecorder
 from tests.harness.runs.app_runs import AppEnv, inputs
 from tests.harness.runs.chained_app import chained, numbered
@@ -39,6 +39,11 @@ def test_the_page_shows_the_model_that_runs_and_the_growth_that_brought_it(env: 
     first = shown(page)
     assert (first["model"], first["growths"], first["notes"]) == (before.model.version, [], [])
 
+    assert stream_growth(page.facts(), "events") == {
+        "text": "With 4 partitions instead of 2: 2 tasks as before. The new partitions are read by the"
+        " tasks that hold the state of their keys: events#2 by Partition 0, events#3 by Partition 1."
+        " The app restarts for it (onPartitionChange: restart)."
+    }
     env.grow("events", 4)
     reasons = run.review()
     page.changed(model_switched(before, lanes_before, run.loop.launch, reasons))
@@ -52,6 +57,8 @@ def test_the_page_shows_the_model_that_runs_and_the_growth_that_brought_it(env: 
     (events,) = [row for row in switched["streams"] if row["name"] == "events"]
     assert events["partitions"] == 4
     (processor,) = switched["processors"]
+    by_task = {task["name"]: task["partitions"] for task in processor["tasks"]}
+    assert by_task == {"Partition 0": ["events#0", "events#2"], "Partition 1": ["events#1", "events#3"]}
     read = sorted(partition for task in processor["tasks"] for partition in task["partitions"])
     assert read == [f"events#{index}" for index in range(4)]
     assert {task["why"] for task in processor["tasks"]} == {"not run by this model yet"}

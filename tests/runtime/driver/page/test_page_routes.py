@@ -3,6 +3,7 @@
 import json
 import re
 import socket
+from dataclasses import replace
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
@@ -10,6 +11,7 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 from prometheus_client import CollectorRegistry
 
+from streamapp.author.growth_outlook import GrowthOutlook
 from streamapp.served_pages import shared_assets
 from streamapp.served_pages.page_safety import CONTENT_POLICY
 from streamapp.served_pages.shared_assets import SHARED_ASSETS
@@ -80,6 +82,18 @@ def test_the_history_of_a_stream_is_asked_for_by_the_name_that_is_shown() -> Non
         assert json.loads(body)["rowsIn"] == [5.0, 5.0, 5.0]
         for query in ("", "?stream=other", "?stream=a&stream=b"):
             assert got(url + "history" + query)[0] == 404
+
+
+def test_what_a_growth_would_change_is_asked_for_by_the_name_that_is_shown() -> None:
+    run = WatchedRun()
+    graph = drawn(reads("a\nb"), maps("seen", "a\nb"))
+    outlook = GrowthOutlook("a\nb", 2, 4, "it cannot be")
+    run.recorder.runs(replace(running(graph), outlook={"a\nb": outlook}.get))
+    with page_served(run.recorder) as url:
+        status, kind, body = got(url + "growth?" + urlencode({"stream": "a\\nb"}))
+        assert (status, kind) == (200, "application/json; charset=utf-8")
+        assert json.loads(body) == {"text": "With 4 partitions instead of 2: it cannot be"}
+        assert got(url + "growth?stream=other")[0] == 404
 
 
 def test_the_page_has_no_script_and_no_style_of_its_own() -> None:

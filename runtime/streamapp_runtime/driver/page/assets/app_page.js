@@ -19,6 +19,10 @@ const streams = new LiveTable(byId("streams"), [
   column("behind", "number", (row) => duration(row.behind)),
 ], "There is no plan yet.", "Streams");
 
+const outlook = element("p", "outlook"); // what a growth of the chosen stream would change
+outlook.setAttribute("aria-live", "polite");
+byId("streams").append(outlook);
+
 const operators = new LiveTable(byId("operators"), [
   column("operator", "name", (row) => row.name),
   column("kind", "word", (row) => row.kind),
@@ -264,6 +268,23 @@ let lost = false;
 const filter = byId("filter");
 const wanted = () => filter.value.trim().toLowerCase();
 
+// What a growth of the chosen stream would change: asked for once for each choice and model.
+async function showOutlook() {
+  const isStream = live.streams.some((one) => one.name === chosen);
+  const asked = isStream ? `${live.started} ${live.model} ${chosen}` : "";
+  if (asked === (outlook.dataset.asked ?? "")) return;
+  outlook.dataset.asked = asked;
+  setText(outlook, "");
+  if (!asked) return;
+  try {
+    const answer = await fetch(`growth?stream=${encodeURIComponent(chosen)}`);
+    const text = answer.ok ? (await answer.json()).text : "";
+    if (asked === outlook.dataset.asked) setText(outlook, text && `${chosen}: ${text}`);
+  } catch {
+    outlook.dataset.asked = ""; // asked again once the driver is back
+  }
+}
+
 // Chooses a node of the plan, or none. The charts are those of the stream that is chosen.
 function choose(name) {
   chosen = name;
@@ -364,6 +385,7 @@ function write() {
   notes.write(moment.notes, (row) => `${row.at} ${row.kind} ${row.text}`, () => true);
   picture.write(flowsOf(moment), figuresOf(moment));
   picture.mark(chosen, matches);
+  showOutlook();
 }
 
 async function take(moment) {
