@@ -94,6 +94,22 @@ def test_a_line_without_end_is_written_before_it_fills_the_memory() -> None:
     assert len(written.getvalue()) == 100_000
 
 
+def test_a_sample_of_a_bad_record_is_without_the_value_before_it_is_cut() -> None:
+    script = f"""
+from streamapp_runtime.lanes.protocol.rejections import LONGEST_SAMPLE
+from streamapp_runtime.lanes.records.dead_letters import RejectedRecord
+from streamapp_runtime.redacted_output import redact_output
+
+redact_output([{MARK!r}])
+value = b"x" * (LONGEST_SAMPLE - 5) + {MARK.encode()!r}
+sample = RejectedRecord("events", 1, 7, "no number", {MARK.encode()!r}, value, 0).sample(with_content=True)
+assert sample.key == "***", sample.key
+assert sample.value == "x" * (LONGEST_SAMPLE - 5) + "***", sample.value
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_what_the_jvm_of_a_driver_logs_goes_the_same_way() -> None:
     script = f"""
 from streamapp_runtime.driver.spark.spark_session import open_configured_session

@@ -63,7 +63,7 @@ T = TypeVar("T")
 @click.option(
     "--show-values",
     is_flag=True,
-    help="With --page: show reasons that may repeat what records hold.",
+    help="With --page: show samples of bad records, and reasons that may repeat what records hold.",
 )
 @click.option(
     "--state-queries",
@@ -166,6 +166,7 @@ def run(
         until_end=until_end,
         seconds=seconds,
         rows=rows,
+        show_values=show_values,
         fresh=fresh,
         code=code,
         logging=LogSettings(log_format, log_level),

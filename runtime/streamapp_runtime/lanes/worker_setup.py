@@ -43,5 +43,6 @@ class WorkerSetup:
     begins: Mapping[Partition, int] = field(default_factory=dict)  # of changelogs: what is before is no state
     format_options: Mapping[str, FormatOptions] = field(default_factory=dict)  # of streams that have any
     placements: Mapping[str, KeyPlacement] = field(default_factory=dict)  # by stream, where keys are divided
+    show_values: bool = False  # whether samples of records that are left out have their content
     logging: ProcessLogging | None = None  # of a worker; None: Python's own
     secret_sources: SecretSources = NO_SECRETS  # whose values no worker writes into its output

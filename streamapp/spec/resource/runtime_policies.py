@@ -100,7 +100,7 @@ class RunPage(Part):
     enabled: bool = False
     """Whether it is served. `kubectl port-forward` of the driver's pod reaches it, and nothing else."""
     show_values: bool = False
-    """Whether it shows reasons of bad records and failures, which may repeat what records hold."""
+    """Whether it shows samples of bad records, and reasons that may repeat what records hold."""
 
 
 class StateQueryAccess(Part):

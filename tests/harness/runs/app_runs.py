@@ -100,13 +100,16 @@ class AppEnv:
             transaction.append(Partition(self.prefix + stream, index), end)
         transaction.commit()
 
-    def launched(self, app: StreamApp, processors: int = 1) -> tuple[CheckpointStream, Launch]:
+    def launched(
+        self, app: StreamApp, processors: int = 1, *, show_values: bool = False
+    ) -> tuple[CheckpointStream, Launch]:
         """The app, ready to run; AppRefusedError for what a run refuses before it asks the compiler."""
         app = self.in_environment(app)
         if problems := unsupported_fields(app):
             raise AppRefusedError(problems)
         ledger = CheckpointStream(self.system, f"{app.application_id}.checkpoint")
-        context = AppContext(app, self.home, self.system, ledger, load_user_functions(app))
+        functions = load_user_functions(app)
+        context = AppContext(app, self.home, self.system, ledger, functions, show_values=show_values)
         return ledger, launch(context, self.session, processors)
 
     def run(self, app: StreamApp, *, rows: int | None = None) -> list[BatchResult]:

@@ -14,7 +14,9 @@ from streamapp_runtime.crash_points import VARIABLE
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.failures import FinalFailureError
+from streamapp_runtime.lanes.protocol.rejections import LONGEST_SAMPLE, MOST_SAMPLES
 from tests.harness.runs.app_runs import AppEnv, Input, Row, app, in_order, inputs
+from tests.harness.runs.drained_loop import drain
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, n INT"}
 LETTERS = {"name": "letters"}
@@ -51,6 +53,28 @@ def test_bad_records_are_skipped_and_counted(env: AppEnv) -> None:
     batches = env.run(copying({"action": "skip"}), rows=8)
     assert env.rows("out") == in_order(GOOD)
     assert sum(batch.bad for batch in batches) == 2
+
+
+@pytest.mark.parametrize("show_values", [False, True])
+def test_samples_of_bad_records_have_their_content_only_where_values_are_shown(
+    env: AppEnv, show_values: bool
+) -> None:
+    long = Input("u2", b'{"user": "u2", "n": "' + b"x" * 500 + b'"}')
+    env.write("events", [*inputs(GOOD, "user"), BROKEN, long, *[BROKEN] * 5], partitions=1)
+    _, ready = env.launched(copying({"action": "skip"}), show_values=show_values)
+    loop = Loop(env.session, CurrentRun.of(ready, batch_rows=1_000), pause=lambda _: None)
+    loop.start()
+    samples = [sample for result in drain(loop) for sample in result.samples]
+    loop.release()
+    assert len(samples) == MOST_SAMPLES
+    assert {(one.stream, one.partition) for one in samples} == {("events", 0)}
+    first, second = (next(one for one in samples if one.offset == offset) for offset in (30, 31))
+    assert "n" in first.reason
+    if show_values:
+        assert (first.key, first.value) == ("u1", '{"user": "u1", "n": "many"}')
+        assert second.value == long.value.decode()[:LONGEST_SAMPLE] + "..."
+    else:
+        assert {(one.key, one.value) for one in samples} == {(None, None)}
 
 
 @pytest.mark.parametrize("rows", [None, 8])

@@ -6,10 +6,12 @@ from hypothesis import strategies as st
 
 from streamapp_runtime.lanes.protocol.rejections import (
     MOST_REASONS,
+    MOST_SAMPLES,
     OTHER_REASONS,
     RejectionCause,
     RejectionCount,
     RejectionReport,
+    RejectionSample,
 )
 from streamapp_runtime.lanes.records.dead_letters import RejectedRecord
 from streamapp_runtime.lanes.records.rejection_policy import RejectionLimit, counted_on, samples
@@ -65,6 +67,16 @@ def test_what_a_task_left_out_travels_as_it_is() -> None:
     report.note("events", ["by zero", "no number", "by zero"])
     assert RejectionReport.parse(report.fields()) == report
     assert RejectionReport().fields() == {}
+
+
+def test_samples_travel_as_they_are_and_no_more_than_a_few() -> None:
+    report, other = RejectionReport(), RejectionReport()
+    made = [RejectionSample("events", 3, offset, "no number", None, "") for offset in range(9)]
+    report.sample(iter(made[:2]))
+    other.sample(iter(made[2:]))
+    report.add(other)
+    assert report.samples == made[:MOST_SAMPLES]
+    assert RejectionReport.parse(report.fields()) == report
 
 
 def test_reasons_that_differ_in_each_record_are_counted_together() -> None:

@@ -3,14 +3,19 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final
 
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.driver.status_rules import is_fine
-from streamapp_runtime.lanes.protocol.rejections import merged_reasons
+from streamapp_runtime.lanes.protocol.rejections import RejectionSample, merged_reasons
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.traffic import RESTORED_BYTES
 from streamapp_runtime.operators.state.lane_state import LATE_ROWS_COUNTER
 from streamapp_runtime.operators.stateless.stream_operations import declared_stream
+
+MOST_SAMPLES_OF_BATCH: Final = 20
+"""So many records of all tasks are shown of those that are left out in a batch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,7 @@ class BatchResult:
     late: int = 0  # rows that came too late for their windows and joins
     restored_bytes: int = 0  # of the entries that were replayed
     rejected: Mapping[tuple[str, str], int] = field(default_factory=dict)  # left out, by stream and reason
+    samples: tuple[RejectionSample, ...] = ()  # some of what was left out
     filling: int = 0  # records of side inputs that main inputs still wait for
     task_lags: Mapping[str, int] = field(default_factory=dict)  # as `lags`, of the tasks that have any
 
@@ -81,6 +87,7 @@ def batch_result(
         late=_counted(done, LATE_ROWS_COUNTER),
         restored_bytes=_counted(reports, RESTORED_BYTES),
         rejected=_rejected(reports),
+        samples=_samples(reports),
         task_lags=_by_task(pending) - _by_task(done_ranges),
     )
 
@@ -96,6 +103,11 @@ def _rejected(reports: Iterable[TaskReport]) -> Counter[tuple[str, str]]:
         if report.checkpoint:
             reasons = merged_reasons(reasons, report.rejections.reasons)
     return reasons
+
+
+def _samples(reports: Iterable[TaskReport]) -> tuple[RejectionSample, ...]:
+    samples = (sample for report in reports if report.checkpoint for sample in report.rejections.samples)
+    return tuple(islice(samples, MOST_SAMPLES_OF_BATCH))
 
 
 def _by_task(ranges: Iterable[PendingRange]) -> Counter[str]:

@@ -139,7 +139,9 @@ class Managed:
         self._request_executors(wanted)
         run_id = wanted.model.run_id if wanted.model else uuid4().hex
         ledger.open(run_id, Ownership.of_cluster(self.accepted), StateReset.of_cluster(self.accepted))
-        context = AppContext(self.app, storage, system, ledger, self._functions)
+        page = self.app.spec.page
+        shown = page.enabled and page.show_values
+        context = AppContext(self.app, storage, system, ledger, self._functions, show_values=shown)
         self._judgement = judge_tasks(context, time.time())
         if self._judgement.answers is None and self._judgement.problems:
             raise AppRefusedError(list(self._judgement.problems))

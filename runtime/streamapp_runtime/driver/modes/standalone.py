@@ -56,6 +56,7 @@ class RunOptions:
     until_end: bool = False
     seconds: float | None = None
     rows: int = 1_000_000
+    show_values: bool = False  # on the page of the app
     fresh: bool = False  # give up what the app knows, and begin as a new one
     code: Path | None = None  # where the app's own code is found, beside what is installed
     logging: LogSettings | None = None  # of what the app's own code logs; None: Python's own
@@ -130,7 +131,9 @@ class Standalone:
         """Take over, and propose the first model; stores stay where an earlier run has left them."""
         try:
             return launch(
-                AppContext(self.app, storage, system, ledger, self._functions),
+                AppContext(
+                    self.app, storage, system, ledger, self._functions, show_values=self.options.show_values
+                ),
                 session,
                 self.options.processors,
                 locality=self._locality,

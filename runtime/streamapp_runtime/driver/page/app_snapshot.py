@@ -91,6 +91,7 @@ def live_fields(facts: RunFacts) -> Fields:
         "bad": facts.bad,
         "late": sum(facts.late.values()),
         "leftOut": _left_out(facts),
+        "samples": list(_samples(facts)),
         "growths": list(_growths(app)) if app else [],
         "filling": last.filling if last else 0,
         "waits": list(waits(facts)),
@@ -228,6 +229,25 @@ def _left_out(facts: RunFacts) -> list[Fields]:
         {"stream": legible(stream), "reason": legible(reason), "records": number}
         for (stream, reason), number in counts.most_common()
     ]
+
+
+def _samples(facts: RunFacts) -> Iterator[Fields]:
+    """Some of what was left out, the newest first. Where values are hidden, it is the places alone."""
+    for sample in reversed(facts.samples):
+        yield {
+            "stream": legible(sample.stream),
+            "partition": sample.partition,
+            "offset": sample.offset,
+            "reason": legible(sample.reason) if facts.show_values else HIDDEN_REASON,
+            "key": _content(sample.key, facts),
+            "value": _content(sample.value, facts),
+        }
+
+
+def _content(text: str | None, facts: RunFacts) -> str:
+    if not facts.show_values:
+        return "hidden"
+    return "null" if text is None else legible(text)
 
 
 def _growths(app: RunningApp) -> Iterator[Fields]:

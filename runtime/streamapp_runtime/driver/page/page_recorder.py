@@ -29,7 +29,7 @@ from streamapp_runtime.driver.reporting.run_messages import outage_message
 from streamapp_runtime.driver.reporting.state_sizes import StateSizes
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.status_rules import is_fine
-from streamapp_runtime.lanes.protocol.rejections import merged_reasons
+from streamapp_runtime.lanes.protocol.rejections import RejectionSample, merged_reasons
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.traffic import ROWS_OUT
 from streamapp_runtime.operators.state.lane_state import LATE_ROWS_COUNTER
@@ -37,6 +37,8 @@ from streamapp_runtime.redacted_output import redacted
 
 MOST_BATCHES: Final = 20
 MOST_NOTES: Final = 50
+MOST_SAMPLES: Final = 20
+"""Of records that were left out."""
 RATE_POINTS: Final = 5
 """Rates of streams are those of the last so many points: a single batch is too short for them."""
 LONGEST_NOTE: Final = 2_000
@@ -87,6 +89,7 @@ class PageRecorder:
     _bad: int = 0
     _late: Counter[str] = field(default_factory=Counter)
     _rejected: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _samples: deque[RejectionSample] = field(default_factory=lambda: deque(maxlen=MOST_SAMPLES))
     _remote: dict[str, Counter[str]] = field(default_factory=dict)
     _state: StateSizes = field(default_factory=StateSizes)
     _awaited: tuple[str, ...] = ()
@@ -146,6 +149,7 @@ class PageRecorder:
             self._batch_seconds += batch.seconds
             self._bad += batch.bad
             self._rejected = merged_reasons(self._rejected, batch.rejected)
+            self._samples.extend(batch.samples)
             self._read.update(batch.read)
             self._state.note(batch.reports)
             self._count(report for report in batch.reports if is_fine(report.status))
@@ -214,6 +218,7 @@ class PageRecorder:
                 bad=self._bad,
                 late=dict(self._late),
                 rejected=dict(self._rejected),
+                samples=tuple(self._samples),
                 remote={
                     table: RemoteCounts(*(counts[counter] for counter in _REMOTE))
                     for table, counts in self._remote.items()

@@ -7,6 +7,7 @@ from streamapp.protocol.driver_report import ReportedWarning
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.page.run_history import HistoryPoint
 from streamapp_runtime.driver.page.running_app import RunningApp
+from streamapp_runtime.lanes.protocol.rejections import RejectionSample
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 
 
@@ -65,6 +66,7 @@ class RunFacts:
     bad: int = 0
     late: Mapping[str, int] = field(default_factory=dict)  # by operator
     rejected: Mapping[tuple[str, str], int] = field(default_factory=dict)  # by stream and reason
+    samples: tuple[RejectionSample, ...] = ()  # of what was left out, the newest last
     remote: Mapping[str, RemoteCounts] = field(default_factory=dict)  # by table
     awaited: tuple[str, ...] = ()  # side inputs without a version, for which rows wait
     slow: str = ""  # of the batch that runs and takes long

@@ -21,3 +21,4 @@ class AppContext:
     ledger: CheckpointStream
     user_functions: UserFunctions
     now: Callable[[], float] = time.time  # seconds since the epoch
+    show_values: bool = False  # whether the page of the app shows what is in records

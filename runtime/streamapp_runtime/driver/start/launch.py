@@ -196,6 +196,7 @@ def prepare_launch(
         remotes=remote_settings(app, compiled.program),
         time=timekeeping_of(app, compiled.program, partitions, ledger, turn, int(context.now() * 1000)),
         late_rows=create_late_row_stream(app, topics, system),
+        show_values=context.show_values,
         secret_sources=context.storage.secret_sources,
         logging=context.storage.logging,
     )

@@ -68,7 +68,11 @@ class FirstLayerBatch(LayerBatch):
         read, outputs = self.context.reads[stream]
         counters = {
             request.number: RejectionCounter(
-                setup.rejection, self.lane.tasks[request.task].rejections, stream, request.range.partition
+                setup.rejection,
+                self.lane.tasks[request.task].rejections,
+                stream,
+                request.range.partition,
+                show_values=setup.show_values,
             )
             for request in requests
         }

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import islice
 from typing import Final
 
 MOST_REASONS: Final = 20
@@ -12,6 +13,10 @@ MOST_REASONS: Final = 20
 OTHER_REASONS: Final = "other reasons"
 LONGEST_KEY: Final = 60
 """So many characters of a record's key are shown."""
+MOST_SAMPLES: Final = 3
+"""So many records of a task are shown of those that are left out in a batch."""
+LONGEST_SAMPLE: Final = 200
+"""So many characters of a sample's reason, key and value are shown."""
 
 
 def record_place(stream: str, partition: int, offset: int, key: bytes | None) -> str:
@@ -22,6 +27,30 @@ def record_place(stream: str, partition: int, offset: int, key: bytes | None) ->
     text = key.decode(errors="replace")
     shown = text if len(text) <= LONGEST_KEY else f"{text[:LONGEST_KEY]}..."
     return f"{place}, key {json.dumps(shown, ensure_ascii=False)}"
+
+
+def bounded(text: str) -> str:
+    """The beginning of a text, as far as a sample shows it."""
+    return text if len(text) <= LONGEST_SAMPLE else f"{text[:LONGEST_SAMPLE]}..."
+
+
+@dataclass(frozen=True, slots=True)
+class RejectionSample:
+    """One of the records that are left out; key and value only where the page of the app shows values."""
+
+    stream: str
+    partition: int
+    offset: int
+    reason: str
+    key: str | None = None
+    value: str | None = None
+
+    @classmethod
+    def parse(cls, fields: Sequence[object]) -> "RejectionSample":
+        """As it was sent, as a list."""
+        stream, partition, offset, reason, key, value = fields
+        texts = (None if one is None else str(one) for one in (key, value))
+        return cls(str(stream), int(str(partition)), int(str(offset)), str(reason), *texts)
 
 
 class RejectionCause(StrEnum):
@@ -73,30 +102,41 @@ class RejectionReport:
 
     counts: list[RejectionCount] = field(default_factory=list)
     reasons: Mapping[tuple[str, str], int] = field(default_factory=dict)  # by stream and reason
+    samples: list[RejectionSample] = field(default_factory=list)
 
     def note(self, stream: str, reasons: Iterable[str]) -> None:
         """Count records of a stream by the reasons for which they are left out."""
         self.reasons = merged_reasons(self.reasons, Counter((stream, reason) for reason in reasons))
 
+    def sample(self, samples: Iterable[RejectionSample]) -> None:
+        """Take samples, as many as there is room for; the others are not made."""
+        self.samples += islice(samples, MOST_SAMPLES - len(self.samples))
+
     def add(self, other: "RejectionReport") -> None:
         """Take in what another layer has of the same task."""
         self.counts += other.counts
         self.reasons = merged_reasons(self.reasons, other.reasons)
+        self.sample(iter(other.samples))
 
     def fields(self) -> dict[str, list[list[object]]]:
         """As it travels in JSON; empty where nothing is to be said."""
-        if not self.counts and not self.reasons:
+        if not self.counts and not self.reasons and not self.samples:
             return {}
+        samples: list[list[object]] = [
+            [one.stream, one.partition, one.offset, one.reason, one.key, one.value] for one in self.samples
+        ]
         return {
             "counts": [
                 [one.cause, one.stream, one.partition, one.window, one.records, one.in_a_row]
                 for one in self.counts
             ],
             "reasons": [[stream, reason, number] for (stream, reason), number in self.reasons.items()],
+            **({"samples": samples} if samples else {}),
         }
 
     @classmethod
     def parse(cls, fields: dict[str, list[list[object]]]) -> "RejectionReport":
         """As it was sent."""
         reasons = {(str(s), str(why)): int(str(n)) for s, why, n in fields.get("reasons", ())}
-        return cls([RejectionCount.parse(one) for one in fields.get("counts", ())], reasons)
+        samples = [RejectionSample.parse(one) for one in fields.get("samples", ())]
+        return cls([RejectionCount.parse(one) for one in fields.get("counts", ())], reasons, samples)

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from streamapp_runtime.lanes.protocol.rejections import RejectionCause, record_place
+from streamapp_runtime.lanes.protocol.rejections import RejectionCause, RejectionSample, bounded, record_place
+from streamapp_runtime.operators.stateless.stream_operations import declared_stream
 from streamapp_runtime.redacted_output import redacted
 
 
@@ -43,6 +44,18 @@ class RejectedRecord:
         """The reason, without the traceback that it may have."""
         return redacted(self.reason.partition("\n")[0])
 
+    def sample(self, *, with_content: bool) -> RejectionSample:
+        """The record as the page of the app shows it."""
+        key, value = (self.key, self.value) if with_content else (None, None)
+        return RejectionSample(
+            declared_stream(self.stream),
+            self.partition,
+            self.offset,
+            bounded(self.summary),
+            _shown(key),
+            _shown(value),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class SideOutputStream:
@@ -69,6 +82,11 @@ def _letter(record: RejectedRecord) -> bytes:
         "value": _text(record.value),
     }
     return json.dumps(document, ensure_ascii=False).encode()
+
+
+def _shown(content: bytes | None) -> str | None:
+    """The beginning of a content, without values of Secrets: these are looked for before it is cut."""
+    return None if content is None else bounded(redacted(content.decode(errors="replace")))
 
 
 def _text(content: bytes | None) -> str | None:

@@ -10,7 +10,12 @@ import pyarrow as pa
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause, RejectionCount, RejectionReport
 from streamapp_runtime.lanes.records.dead_letters import RejectedRecord
 from streamapp_runtime.lanes.records.record_decoding import DecodedRecords
-from streamapp_runtime.lanes.records.rejection_policy import RejectionPolicy, counted_on, samples
+from streamapp_runtime.lanes.records.rejection_policy import (
+    RejectionPolicy,
+    counted_on,
+    different_reasons_first,
+    samples,
+)
 from streamapp_runtime.operators.stateless.stream_operations import declared_stream
 
 
@@ -23,6 +28,8 @@ class RejectionCounter:
         before: Iterable[RejectionCount],
         stream: str,
         partition: int,
+        *,
+        show_values: bool = False,
     ) -> None:
         counts = {count.subject: count for count in before}
         self._policies = {cause: one for cause, one in policies.items() if one.action != "fail"}
@@ -34,6 +41,7 @@ class RejectionCounter:
         self._stream, self._place = declared_stream(stream), f"{declared_stream(stream)}#{partition}"
         self._known: tuple[RejectedRecord, ...] = ()
         self._report = RejectionReport()
+        self._show_values = show_values
 
     def count(self, chunk: DecodedRecords) -> str:
         """How a limit is passed with these records; empty where none is."""
@@ -52,7 +60,7 @@ class RejectionCounter:
             self._counts[cause], excess = counted_on(self._counts[cause], read, left_out, policy.limit)
             if excess:
                 return f"{self._place}: {excess}: {samples(of_cause)}"
-            self._report.note(self._stream, (record.summary for record in of_cause))
+            self._note(of_cause)
         return ""
 
     def count_later(self, offsets: pa.Array, rejected: Sequence[RejectedRecord]) -> str:
@@ -66,13 +74,18 @@ class RejectionCounter:
         self._counts[cause], excess = counted_on(before, np.asarray(offsets), left_out, policy.limit)
         if excess:
             return f"{self._place}: {excess}: {samples(rejected)}"
-        self._report.note(self._stream, (record.summary for record in rejected))
+        self._note(rejected)
         return ""
+
+    def _note(self, rejected: Sequence[RejectedRecord]) -> None:
+        self._report.note(self._stream, (record.summary for record in rejected))
+        records = different_reasons_first(rejected)
+        self._report.sample(record.sample(with_content=self._show_values) for record in records)
 
     def report(self) -> RejectionReport:
         """What was counted, where it differs from what the order says."""
         changed = [count for cause, count in self._counts.items() if count != self._first[cause]]
-        return RejectionReport(changed, self._report.reasons)
+        return RejectionReport(changed, self._report.reasons, self._report.samples)
 
 
 def _offsets(records: Sequence[RejectedRecord]) -> npt.NDArray[np.int64]:

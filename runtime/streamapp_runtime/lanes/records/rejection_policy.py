@@ -1,8 +1,9 @@
 """What an app wants done with records that are left out, and the bound beyond which it ends."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
@@ -61,9 +62,15 @@ def counted_on(
 
 
 def samples(rejected: Sequence[RejectedRecord]) -> str:
-    """Some of the records, of different reasons where there are some, as a message names them."""
+    """Some of the records, as a message names them."""
+    chosen = islice(different_reasons_first(rejected), _SAMPLES)
+    return "; ".join(f"{record.place}: {record.summary}" for record in chosen)
+
+
+def different_reasons_first(rejected: Sequence[RejectedRecord]) -> Iterator[RejectedRecord]:
+    """The records, so that the first ones have different reasons where there are some."""
     by_reason: dict[str, RejectedRecord] = {}
     for record in rejected:
         by_reason.setdefault(record.summary, record)
-    chosen = [*by_reason.values(), *(r for r in rejected if by_reason[r.summary] is not r)][:_SAMPLES]
-    return "; ".join(f"{record.place}: {record.summary}" for record in chosen)
+    yield from by_reason.values()
+    yield from (record for record in rejected if by_reason[record.summary] is not record)

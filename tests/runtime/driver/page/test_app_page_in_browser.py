@@ -7,7 +7,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from streamapp.author.growth_outlook import GrowthOutlook
 from streamapp.placement.placement_reason import PlacementReason
+from streamapp_runtime.driver.page.app_snapshot import HIDDEN_REASON
 from streamapp_runtime.driver.page.running_app import RunningApp
+from streamapp_runtime.lanes.protocol.rejections import RejectionSample
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from tests.harness.engine.batch_results import batch
 from tests.harness.engine.opened_pages import watched
@@ -38,6 +40,7 @@ def busy(app: RunningApp, show_values: bool = False) -> WatchedRun:
             rows_out=200,
         ),
         rejected={("views", HOSTILE): 1},
+        samples=(RejectionSample("views", 0, 7, HOSTILE, HOSTILE, f"{HOSTILE}{'x' * 150}"),),
         reports=(replace(first, counted=tuple(counted)), *others),
     )
     run.batches(one, count=30)
@@ -129,6 +132,12 @@ def test_names_and_reasons_that_look_like_markup_are_text(browser: Browser, show
         expect(page.locator("#notes td:nth-child(3)", has_text="unavailable").first).to_contain_text(HOSTILE)
         assert HOSTILE in cells(page, "streams", 1)
         assert (HOSTILE in cells(page, "left-out", 3)) == show_values
+        sample = page.locator("#left-out tbody tr", has_text="views#0").locator("td")
+        expect(sample).to_have_text(
+            ["views#0", "7", HOSTILE, f"{HOSTILE}{'x' * 150}", HOSTILE]
+            if show_values
+            else ["views#0", "7", "hidden", "hidden", HIDDEN_REASON]
+        )
         expect(page.locator(".plan .node").first).to_be_visible()
         assert page.locator("img, b:not(figcaption b), main script").count() == 0
         assert page.title() != "owned"

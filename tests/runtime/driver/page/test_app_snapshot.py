@@ -9,6 +9,7 @@ from streamapp.graph.nodes import TableNode
 from streamapp.tasks.layouts.split import Split
 from streamapp_runtime.driver.page.app_snapshot import app_snapshot
 from streamapp_runtime.driver.page.run_facts import RunFacts
+from streamapp_runtime.lanes.protocol.rejections import RejectionSample
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from tests.harness.engine.batch_results import batch
@@ -197,12 +198,19 @@ def test_reasons_are_shown_only_where_values_may_be() -> None:
         run = WatchedRun(show_values=show_values)
         run.recorder.runs(running(shop(3)))
         rejected = {("views", "cannot read 'ann'"): 2, ("views", "cannot read 'bob'"): 1}
-        run.recorder.batch(replace(batch(bad=3), rejected=rejected))
+        samples = tuple(
+            RejectionSample("views", 2, offset, "cannot read 'ann'", None, "ann\n") for offset in range(25)
+        )
+        run.recorder.batch(replace(batch(bad=3), rejected=rejected, samples=samples))
         run.recorder.trouble("code: KeyError: 'ann'")
         run.recorder.trouble("unavailable: broker-1 does not answer")
         snapshot = shown(run)
         assert sum(row["records"] for row in snapshot["leftOut"]) == snapshot["bad"] == 3
         assert len(snapshot["leftOut"]) == (2 if show_values else 1)
+        places = [(row["stream"], row["partition"], row["offset"]) for row in snapshot["samples"]]
+        assert places == [("views", 2, offset) for offset in range(24, 4, -1)]
+        contents = {(row["key"], row["value"]) for row in snapshot["samples"]}
+        assert contents == {("null", "ann\\n") if show_values else ("hidden", "hidden")}
         assert ("ann" in json.dumps(snapshot)) == show_values
         assert snapshot["notes"][0]["text"] == "unavailable: broker-1 does not answer"
 

@@ -56,6 +56,14 @@ const leftOut = new LiveTable(byId("left-out"), [
   column("reason", "text", (row) => row.reason),
 ], "None so far.", "Bad and late records");
 
+const samples = new LiveTable(byId("left-out"), [
+  column("record", "name", (row) => `${row.stream}#${row.partition}`),
+  column("offset", "number", (row) => count(row.offset)),
+  column("key", "text", (row) => row.key),
+  column("value", "text", (row) => row.value),
+  column("reason", "text", (row) => row.reason),
+], "", "Samples of bad records");
+
 const growths = new LiveTable(byId("growths"), [
   column("stream", "name", (row) => row.stream),
   column("partitions", "number", (row) => `${row.before} → ${row.after}`),
@@ -381,6 +389,7 @@ function write() {
   batches.write(moment.batches, (row) => row.number, () => true);
   const late = moment.operators.filter((one) => one.late).map((one) => ({ stream: one.name, records: one.late, reason: "late: behind the watermark" }));
   leftOut.write([...moment.leftOut, ...late], (row) => `${row.stream}\n${row.reason}`, (row) => matches(row.stream));
+  samples.write(moment.samples, (row) => `${row.stream}#${row.partition} ${row.offset}`, (row) => matches(row.stream));
   growths.write(moment.growths, (row) => `${row.stream} ${row.after}`, (row) => matches(row.stream));
   notes.write(moment.notes, (row) => `${row.at} ${row.kind} ${row.text}`, () => true);
   picture.write(flowsOf(moment), figuresOf(moment));
