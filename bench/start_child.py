@@ -49,8 +49,8 @@ def app(file: Path, data: Path, processors: int) -> None:
     say("Python imports")
     start_jvm = jvm.start_jvm
 
-    def timed_start(settings: Iterable[tuple[str, str]]) -> None:
-        start_jvm(settings)
+    def timed_start(settings: Iterable[tuple[str, str]], log4j: str | None = None) -> None:
+        start_jvm(settings, log4j)
         say("JVM until its gateway")
 
     @dataclass(slots=True)
