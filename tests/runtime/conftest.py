@@ -9,24 +9,25 @@ from pyspark.sql import SparkSession
 
 from streamapp_runtime.driver.executors.session_lanes import RESIDENT_VARIABLE, close_lanes, end_open_lanes
 from streamapp_runtime.driver.spark.spark_session import close_session, open_session
+from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.systems.connection import KafkaConnection
 from tests.harness.runs import run_systems
 from tests.harness.runs.app_runs import AppEnv
 
 
 @pytest.fixture(scope="session")
-def session() -> Iterator[SparkSession]:
+def session() -> Iterator[DeferredSession]:
     opened = open_session("tests", 1)
     # Workers find the user code that lies below tests.
-    opened.sparkContext.environment["PYTHONPATH"] = str(Path(__file__).parents[2])
+    opened.context.environment["PYTHONPATH"] = str(Path(__file__).parents[2])
     yield opened
     close_lanes()
     close_session(opened)
 
 
 @pytest.fixture(scope="session")
-def spark(session: SparkSession) -> SparkSession:
-    return session
+def spark(session: DeferredSession) -> SparkSession:
+    return session.open()
 
 
 @pytest.fixture(autouse=True)

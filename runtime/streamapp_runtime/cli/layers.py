@@ -37,4 +37,4 @@ def layers_of(app: StreamApp, proposal: Proposal) -> CompiledLayers:
 def _own_session(at_end: ExitStack) -> SparkSession:
     session = open_session("streamapp-plan", 1)
     at_end.callback(close_session, session)
-    return session
+    return session.open()

@@ -1,9 +1,10 @@
-"""Where Spark comes from when an expression needs it: a session that is there, or one that is opened then."""
+"""Where Spark's SQL session comes from when something needs it: it is there, or it is opened then."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 
@@ -12,6 +13,27 @@ class SparkOnDemand:
     """A session that nothing is paid for until an expression needs it."""
 
     open: Callable[[str], SparkSession]  # called with the text that needs it
+
+
+@dataclass(slots=True)
+class DeferredSession:
+    """Spark's context, which runs jobs, and a SQL session once something needs one.
+
+    A session takes more CPU seconds than all else of a start, and lanes that are all Python need none.
+    """
+
+    context: SparkContext
+    _session: SparkSession | None = field(default=None, init=False)
+
+    def open(self, _text: str = "") -> SparkSession:
+        """The session, for a text that only Spark can judge or compute."""
+        if self._session is None:
+            self._session = SparkSession.builder.getOrCreate()  # of the context that there is
+        return self._session
+
+    def stop(self) -> None:
+        """End Spark."""
+        (self._session or self.context).stop()
 
 
 @dataclass(slots=True)
@@ -31,10 +53,10 @@ class RecordedSpark:
         return self.session()
 
 
-SparkSource: TypeAlias = SparkSession | SparkOnDemand
+SparkSource: TypeAlias = SparkSession | DeferredSession | SparkOnDemand
 """A session, or what opens one."""
 
 
 def spark_for(source: SparkSource, text: str) -> SparkSession:
     """The session, for a text that only Spark can judge or compute."""
-    return source.open(text) if isinstance(source, SparkOnDemand) else source
+    return source if isinstance(source, SparkSession) else source.open(text)

@@ -3,7 +3,7 @@
 import gc
 import os
 import pickle
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -29,9 +29,6 @@ _connections: list[DriverConnection] = []
 """At most one, where a Spark job runs each batch: it stays open from one batch to the next."""
 _logging: list[ProcessLogging] = []
 """How this process logs, once it has begun to; no edit changes it in the life of a process."""
-
-Entry = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-"""What `mapInArrow` is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +58,13 @@ class PackedLayer:
         with redacted_errors():
             yield from self._one_batch(batches)
 
-    def every_batch(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def every_batch(self, elements: Iterable[object]) -> Iterator[object]:
         """Serve order after order, in one Spark job: the one layer of a program that is all Python."""
         with redacted_errors():
-            yield from self._every_batch(batches)
+            for _ in elements:  # Spark waits until they are read
+                pass
+            self._every_batch()
+            yield from ()
 
     def _one_batch(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         spark_task: Any = TaskContext.get()
@@ -72,15 +72,12 @@ class PackedLayer:
         orders = OrderMemory().decode(_order_of(self.address, lane, batch))
         return layer_worker(self.key, self.packed).run(batches, orders, spark_task.taskAttemptId())
 
-    def _every_batch(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for _ in batches:
-            pass
+    def _every_batch(self) -> None:
         spark_task: Any = TaskContext.get()
         *_, first_lane = self.key
         lane, attempt = first_lane + spark_task.partitionId(), spark_task.taskAttemptId()
         with DriverConnection.open(self.address) as driver:
             serve_orders(driver, lane, attempt, lambda: layer_worker(self.key, self.packed))
-        yield from ()
 
 
 class OrderSource(Protocol):

@@ -111,7 +111,7 @@ class InProcessHosts:
     store_locations: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
-    def session(self) -> SparkSession:
+    def sql_session(self) -> SparkSession:
         """The shared session."""
         return self.spark.open("")
 

@@ -181,7 +181,7 @@ class RolledApp:
         """End the executor of a processor, and have another come to its disk when its tasks have moved."""
         supervisor = self.loop.supervisor
         self.pool.release_others([one for other, one in supervisor.executors.bound.items() if other != name])
-        self.until(lambda: len(live_executors(self.env.session)) < PROCESSORS)
+        self.until(lambda: len(live_executors(self.env.session.context)) < PROCESSORS)
         self.write()
         self.until(lambda: not supervisor.assignment.complete and not self.loop.behind)
         self.end_step("out")
@@ -194,7 +194,7 @@ class RolledApp:
 
 def main(folder: Path) -> None:
     session = open_session("rolled", PROCESSORS)
-    session.sparkContext.environment["PYTHONPATH"] = str(Path(__file__).parents[3])
+    session.context.environment["PYTHONPATH"] = str(Path(__file__).parents[3])
     try:
         with embedded(session, folder) as env:
             rolled = RolledApp(env, ExecutorPool("rolled", session, lambda _: None, PROCESSORS))

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
 
 from streamapp.author.unsupported_fields import unsupported_fields
 from streamapp.spec.parser import parse_data
@@ -25,6 +24,7 @@ from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.app_storage import AppStorage
 from streamapp_runtime.driver.start.launch import Launch, launch
 from streamapp_runtime.driver.start.user_functions import load_user_functions
+from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.systems.connection import EmbeddedConnection, open_system
 from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem
@@ -60,7 +60,7 @@ class AppEnv:
     On a system that is shared with others every name begins with a prefix, which tests need not know.
     """
 
-    session: SparkSession
+    session: DeferredSession
     home: AppStorage
     system: StreamSystem
     prefix: str = ""
@@ -194,7 +194,7 @@ def read_all(system: StreamSystem, stream: str) -> list[Record]:
 
 
 @contextmanager
-def environment_at(session: SparkSession, home: AppStorage, prefix: str = "") -> Iterator[AppEnv]:
+def environment_at(session: DeferredSession, home: AppStorage, prefix: str = "") -> Iterator[AppEnv]:
     system = open_system(home.connection)
     try:
         yield AppEnv(session, home, system, prefix)

@@ -6,9 +6,9 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from pyspark.sql import SparkSession
 
 from streamapp_runtime.driver.start.app_storage import AppStorage, embedded_storage
+from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.systems.connection import KafkaConnection
 from tests.harness.runs.app_runs import AppEnv, environment_at
 
@@ -19,14 +19,16 @@ WAYS = {"wire": {}, "librdkafka": {"batch.size": "1000000"}}  # a setting that t
 
 
 @contextmanager
-def embedded(session: SparkSession, folder: Path) -> Iterator[AppEnv]:
+def embedded(session: DeferredSession, folder: Path) -> Iterator[AppEnv]:
     """A log that lies in the folder."""
     with environment_at(session, embedded_storage(folder)) as env:
         yield env
 
 
 @contextmanager
-def kafka(session: SparkSession, folder: Path, there: KafkaConnection, prefix: str = "") -> Iterator[AppEnv]:
+def kafka(
+    session: DeferredSession, folder: Path, there: KafkaConnection, prefix: str = ""
+) -> Iterator[AppEnv]:
     """A broker; topics that nobody else has, since their names begin with a prefix of their own."""
     home = AppStorage(there, folder / "state")
     with environment_at(session, home, prefix or f"t{uuid4().hex[:8]}.") as env:

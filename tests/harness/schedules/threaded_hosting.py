@@ -164,7 +164,7 @@ class ThreadedHosts:
     store_locations: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
-    def session(self) -> SparkSession:
+    def sql_session(self) -> SparkSession:
         """No expression of the app is Spark's."""
         raise TypeError("the app needs no Spark")
 

@@ -19,12 +19,12 @@ ROWS: list[Row] = [
 ]
 
 
-def golden(session: SparkSession, sql: str) -> list[Row]:
+def golden(spark: SparkSession, sql: str) -> list[Row]:
     """What Spark says to the same rows."""
-    session.createDataFrame([tuple(r.values()) for r in ROWS], EVENTS["columns"]).createOrReplaceTempView(
+    spark.createDataFrame([tuple(r.values()) for r in ROWS], EVENTS["columns"]).createOrReplaceTempView(
         "events"
     )
-    return in_order([row.asDict(recursive=True) for row in session.sql(sql).collect()])
+    return in_order([row.asDict(recursive=True) for row in spark.sql(sql).collect()])
 
 
 def out(env: AppEnv, *operators: dict[str, Any], rows: int | None = None) -> list[Row]:
@@ -36,9 +36,7 @@ def out(env: AppEnv, *operators: dict[str, Any], rows: int | None = None) -> lis
 
 
 @pytest.mark.parametrize("rows", [None, 17])
-def test_a_filter_and_a_map_give_what_spark_gives(
-    env: AppEnv, session: SparkSession, rows: int | None
-) -> None:
+def test_a_filter_and_a_map_give_what_spark_gives(env: AppEnv, spark: SparkSession, rows: int | None) -> None:
     found = out(
         env,
         {"name": "real", "filter": {"from": "events", "where": "page NOT LIKE '/health%' AND n > 3"}},
@@ -46,19 +44,19 @@ def test_a_filter_and_a_map_give_what_spark_gives(
         rows=rows,
     )
     assert found == golden(
-        session,
+        spark,
         "SELECT user, upper(page) AS page, n * 2 AS n FROM events WHERE page NOT LIKE '/health%' AND n > 3",
     )
 
 
-def test_exploded_rows_are_those_of_spark(env: AppEnv, session: SparkSession) -> None:
+def test_exploded_rows_are_those_of_spark(env: AppEnv, spark: SparkSession) -> None:
     found = out(
         env, {"name": "each", "flatMap": {"from": "events", "select": "user, n, explode(tags) AS tag"}}
     )
-    assert found == golden(session, "SELECT user, n, explode(tags) AS tag FROM events")
+    assert found == golden(spark, "SELECT user, n, explode(tags) AS tag FROM events")
 
 
-def test_a_fan_out_and_its_merge_give_every_row_twice(env: AppEnv, session: SparkSession) -> None:
+def test_a_fan_out_and_its_merge_give_every_row_twice(env: AppEnv, spark: SparkSession) -> None:
     found = out(
         env,
         {"name": "even", "filter": {"from": "events", "where": "n % 2 = 0"}},
@@ -67,11 +65,11 @@ def test_a_fan_out_and_its_merge_give_every_row_twice(env: AppEnv, session: Spar
         {"name": "short", "map": {"from": "both", "select": "user, n"}},
     )
     assert found == golden(
-        session, "SELECT user, n FROM events UNION ALL SELECT user, n FROM events WHERE n % 2 = 0"
+        spark, "SELECT user, n FROM events UNION ALL SELECT user, n FROM events WHERE n % 2 = 0"
     )
 
 
-def test_three_repartitions_in_a_row_lose_and_double_nothing(env: AppEnv, session: SparkSession) -> None:
+def test_three_repartitions_in_a_row_lose_and_double_nothing(env: AppEnv, spark: SparkSession) -> None:
     found = out(
         env,
         {"name": "by-page", "partitionBy": {"from": "events", "key": "page"}},
@@ -80,7 +78,7 @@ def test_three_repartitions_in_a_row_lose_and_double_nothing(env: AppEnv, sessio
         {"name": "short", "map": {"from": "by-user", "select": "user, page, n"}},
         rows=25,
     )
-    assert found == golden(session, "SELECT user, page, n FROM events")
+    assert found == golden(spark, "SELECT user, page, n FROM events")
 
 
 def test_times_are_numbers_in_the_streams_that_say_so_and_times_in_between(env: AppEnv) -> None:

@@ -41,7 +41,7 @@ def failing_records(
     """
     marking = executors.marking_exchange(incarnation)
     if marking is not None:
-        with without_shared_subexpressions(executors.session):
+        with without_shared_subexpressions(executors.sql_session):
             reports = trial(marking)
     elif computes_in_python(executors.program):
         reports = trial(exchange)
@@ -52,7 +52,7 @@ def failing_records(
     by_workers = {one[:3]: one[3] for report in reports for one in report.failed_records}
     if marking is None:
         return by_workers
-    return {**reasons_by_record(executors.session, executors.program, reports), **by_workers}
+    return {**reasons_by_record(executors.sql_session, executors.program, reports), **by_workers}
 
 
 def computes_in_python(program: Program) -> bool:

@@ -54,7 +54,7 @@ from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.state_queries.state_queries import StateQueries
 from streamapp_runtime.driver.status_rules import CAUSES, Reaction, is_of_lane_alone, reaction_to
 from streamapp_runtime.expressions.spark_messages import spark_message
-from streamapp_runtime.expressions.spark_source import SparkOnDemand, SparkSource
+from streamapp_runtime.expressions.spark_source import DeferredSession, SparkSource
 from streamapp_runtime.lanes.protocol.batch_orders import Orders
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
@@ -269,7 +269,7 @@ class Loop:
     def _hosting(self) -> LaneHosting:
         """Where lanes work."""
         if self.hosting is None:
-            if isinstance(self.session, SparkOnDemand):
+            if not isinstance(self.session, DeferredSession):
                 raise TypeError("executors are those of a session that is there")
             self.hosting = SparkHosting(self.session)
         return self.hosting

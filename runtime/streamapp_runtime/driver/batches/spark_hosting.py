@@ -3,20 +3,19 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pyspark.sql import SparkSession
-
 from streamapp_runtime.driver.batches.batch_watch import BatchWatch
 from streamapp_runtime.driver.executors.lane_executors import LaneExecutors
 from streamapp_runtime.driver.executors.lane_hosts import HostedModel
 from streamapp_runtime.driver.executors.resident_lanes import SHORT_LOSS_SECONDS
 from streamapp_runtime.driver.spark.spark_session import is_alive
+from streamapp_runtime.expressions.spark_source import DeferredSession
 
 
 @dataclass(frozen=True, slots=True)
 class SparkHosting:
     """The executors of a session, or its own process where it has none."""
 
-    session: SparkSession
+    session: DeferredSession
 
     def hosts(self, model: HostedModel) -> LaneExecutors:
         """The executors of a model's lanes."""
@@ -30,7 +29,7 @@ class SparkHosting:
 
     def watcher(self, slow: Callable[[str], None], waits: Callable[[str, str], None]) -> BatchWatch:
         """A watch over the jobs of the session, whose settings take a call to the JVM each to be read."""
-        context = self.session.sparkContext
+        context = self.session.context
         settings = context.getConf()
         host = settings.get("spark.driver.host", "127.0.0.1")
         bind = settings.get("spark.driver.bindAddress", host)
@@ -39,4 +38,4 @@ class SparkHosting:
     @property
     def alive(self) -> bool:
         """Whether Spark's driver can be spoken to."""
-        return is_alive(self.session)
+        return is_alive(self.session.context)

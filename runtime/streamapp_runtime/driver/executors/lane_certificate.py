@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from pyspark.sql import SparkSession
+from pyspark import SparkContext
 
 _ALIAS: Final = "lanes"
 _PASSWORD: Final = "STREAMAPP_KEY_STORE_PASSWORD"  # noqa: S105 - the name of a variable
@@ -35,9 +35,9 @@ class LaneCertificate:
     context: ssl.SSLContext
 
 
-def make_certificate(session: SparkSession) -> LaneCertificate:
+def make_certificate(spark: SparkContext) -> LaneCertificate:
     """A certificate with a key of its own, for one run."""
-    gateway: Any = session.sparkContext._gateway  # noqa: SLF001 - Python has no way to the driver's Java
+    gateway: Any = spark._gateway  # noqa: SLF001 - Python has no way to the driver's Java
     jvm, password = gateway.jvm, secrets.token_hex(16)
     with tempfile.TemporaryDirectory(prefix="streamapp-keys-") as name:
         file = Path(name, "keys")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
 
+from pyspark import RDD
 from pyspark.sql import DataFrame, SparkSession
 
 from streamapp_runtime.driver.executors.batch_exchange import BatchExchange, JobPerBatch
@@ -13,6 +14,7 @@ from streamapp_runtime.driver.executors.binding import bind_executors, cannot_co
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations, no_locations
 from streamapp_runtime.driver.executors.lane_jobs import SparkLaneJobs
 from streamapp_runtime.driver.executors.lane_partitions import (
+    lane_elements,
     lane_identities,
     lane_rows,
     use_workers_of_layer,
@@ -20,6 +22,7 @@ from streamapp_runtime.driver.executors.lane_partitions import (
 from streamapp_runtime.driver.executors.resident_lanes import ResidentLanes
 from streamapp_runtime.driver.executors.session_lanes import resident_lanes_wanted, session_lanes
 from streamapp_runtime.driver.spark.spark_session import ExecutorsMissingError, in_one_process, live_executors
+from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.lanes.connection.lane_address import LaneAddress
 from streamapp_runtime.lanes.worker import PackedLayer
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
@@ -38,7 +41,7 @@ _LOCATION_SECONDS = 5.0
 class LaneExecutors:
     """Which executor runs which lane. Spark's list may lag behind: what lanes say of themselves counts."""
 
-    session: SparkSession
+    session: DeferredSession
     program: Program
     setup: WorkerSetup
     pause: Callable[[float], None] = time.sleep
@@ -52,21 +55,27 @@ class LaneExecutors:
     locations: ExecutorLocations = no_locations
     resident: bool = field(default_factory=resident_lanes_wanted)
     loss_seconds: float | None = None  # how long Spark may take to say what became of a lane
-    _lanes: DataFrame | None = None
+    _hosts: Sequence[tuple[str, str]] | None = None  # (host, id) of the executors of the present binding
+    _lane_count: int = 0
     _returning: Lock = field(default_factory=Lock)
     _address: LaneAddress | None = None  # by which lanes of the present binding reach the driver
 
+    @property
+    def sql_session(self) -> SparkSession:
+        """What computes expressions that only Spark can."""
+        return self.session.open()
+
     def present(self, processors: Sequence[str]) -> tuple[str, ...]:
         """The processors that have an executor now."""
-        if in_one_process(self.session):
+        if in_one_process(self.session.context):
             return tuple(processors)
-        return tuple(self._bound(live_executors(self.session), processors))
+        return tuple(self._bound(live_executors(self.session.context), processors))
 
     def locations_of(self, processors: Sequence[str]) -> dict[str, str | None]:
         """Where processors would run now; the location of their stores where that is not known."""
         locations: dict[str, str | None] = {name: self.store_locations.get(name) for name in processors}
-        if not in_one_process(self.session):
-            live = live_executors(self.session)
+        if not in_one_process(self.session.context):
+            live = live_executors(self.session.context)
             at = self.locations(live)
             bound = self._bound(live, processors)
             locations |= {name: at[executor] for name, executor in bound.items() if executor in at}
@@ -98,72 +107,71 @@ class LaneExecutors:
         Lanes stay where all is done in Python. Spark passes rows on only when a batch of its own is full,
         so where it computes something, each batch is a job.
         """
-        lanes_of_session = session_lanes(self.session)
+        lanes_of_session = session_lanes(self.session.context)
         lanes_of_session.close_exchange()
-        self._lanes = self._bound_lanes(processors)
+        self._hosts, self._lane_count = self._bound_hosts(processors), len(processors)
         server, self._address = lanes_of_session.server, lanes_of_session.server.bind()
         exchange: BatchExchange
         if self.resident and self.program.is_all_python:
-            entry = self._packed(0, incarnation).every_batch
+            lanes = lane_elements(self.session.context, self._hosts, len(processors))
             jobs = SparkLaneJobs(
-                self.session,
-                self._lanes.mapInArrow(entry, REPORT_SCHEMA),
+                self.session.context,
+                lanes.mapPartitions(self._packed(0, incarnation).every_batch),
                 len(processors),
                 partial(self._returned_lane, incarnation),
             )
             exchange = ResidentLanes(jobs, processors, server, loss_seconds=self.loss_seconds)
         else:
-            exchange = JobPerBatch(self._frame(self._lanes, incarnation), server)
+            exchange = JobPerBatch(self._frame(self._hosts, incarnation), server)
         lanes_of_session.exchange = exchange
         return exchange
 
     def marking_exchange(self, incarnation: int) -> BatchExchange | None:
         """The same for a search, in which rows that fail are marked; None where no expression is Spark's."""
-        if self._lanes is None or not all_sql_steps(self.program):
+        if self._hosts is None or not all_sql_steps(self.program):
             return None
-        frame = self._frame(self._lanes, incarnation, mark_failures=True)
-        return JobPerBatch(frame, session_lanes(self.session).server)
+        frame = self._frame(self._hosts, incarnation, mark_failures=True)
+        return JobPerBatch(frame, session_lanes(self.session.context).server)
 
-    def _bound_lanes(self, processors: Sequence[str]) -> DataFrame:
-        """The lanes, each on an executor of its own."""
-        if in_one_process(self.session):
-            return lane_rows(self.session, (), len(processors))
+    def _bound_hosts(self, processors: Sequence[str]) -> Sequence[tuple[str, str]]:
+        """The executor of each lane as (host, id), no two the same; none where there is one process."""
+        if in_one_process(self.session.context):
+            return ()
         ids: dict[int, str] = {}
         for _ in range(BINDING_ATTEMPTS):
-            live = live_executors(self.session)
+            live = live_executors(self.session.context)
             bound = self._bound(live, processors)
             if len(bound) == len(processors):
                 self.bound |= bound
                 hosts = [(live[executor], executor) for executor in bound.values()]
-                lanes = lane_rows(self.session, hosts, len(hosts))
-                ids = lane_identities(self.session, lanes)
+                ids = lane_identities(lane_elements(self.session.context, hosts, len(hosts)))
                 if len(set(ids.values())) == len(processors):
                     self.executor_ids = {name: ids[lane] for lane, name in enumerate(processors)}
                     self._note_locations(live)
-                    return lanes
+                    return hosts
             self.pause(_PAUSE_SECONDS)  # an executor is lost, and Spark has not noticed yet
         raise ExecutorsMissingError(f"{len(processors)} lanes share {len(set(ids.values()))} executors")
 
-    def _returned_lane(self, incarnation: int, number: int, processor: str) -> DataFrame:
-        """The frame of a lane whose processor has come back, on the executor that it has now."""
+    def _returned_lane(self, incarnation: int, number: int, processor: str) -> "RDD[object]":
+        """The RDD of a lane whose processor has come back, on the executor that it has now."""
         with self._returning:  # one after the other, so that no two take the same executor
-            live = live_executors(self.session)
+            live = live_executors(self.session.context)
             executor = self._bound(live, sorted({*self.executor_ids, processor})).get(processor)
             if executor is None:
                 raise ExecutorsMissingError(f"{processor} has no executor")
-            lane = lane_rows(self.session, [(live[executor], executor)], 1)
-            (identity,) = lane_identities(self.session, lane).values()
+            lane = lane_elements(self.session.context, [(live[executor], executor)], 1)
+            (identity,) = lane_identities(lane).values()
             if identity in {one for name, one in self.executor_ids.items() if name != processor}:
                 raise ExecutorsMissingError(f"{processor} shares an executor")
             self.bound[processor], self.executor_ids[processor] = executor, identity
             self._note_locations(live)
-        return lane.mapInArrow(self._packed(0, incarnation, number).every_batch, REPORT_SCHEMA)
+        return lane.mapPartitions(self._packed(0, incarnation, number).every_batch)
 
     def _locations_missing(self) -> bool:
         """Whether it is not known of all executors where they are; pods are labelled a moment late."""
-        if self.locations is no_locations or in_one_process(self.session):
+        if self.locations is no_locations or in_one_process(self.session.context):
             return False
-        live = live_executors(self.session)
+        live = live_executors(self.session.context)
         return len(self.locations(live)) < len(live)
 
     def _bound(self, live: Mapping[str, str], processors: Sequence[str]) -> dict[str, str]:
@@ -177,12 +185,15 @@ class LaneExecutors:
             **{name: at[one] for name, one in self.bound.items() if one in at},
         }
 
-    def _frame(self, lanes: DataFrame, incarnation: int, *, mark_failures: bool = False) -> DataFrame:
-        frame, layers, steps = lanes, self.program.layers, 0
+    def _frame(
+        self, hosts: Sequence[tuple[str, str]], incarnation: int, *, mark_failures: bool = False
+    ) -> DataFrame:
+        frame = lane_rows(self.sql_session, hosts, self._lane_count)
+        layers, steps = self.program.layers, 0
         for number, layer in enumerate(layers):
             if isinstance(layer, PythonLayer):
                 last = number == len(layers) - 1
-                use_workers_of_layer(self.session, number)
+                use_workers_of_layer(self.session.context, number)
                 work = self._packed(number, incarnation).one_batch
                 frame = frame.mapInArrow(work, REPORT_SCHEMA if last else self.program.schema)
             else:

@@ -21,7 +21,7 @@ class LaneHosts(Protocol):
     store_locations: Mapping[str, str | None]  # processor -> where its stores are
 
     @property
-    def session(self) -> SparkSession:
+    def sql_session(self) -> SparkSession:
         """What computes expressions that only Spark can."""
 
     @property

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark import RDD, SparkContext
 
 PROCESSOR_PROPERTY: Final = "mdc.processor"
 """By which Spark gives an executor's log lines the processor that they are of."""
@@ -12,29 +12,21 @@ PROCESSOR_PROPERTY: Final = "mdc.processor"
 
 @dataclass(frozen=True, slots=True)
 class SparkLaneJobs:
-    """The lanes of a binding are partitions of one frame; one that comes back has a frame of its own."""
+    """The lanes of a binding are partitions of one RDD; one that comes back has an RDD of its own."""
 
-    session: SparkSession
-    bound: DataFrame
+    context: SparkContext
+    bound: "RDD[object]"
     lanes: int
-    returned: Callable[[int, str], DataFrame]  # the frame of a lane whose processor has come back
+    returned: Callable[[int, str], "RDD[object]"]  # that of a lane whose processor has come back
 
     def serve(self, number: int, processor: str, ready: Callable[[], None]) -> None:
         """Host a lane until it has ended, or raise what became of it."""
         is_bound = number < self.lanes
-        frame = self.bound if is_bound else self.returned(number, processor)
+        served = self.bound if is_bound else self.returned(number, processor)
         ready()
-        self.session.sparkContext.setLocalProperty(PROCESSOR_PROPERTY, processor)
-        _run_partition(frame, number if is_bound else 0)
+        self.context.setLocalProperty(PROCESSOR_PROPERTY, processor)
+        self.context.runJob(served, iter, [number if is_bound else 0])
 
     def cancel(self) -> None:
         """Have all lanes ended."""
-        self.session.sparkContext.cancelAllJobs()
-
-
-def _run_partition(frame: DataFrame, number: int) -> None:
-    """Run one partition of a frame as a job; its rows are dropped."""
-    context: Any = frame.sparkSession.sparkContext
-    partitions = context._gateway.new_array(context._jvm.int, 1)  # noqa: SLF001 - Python has no such action
-    partitions[0] = number
-    frame._jdf.javaToPython().collectPartitions(partitions)  # noqa: SLF001
+        self.context.cancelAllJobs()

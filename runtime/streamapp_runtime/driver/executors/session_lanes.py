@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass
 from typing import Final
 
-from pyspark.sql import SparkSession
+from pyspark import SparkContext
 
 from streamapp.protocol.message_names import LANES_PORT
 from streamapp.protocol.run_authentication import RPC_ENCRYPTION
@@ -39,12 +39,12 @@ _open: dict[str, SessionLanes] = {}
 """By Spark's name of the application; a process has one Spark at a time."""
 
 
-def session_lanes(session: SparkSession) -> SessionLanes:
+def session_lanes(context: SparkContext) -> SessionLanes:
     """The lanes of a session; their server is started with the first of them."""
-    application = session.sparkContext.applicationId
+    application = context.applicationId
     if application not in _open:
         close_lanes()
-        _open[application] = SessionLanes(_server(session))
+        _open[application] = SessionLanes(_server(context))
     return _open[application]
 
 
@@ -67,8 +67,7 @@ def resident_lanes_wanted() -> bool:
     return os.environ.get(RESIDENT_VARIABLE, "true").lower() != "false"
 
 
-def _server(session: SparkSession) -> LaneServer:
-    context = session.sparkContext
+def _server(context: SparkContext) -> LaneServer:
     if (context.master or "").startswith("local"):
         return LaneServer()
     settings = context.getConf()
@@ -76,5 +75,5 @@ def _server(session: SparkSession) -> LaneServer:
     bind = settings.get("spark.driver.bindAddress", host)
     port = int(str(settings.get(LANES_PORT, ANY_PORT)))
     is_encrypted = settings.get(RPC_ENCRYPTION) == "true"
-    certificate = make_certificate(session) if is_encrypted else None
+    certificate = make_certificate(context) if is_encrypted else None
     return LaneServer(str(host), str(bind), port, certificate=certificate)

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from pyspark.sql import SparkSession
-
 from streamapp.author.names import checkpoint_stream
 from streamapp.author.start_problems import start_problems
 from streamapp.spec.problem import Problem
@@ -30,6 +28,7 @@ from streamapp_runtime.driver.spark.jvm import mute_jvm
 from streamapp_runtime.driver.start.app_storage import AppStorage
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.state_queries.state_queries import StateQueries
+from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.lanes import tables_file
 from streamapp_runtime.systems.connection import open_system
 from streamapp_runtime.systems.stream_system import FencedError, InvalidSettingsError, StreamSystem
@@ -80,7 +79,7 @@ class RunMode(Protocol):
         storage: AppStorage,
         system: StreamSystem,
         ledger: CheckpointStream,
-        session: SparkSession,
+        session: DeferredSession,
         stop: StopFlag,
     ) -> Launch:
         """Take over, and make the first model ready; StoppedError where the run was to end before."""

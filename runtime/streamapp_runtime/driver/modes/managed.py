@@ -6,8 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 from uuid import uuid4
 
-from pyspark.sql import SparkSession
-
 from streamapp.author.app_streams import is_embedded
 from streamapp.protocol.accepted_app import AcceptedApp
 from streamapp.protocol.driver_report import DriverState, ReportedWarning
@@ -49,6 +47,7 @@ from streamapp_runtime.driver.start.app_storage import AppStorage, storage_of
 from streamapp_runtime.driver.start.launch import Launch, first_launch
 from streamapp_runtime.driver.start.task_judgement import Judgement, judge_tasks
 from streamapp_runtime.driver.start.user_functions import UserFunctions, UserLocations, load_user_functions
+from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.log_lines.line_labels import ProcessRole
 from streamapp_runtime.log_lines.log4j_configuration import log4j_configuration
 from streamapp_runtime.log_lines.python_logging import ProcessLogging
@@ -129,7 +128,7 @@ class Managed:
         storage: AppStorage,
         system: StreamSystem,
         ledger: CheckpointStream,
-        session: SparkSession,
+        session: DeferredSession,
         stop: StopFlag,
     ) -> Launch:
         """Take over, and the first wanted model that can be taken; of others the operator is told why not."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from socket import gethostname
 from typing import Final
 
-from pyspark.sql import SparkSession
+from pyspark import SparkContext
 
 from streamapp.placement.locations.location_providers import PodFacts
 from streamapp.protocol.log_settings import LogSettings
@@ -36,6 +36,7 @@ from streamapp_runtime.driver.start.launch import Launch, launch
 from streamapp_runtime.driver.start.locality_memory import LocalityMemory
 from streamapp_runtime.driver.start.operator_checks import unloadable_code
 from streamapp_runtime.driver.start.user_functions import UserFunctions, load_user_functions, location_by
+from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.log_lines.line_labels import ProcessRole
 from streamapp_runtime.log_lines.python_logging import ProcessLogging
 from streamapp_runtime.stores.directories.state_directory import quoted
@@ -113,19 +114,19 @@ class Standalone:
         app_id, processors = self.app.application_id, self.options.processors
         SPARK_OUTPUT.keep_in(storage.state.parent / "logs" / f"{quoted(app_id)}.log")
         session = open_session(app_id, processors)
-        self._prepare_session(session)
+        self._prepare(session.context)
         folder = storage.state.parent / "places" / quoted(app_id)
         self._locality = LocalityMemory.in_folder(folder, self._location)
         self._transport = FileTransport(message_folder(storage.state, app_id))
         self._transport.begin()
-        return ExecutorPool(app_id, session, self._prepare_session, processors)
+        return ExecutorPool(app_id, session, self._prepare, processors)
 
     def first_launch(
         self,
         storage: AppStorage,
         system: StreamSystem,
         ledger: CheckpointStream,
-        session: SparkSession,
+        session: DeferredSession,
         stop: StopFlag,
     ) -> Launch:
         """Take over, and propose the first model; stores stay where an earlier run has left them."""
@@ -179,6 +180,6 @@ class Standalone:
             raise AppRefusedError([location])
         return location or None
 
-    def _prepare_session(self, session: SparkSession) -> None:
+    def _prepare(self, context: SparkContext) -> None:
         if self.options.code is not None:
-            session.sparkContext.environment["PYTHONPATH"] = str(self.options.code)
+            context.environment["PYTHONPATH"] = str(self.options.code)

@@ -2,14 +2,15 @@
 
     python -m streamapp_runtime.driver.spark.class_archive_making FOLDER ROLE DIGEST PID JAVA JAR...
 
-Only one archive is made at a time. It is made under another name, tried, and only then put in its place.
+An app whose layers are all Python loads nothing of SQL: those classes are recorded before, in a session
+of their own. One archive is made at a time. It gets another name, is tried, and only then put in its place.
 """
 
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -18,6 +19,7 @@ from streamapp_runtime.driver.spark.class_archive import ClassArchive, JvmRole
 from streamapp_runtime.driver.spark.java_command import ARCHIVE_MODULES
 from streamapp_runtime.stores.directories.file_lock import FileLock
 
+_RECORDING: Final = "streamapp_runtime.driver.spark.sql_class_recording"
 UNUSED_SECONDS: Final = 30 * 24 * 3600
 """An archive that no JVM took for so long goes: its Spark or its Java may be gone."""
 MOST_ARCHIVES: Final = 8
@@ -32,29 +34,44 @@ def main(arguments: Sequence[str]) -> None:
     folder, role, digest, jvm, java, *jars = arguments
     os.nice(19)
     _wait_for_end(int(jvm))
-    make(ClassArchive(Path(folder), JvmRole(role), digest), java, jars)
+    archive = ClassArchive(Path(folder), JvmRole(role), digest)
+    make(archive, java, jars, lambda: _record_sql(archive.role))
 
 
-def make(archive: ClassArchive, java: str, jars: Sequence[str]) -> None:
-    """Make the archive, unless it is there, or another process is about to."""
+def make(
+    archive: ClassArchive, java: str, jars: Sequence[str], record: Callable[[], None] = lambda: None
+) -> None:
+    """Make the archive, unless it is there, or another process is about to; `record` adds to the lists."""
     own, turn = FileLock(archive.folder / f"{archive.name}.lock"), FileLock(archive.folder / "lock")
     try:
         if own.acquire():
             turn.wait()
-            _make_once(archive, java, jars)
+            _make_once(archive, java, jars, record)
     finally:
         turn.release()
         own.release()
 
 
-def _make_once(archive: ClassArchive, java: str, jars: Sequence[str]) -> None:
+def _make_once(archive: ClassArchive, java: str, jars: Sequence[str], record: Callable[[], None]) -> None:
     class_lists = archive.class_lists()
     last_class = archive.role.last_class
     if not archive.is_whole and any(last_class in loaded_classes(file) for file in class_lists):
+        record()
+        class_lists = archive.class_lists()
         _make(archive, class_lists, java, jars)
     for class_list in class_lists:
         class_list.unlink(missing_ok=True)
     _tidy(archive.folder)
+
+
+def _record_sql(role: JvmRole) -> None:
+    """Have a JVM of this role, and its executors, write down what a session of SQL loads."""
+    processors = 1 if role is JvmRole.LOCAL else 2  # one process has no executors
+    command = [sys.executable, "-m", _RECORDING, str(processors)]
+    with suppress(OSError, subprocess.TimeoutExpired):
+        subprocess.run(  # noqa: S603 - our own
+            command, check=False, stdin=subprocess.DEVNULL, capture_output=True, timeout=LONGEST_SECONDS
+        )
 
 
 def loaded_classes(class_list: Path) -> list[str]:

@@ -13,11 +13,13 @@ from threading import Thread
 from typing import Any, Final
 
 from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext
+from pyspark.errors.exceptions.captured import install_exception_handler
 from pyspark.find_spark_home import _find_spark_home
-from pyspark.sql import SparkSession
 
 from streamapp_runtime.driver.spark.jit_options import LATE_COMPILATION
 from streamapp_runtime.driver.spark.jvm import EXECUTOR_OPTIONS, executor_archive_settings, start_jvm
+from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.program import sql_layer
 
 # Workers take and give back the same large buffers in every batch. Left to itself the allocator returns them
@@ -76,8 +78,8 @@ MEMORY: Final = "1g"
 """Of each executor on this machine."""
 
 
-def open_session(name: str, processors: int, memory: str = MEMORY) -> SparkSession:
-    """A session on this machine: threads of this process for one processor, real executors for several."""
+def open_session(name: str, processors: int, memory: str = MEMORY) -> DeferredSession:
+    """Spark on this machine: threads of this process for one processor, real executors for several."""
     master = "local[1]" if processors == 1 else f"local-cluster[{processors},1,{mebibytes(memory)}]"
     shape = {"spark.master": master, "spark.executor.memory": memory}
     if processors > 1:
@@ -88,8 +90,8 @@ def open_session(name: str, processors: int, memory: str = MEMORY) -> SparkSessi
     return open_configured_session(name, shape)
 
 
-def open_configured_session(name: str, shape: Mapping[str, str], log4j: str | None = None) -> SparkSession:
-    """A session on whatever the settings name; of the engine's own they may change where the driver is.
+def open_configured_session(name: str, shape: Mapping[str, str], log4j: str | None = None) -> DeferredSession:
+    """Spark on whatever the settings name; of the engine's own they may change where the driver is.
 
     `log4j` are the properties by which its JVM logs, where it is started for this session.
     """
@@ -99,16 +101,14 @@ def open_configured_session(name: str, shape: Mapping[str, str], log4j: str | No
     master = shape.get("spark.master", defaults["spark.master"])
     settings = {**defaults, **shape, **fixed, **_authentication(master)}
     start_jvm(((key, value) for key, value in settings.items() if key not in CONTEXT_ONLY), log4j)
-    builder = SparkSession.builder.appName(name)
-    for key, value in settings.items():
-        builder = builder.config(key, value)
+    install_exception_handler()  # errors of jobs are what they are with a SQL session
     interrupted = signal.getsignal(signal.SIGINT)
-    session = builder.getOrCreate()
+    context = SparkContext.getOrCreate(SparkConf().setAppName(name).setAll(list(settings.items())))
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, interrupted)  # Spark's own would cancel the batch
     if log4j is None:
-        session.sparkContext.setLogLevel("ERROR")
-    return session
+        context.setLogLevel("ERROR")
+    return DeferredSession(context)
 
 
 def _authentication(master: str) -> Mapping[str, str]:
@@ -122,33 +122,33 @@ def _authentication(master: str) -> Mapping[str, str]:
     return {"spark.authenticate": "true"} if master.startswith("local[") else {}
 
 
-def close_session(session: SparkSession) -> None:
+def close_session(session: DeferredSession) -> None:
     """End Spark, if it has not ended by itself, and take away the folder that executors here worked in."""
     with suppress(Py4JError, OSError):
-        name = session.sparkContext.applicationId
-        _end_accumulators_apart(session)
+        name = session.context.applicationId
+        _end_accumulators_apart(session.context)
         session.stop()
         shutil.rmtree(Path(_find_spark_home(), "work", name), ignore_errors=True)
 
 
-def _end_accumulators_apart(session: SparkSession) -> None:
+def _end_accumulators_apart(context: SparkContext) -> None:
     """Have pyspark's server of accumulators end beside all else: it looks once a second whether it is to."""
-    server: Any = session.sparkContext._accumulatorServer  # noqa: SLF001 - it is nowhere else
+    server: Any = context._accumulatorServer  # noqa: SLF001 - it is nowhere else
     if server is not None:
         server.shutdown = Thread(target=server.shutdown, daemon=True).start
 
 
-def is_alive(session: SparkSession) -> bool:
+def is_alive(context: SparkContext) -> bool:
     """Whether Spark's driver can be spoken to."""
     try:
-        return not session.sparkContext._jsc.sc().isStopped()  # noqa: SLF001 - Spark has no other way
+        return not context._jsc.sc().isStopped()  # noqa: SLF001 - Spark has no other way
     except (Py4JError, OSError, AttributeError):  # stopped in Python, it has no JVM any more
         return False
 
 
-def live_executors(session: SparkSession) -> dict[str, str]:
+def live_executors(context: SparkContext) -> dict[str, str]:
     """The executors that live, id -> host; none where lanes run in the driver's own process."""
-    listed = session.sparkContext._jsc.sc().statusStore().executorList(True)  # noqa: SLF001 - Spark has no other way
+    listed = context._jsc.sc().statusStore().executorList(True)  # noqa: SLF001 - Spark has no other way
     hosts = {}
     for index in range(listed.size()):
         executor = listed.apply(index)
@@ -158,9 +158,9 @@ def live_executors(session: SparkSession) -> dict[str, str]:
     return hosts
 
 
-def in_one_process(session: SparkSession) -> bool:
+def in_one_process(context: SparkContext) -> bool:
     """Whether lanes run in the driver's own process, where there are no executors."""
-    return (session.sparkContext.master or "").startswith("local[")
+    return (context.master or "").startswith("local[")
 
 
 def mebibytes(memory: str) -> int:

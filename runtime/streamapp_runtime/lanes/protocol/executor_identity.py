@@ -2,12 +2,9 @@
 
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 
-import pyarrow as pa
-
-IDENTITY_SCHEMA = "lane INT, executor_id STRING"
 _TELLING = ("SPARK_EXECUTOR_DIRS", "SPARK_EXECUTOR_ID", "SPARK_APPLICATION_ID", "SPARK_EXECUTOR_POD_IP")
 """What differs between executors: the first on one machine, the next in pods.
 
@@ -21,8 +18,6 @@ def executor_identity() -> str:
     return blake2b("\n".join(identity_parts).encode(), digest_size=8).hexdigest()
 
 
-def report_identities(lanes: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Say of each lane where it is, in rows of SCHEMA."""
-    for lane in lanes:
-        ids = pa.array([executor_identity()] * lane.num_rows, pa.string())
-        yield pa.record_batch({"lane": lane.column("lane"), "executor_id": ids})
+def report_identity(lane: int, _elements: Iterable[object]) -> Iterator[tuple[int, str]]:
+    """Say of a lane where it is."""
+    yield lane, executor_identity()

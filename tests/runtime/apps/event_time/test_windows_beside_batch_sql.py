@@ -52,9 +52,9 @@ def in_time(rows: Sequence[Row], late: Sequence[Row], operator: str) -> list[Row
     return [row for row in rows if row["n"] not in left_out]
 
 
-def at_rest(session: SparkSession, rows: Sequence[Row]) -> DataFrame:
+def at_rest(spark: SparkSession, rows: Sequence[Row]) -> DataFrame:
     given = [(row["user"], row["page"], row["n"], row["ts"]) for row in rows]
-    lines = session.createDataFrame(given, "user STRING, page STRING, n INT, ts STRING")
+    lines = spark.createDataFrame(given, "user STRING, page STRING, n INT, ts STRING")
     return lines.withColumn("ts", expr("CAST(ts AS TIMESTAMP)"))
 
 

@@ -16,10 +16,10 @@ from confluent_kafka.admin import (
     ScramMechanism,
     UserScramCredentialUpsertion,
 )
-from pyspark.sql import SparkSession
 
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.failures import FailedError
+from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.systems.connection import KafkaConnection
 from streamapp_runtime.systems.stream_system import DeniedError
 from tests.harness.kafka.broker import Broker
@@ -109,14 +109,14 @@ def gate(gates: dict[str, Gate], request: pytest.FixtureRequest) -> Gate:
 
 
 @pytest.fixture
-def owner(session: SparkSession, gate: Gate, tmp_path: Path) -> Iterator[AppEnv]:
+def owner(session: DeferredSession, gate: Gate, tmp_path: Path) -> Iterator[AppEnv]:
     """Who may do everything."""
     with kafka(session, tmp_path / "owner", KafkaConnection(gate.broker.bootstrap)) as env:
         yield env
 
 
 @pytest.fixture
-def env(session: SparkSession, gate: Gate, owner: AppEnv, tmp_path: Path) -> Iterator[AppEnv]:
+def env(session: DeferredSession, gate: Gate, owner: AppEnv, tmp_path: Path) -> Iterator[AppEnv]:
     """Who may do only what is allowed."""
     with kafka(session, tmp_path, gate.connection, owner.prefix) as env:
         yield env

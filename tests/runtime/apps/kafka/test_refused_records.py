@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.failures import FinalFailureError
+from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.systems.connection import KafkaConnection
 from tests.harness.kafka.broker import Broker
 from tests.harness.kafka.topic_records import create
@@ -18,7 +18,7 @@ from tests.harness.runs.run_systems import WAYS, kafka
 
 @pytest.fixture(params=WAYS)
 def env(
-    request: pytest.FixtureRequest, session: SparkSession, broker: Broker, tmp_path: Path
+    request: pytest.FixtureRequest, session: DeferredSession, broker: Broker, tmp_path: Path
 ) -> Iterator[AppEnv]:
     with kafka(session, tmp_path, KafkaConnection(broker.bootstrap, WAYS[request.param])) as env:
         yield env

@@ -91,7 +91,7 @@ def test_spark_has_its_slot_again_once_stores_are_closed(started: Started, resid
     run = started(resident)
     run.to_end()
     run.loop.release()
-    assert run.env.session.range(3).rdd.count() == 3
+    assert run.env.session.context.parallelize(range(3)).count() == 3
 
 
 @WAYS

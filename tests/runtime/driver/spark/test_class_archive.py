@@ -34,7 +34,7 @@ from pyspark import SparkContext
 from streamapp_runtime.driver.spark.spark_session import close_session, open_session
 
 session = open_session("archives", 1)
-assert session.range(10).mapInArrow(lambda batches: batches, "id long").count() == 10
+assert session.open().range(10).mapInArrow(lambda batches: batches, "id long").count() == 10
 maps = Path("/proc", str(SparkContext._gateway.proc.pid), "maps").read_text()
 print("mapped" if "/local-" in maps else "not mapped")
 close_session(session)
