@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
@@ -49,7 +49,7 @@ def app(file: Path, data: Path, processors: int) -> None:
     say("Python imports")
     start_jvm = jvm.start_jvm
 
-    def timed_start(settings: Iterable[tuple[str, str]], log4j: str | None = None) -> None:
+    def timed_start(settings: Mapping[str, str], log4j: str | None = None) -> None:
         start_jvm(settings, log4j)
         say("JVM until its gateway")
 

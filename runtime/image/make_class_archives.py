@@ -142,7 +142,7 @@ def use_spark(master: str) -> None:
         "spark.ui.enabled": "true",
         "spark.ui.showConsoleProgress": "false",
     }
-    start_jvm(settings.items())
+    start_jvm(settings)
     builder = SparkSession.builder.appName("recorded").config("spark.executor.instances", "1")
     for name, value in settings.items():
         builder = builder.config(name, value)

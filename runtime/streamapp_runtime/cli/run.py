@@ -1,5 +1,6 @@
 """`streamapp run`: run an app on Spark, on this machine."""
 
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from streamapp.author.start_problems import start_problems
 from streamapp.cli.app_sources import parse_source, report_problems, select_app
 from streamapp.protocol.log_settings import LogFormat, LogSettings
 from streamapp.protocol.termination import ExitCode
@@ -148,48 +150,55 @@ def run(
         spec = selected.spec.model_copy(update={"take_over": True})
         selected = selected.model_copy(update={"spec": spec})
 
-    from streamapp_runtime.cli.run_process.message_output import message_output
-    from streamapp_runtime.driver.modes.standalone import RunOptions
-    from streamapp_runtime.driver.page.page_recorder import PageRecorder
-    from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
-    from streamapp_runtime.driver.reporting.metric_values import RunMetrics
-    from streamapp_runtime.driver.reporting.progress_log import ProgressLog
-    from streamapp_runtime.driver.reporting.run_messages import warning_message
-    from streamapp_runtime.driver.state_queries.state_queries import StateQueries
+    with _interrupts_reported():
+        from streamapp_runtime.driver.spark.jvm_process import start_early
 
-    rows = batch_rows or selected.spec.batch.rows
-    code = None if app == "-" else Path(app).resolve().parent
-    options = RunOptions(
-        processors=processors or selected.spec.processors,
-        data=data,
-        secrets=secrets,
-        until_end=until_end,
-        seconds=seconds,
-        rows=rows,
-        show_values=show_values,
-        fresh=fresh,
-        code=code,
-        logging=LogSettings(log_format, log_level),
-    )
-    write_message, message_periods = message_output(quiet, log_format, log_level)
-    for warning in source.renamed_in(selected):
-        write_message(warning_message(app, warning))
-    progress, metrics = (
-        ProgressLog(write_message, time.monotonic, *message_periods, bounded=until_end),
-        RunMetrics(),
-    )
-    liveness = DriverLiveness(time.monotonic)
-    recorder = PageRecorder(time.monotonic, time.time, show_values) if page else None
-    queries = StateQueries() if state_queries else None
-    served: AbstractContextManager[None] = nullcontext()
-    if metrics_port is not None or recorder is not None or queries is not None:
-        port = metrics_port or 0
-        served = _served_metrics(metrics, liveness, recorder, queries, port, write_message)
-    with served:
-        run_end = _run_to_end(selected, options, progress, metrics, liveness, recorder, queries)
-    if run_end.code is ExitCode.DONE:
-        progress.ended()
-    _report_and_exit(app, run_end, log_format)
+        processors = processors or selected.spec.processors
+        if not start_problems(selected):
+            start_early(processors)  # a second of Java, beside a second of imports
+
+        from streamapp_runtime.cli.run_process.message_output import message_output
+        from streamapp_runtime.driver.modes.standalone import RunOptions
+        from streamapp_runtime.driver.page.page_recorder import PageRecorder
+        from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
+        from streamapp_runtime.driver.reporting.metric_values import RunMetrics
+        from streamapp_runtime.driver.reporting.progress_log import ProgressLog
+        from streamapp_runtime.driver.reporting.run_messages import warning_message
+        from streamapp_runtime.driver.state_queries.state_queries import StateQueries
+
+        rows = batch_rows or selected.spec.batch.rows
+        code = None if app == "-" else Path(app).resolve().parent
+        options = RunOptions(
+            processors=processors,
+            data=data,
+            secrets=secrets,
+            until_end=until_end,
+            seconds=seconds,
+            rows=rows,
+            show_values=show_values,
+            fresh=fresh,
+            code=code,
+            logging=LogSettings(log_format, log_level),
+        )
+        write_message, message_periods = message_output(quiet, log_format, log_level)
+        for warning in source.renamed_in(selected):
+            write_message(warning_message(app, warning))
+        progress, metrics = (
+            ProgressLog(write_message, time.monotonic, *message_periods, bounded=until_end),
+            RunMetrics(),
+        )
+        liveness = DriverLiveness(time.monotonic)
+        recorder = PageRecorder(time.monotonic, time.time, show_values) if page else None
+        queries = StateQueries() if state_queries else None
+        served: AbstractContextManager[None] = nullcontext()
+        if metrics_port is not None or recorder is not None or queries is not None:
+            port = metrics_port or 0
+            served = _served_metrics(metrics, liveness, recorder, queries, port, write_message)
+        with served:
+            run_end = _run_to_end(selected, options, progress, metrics, liveness, recorder, queries)
+        if run_end.code is ExitCode.DONE:
+            progress.ended()
+        _report_and_exit(app, run_end, log_format)
 
 
 def _run_to_end(
@@ -236,6 +245,16 @@ def _report_and_exit(source: str, run_end: RunEnd, log_format: str) -> None:
     if log_format == "text" and run_end.log is not None:
         click.echo(f"Spark's own output is in {run_end.log}", err=True)
     sys.exit(run_end.code)
+
+
+@contextmanager
+def _interrupts_reported() -> Iterator[None]:
+    """Until the run takes signals itself, an interrupt ends it where it stands."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo("interrupted: nothing has run", err=True)
+        sys.exit(128 + signal.SIGINT)
 
 
 @contextmanager

@@ -6,13 +6,6 @@ from pyspark.sql import functions as F  # noqa: N812  # as everybody calls it
 from streamapp_runtime.expressions.template import ROW_ALIAS
 from streamapp_runtime.program.program import SqlLayer, SqlStep
 
-SESSION_SETTINGS = {
-    "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.PushDownPredicates"
-}
-"""What a session needs. A filter pushed below the steps before it takes their expressions into itself, and
-each register's `CASE ... ELSE register` doubles it: ten maps in a row would make it a thousand times as long.
-"""
-
 
 def apply_layer(rows: DataFrame, layer: SqlLayer) -> DataFrame:
     """The rows after all steps of a layer; their columns stay the wide row's."""

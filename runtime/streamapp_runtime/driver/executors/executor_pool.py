@@ -18,12 +18,11 @@ from pyspark.errors import PySparkException
 
 from streamapp_runtime.driver.executors.lane_partitions import lane_elements, lane_identities
 from streamapp_runtime.driver.executors.session_lanes import close_lanes
+from streamapp_runtime.driver.spark.session_settings import MEMORY, mebibytes
 from streamapp_runtime.driver.spark.spark_session import (
-    MEMORY,
     close_session,
     in_one_process,
     live_executors,
-    mebibytes,
     open_session,
 )
 from streamapp_runtime.expressions.spark_source import DeferredSession

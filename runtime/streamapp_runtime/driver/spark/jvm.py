@@ -1,19 +1,11 @@
-"""Spark's JVM: started apart from the terminal, and quiet on it.
-
-It gets a session of its own, so that an interrupt at the terminal reaches this process alone, which ends its
-batch first. The JVM ends when this process does, however that happens: it reads a pipe that closes then.
-"""
+"""Spark's JVM, as this process calls it: its gateway, quiet on the terminal."""
 
 import atexit
 import os
 import re
-import signal
 import subprocess
 import tempfile
-import threading
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from threading import Thread
 from typing import IO, Any, Final
@@ -23,22 +15,20 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 
 from streamapp_runtime.driver.spark import spark_home
-from streamapp_runtime.driver.spark.class_archive import ClassArchive, JvmRole, joined
-from streamapp_runtime.driver.spark.java_command import (
-    default_settings,
-    driver_command,
-    find_java,
-    scala_version,
-    spark_jars,
-)
+from streamapp_runtime.driver.spark.java_command import find_java, spark_jars
 from streamapp_runtime.driver.spark.jit_options import LATE_COMPILATION
+from streamapp_runtime.driver.spark.jvm_process import (
+    JvmEndedError,
+    JvmProcess,
+    JvmRequest,
+    start_process,
+    take_early,
+)
 from streamapp_runtime.driver.spark.spark_output import SPARK_OUTPUT
 from streamapp_runtime.log_lines.log4j_configuration import terminal_configuration
 
 MINIMUM_JAVA: Final = 17
 JAVA_NEEDED: Final = f"Spark needs Java {MINIMUM_JAVA} or newer"
-EXECUTOR_CLASS_PATH: Final = "spark.executor.extraClassPath"
-EXECUTOR_OPTIONS: Final = "spark.executor.defaultJavaOptions"
 MOST_OUTPUT: Final = 1_000
 """Characters of its last words."""
 
@@ -51,31 +41,22 @@ class JvmFailedError(Exception):
     """Java is there, and Spark's JVM ended at its start; the message has its last words."""
 
 
-def start_jvm(settings: Iterable[tuple[str, str]], log4j: str | None = None) -> None:
+def start_jvm(settings: Mapping[str, str], log4j: str | None = None) -> None:
     """Start the JVM of this process, unless it has one; JavaMissingError or JvmFailedError if it fails.
 
-    `log4j` are the properties of its logging; left out: those of a run on a terminal.
+    `settings` are those of its command, `log4j` the properties of its logging; left out: those of a run on a
+    terminal. One that was started early for the same is taken.
     """
     SPARK_OUTPUT.mute(False)
     if SparkContext._gateway is not None:  # noqa: SLF001 - Spark has no other way to be asked
         return
     java = _java()
-    spark_home.prepare_spark_home()
-    read_end, write_end = os.pipe()
-    output = os.fdopen(read_end, "rb")
-    with tempfile.TemporaryDirectory(prefix="streamapp-") as folder:  # read once, before there is a gateway
-        configuration = Path(folder, "log4j2.properties")
-        configuration.write_text(terminal_configuration() if log4j is None else log4j, "utf-8")
-        options = f"-Dlog4j2.configurationFile={configuration.as_uri()} {LATE_COMPILATION}"
-        known = {**dict(settings), "spark.driver.defaultJavaOptions": options}
-        try:
-            gateway = _direct_gateway(java, known, write_end) or _launched_gateway(known, write_end)
-        except PySparkRuntimeError as error:
-            os.close(write_end)
-            with output:
-                raise _failed(java, output.read().decode(errors="replace")) from error
-    os.close(write_end)
-    Thread(target=_pass_on, args=(output,), daemon=True).start()
+    request = JvmRequest(settings, terminal_configuration() if log4j is None else log4j)
+    started = take_early(request) or start_process(request)
+    try:
+        gateway = _launched_gateway(request) if started is None else _gateway_of(request, started, java)
+    except JvmEndedError as ended:
+        raise _failed(java, str(ended)) from ended
     SparkContext._ensure_initialized(gateway=gateway)  # noqa: SLF001 - nor to be given a gateway
 
 
@@ -90,135 +71,64 @@ def end_jvm() -> None:
     gateway.proc.wait()
 
 
-def executor_archive_settings() -> Mapping[str, str]:
-    """Settings with which executors on this machine use an archive of classes, or record one."""
-    spark_home.prepare_spark_home()
-    java, folder, defaults = find_java(), spark_home.own_jars(), default_settings(os.environ)
-    if java is None or folder is None or defaults is None or EXECUTOR_CLASS_PATH in defaults:
-        return {}
-    jars = spark_jars(folder)
-    archive = ClassArchive.of(JvmRole.EXECUTOR, java, jars)
-    options = archive.options() if archive else ()
-    if archive is None or not options:
-        return {}
-    if not archive.is_whole:
-        atexit.register(archive.make_later, java, jars, os.getpid())
-    # Behind these come the same jars by the names that Spark has for them, which no archive knows.
-    return {EXECUTOR_CLASS_PATH: os.pathsep.join(jars), EXECUTOR_OPTIONS: joined(options)}
-
-
 def mute_jvm() -> None:
     """From now on nothing is passed on: what is still at work when Spark ends says that it was cut off."""
     SPARK_OUTPUT.mute(True)
 
 
-def _direct_gateway(java: str, settings: Mapping[str, str], output: int) -> Any:
-    """The gateway of a JVM that is started without Spark's launcher; None where only that can start it."""
+def _gateway_of(request: JvmRequest, started: JvmProcess, java: str) -> Any:
+    """The gateway of a JVM, or of another one without the archive that it could not start with."""
+    try:
+        gateway = _called(started)
+    except JvmEndedError:
+        if started.archive is None or not started.archive.is_whole:
+            raise
+        started.archive.discard()
+        again = start_process(request, archived=False)
+        if again is None:
+            raise
+        return _called(again)
     folder = spark_home.own_jars()
-    if folder is None:
-        return None
-    jars = spark_jars(folder)
-    archive = ClassArchive.of(JvmRole.of_driver(settings["spark.master"]), java, jars)
-    while True:
-        options = archive.options() if archive else ()
-        command = driver_command(java, jars, settings, os.environ, options)
-        if command is None:
-            return None
-        try:
-            gateway = _started(command, jars, output)
-        except PySparkRuntimeError:
-            if archive is None or not archive.is_whole:
-                raise
-            archive.discard()
-            archive = None
-            continue
-        if archive is not None and not archive.is_whole:
-            atexit.register(archive.make_later, java, jars, gateway.proc.pid)
-        return gateway
+    if started.archive is not None and started.records and folder is not None:
+        atexit.register(started.archive.make_later, java, spark_jars(folder), started.process.pid)
+    return gateway
 
 
-def _started(command: list[str], jars: Sequence[str], output: int) -> Any:
-    """The gateway of the JVM that a command starts."""
-    with tempfile.TemporaryDirectory() as folder:
-        port_file = Path(folder) / "gateway"
-        environment = {
-            **os.environ,
-            "PYTHONHASHSEED": "0",
-            "SPARK_CONNECT_MODE": "0",
-            "SPARK_SCALA_VERSION": scala_version(jars),  # the launcher of executors asks for it
-            "_PYSPARK_DRIVER_CONN_INFO_PATH": str(port_file),
-        }
-        with _deferred_interrupts() as raise_interrupts:
-            process = subprocess.Popen(  # noqa: S603 - Spark
-                command,
-                stdin=subprocess.PIPE,  # closed when this process ends
-                stderr=output,
-                env=environment,
-                start_new_session=True,
-                preexec_fn=_ignore_interrupts,  # noqa: PLW1509 - as pyspark does
-            )
-            try:
-                raise_interrupts()
-                _await_port(process, port_file)
-            except BaseException:  # an interrupt: the JVM could not write to a folder that is gone
-                process.kill()
-                process.wait()
-                raise
-        port_and_secret = port_file.read_bytes()
+def _called(started: JvmProcess) -> Any:
+    """The gateway of a JVM, whose output is passed on from now on."""
+    port, secret = started.address()
+    Thread(target=_pass_on, args=(started.output,), daemon=True).start()
     launch: Any = launch_gateway  # made without types
-    os.environ["PYSPARK_GATEWAY_PORT"] = str(int.from_bytes(port_and_secret[:4]))
-    os.environ["PYSPARK_GATEWAY_SECRET"] = port_and_secret[8:].decode()  # behind its length
+    os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
+    os.environ["PYSPARK_GATEWAY_SECRET"] = secret
     try:
         gateway = launch()
     finally:
         del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
-    gateway.proc = process
+    gateway.proc = started.process
     return gateway
 
 
-def _await_port(process: subprocess.Popen[bytes], port_file: Path) -> None:
-    while not port_file.is_file():
-        if process.poll() is not None:
-            raise PySparkRuntimeError(errorClass="JAVA_GATEWAY_EXITED", messageParameters={})
-        time.sleep(0.01)
-
-
-@contextmanager
-def _deferred_interrupts() -> Iterator[Callable[[], None]]:
-    """Let no interrupt come between the fork of a process and the variable that has it.
-
-    What is given raises those that came, and lets further ones come as before.
-    """
-    if threading.current_thread() is not threading.main_thread():  # no other thread is interrupted
-        yield lambda: None
-        return
-    arrived: list[int] = []
-    former = signal.signal(signal.SIGINT, lambda number, _: arrived.append(number))
-    deferred = True
-
-    def raise_interrupts() -> None:
-        nonlocal deferred
-        if deferred:
-            deferred = False
-            signal.signal(signal.SIGINT, signal.SIG_DFL if former is None else former)
-            if arrived:
-                signal.raise_signal(signal.SIGINT)
-
-    try:
-        yield raise_interrupts
-    finally:
-        raise_interrupts()
-
-
-def _ignore_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _launched_gateway(settings: Mapping[str, str], output: int) -> Any:
+def _launched_gateway(request: JvmRequest) -> Any:
     """The gateway of a JVM that Spark's launcher starts."""
-    conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    read_end, write_end = os.pipe()
+    output = os.fdopen(read_end, "rb")
     launch: Any = launch_gateway
-    return launch(conf, {"stderr": output, "start_new_session": True})
+    with tempfile.TemporaryDirectory(prefix="streamapp-") as folder:  # read once, before there is a gateway
+        configuration = Path(folder, "log4j2.properties")
+        configuration.write_text(request.log4j, "utf-8")
+        options = f"-Dlog4j2.configurationFile={configuration.as_uri()} {LATE_COMPILATION}"
+        settings = {**request.settings, "spark.driver.defaultJavaOptions": options}
+        conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+        try:
+            gateway = launch(conf, {"stderr": write_end, "start_new_session": True})
+        except PySparkRuntimeError as error:
+            os.close(write_end)
+            with output:
+                raise JvmEndedError(output.read().decode(errors="replace")) from error
+    os.close(write_end)
+    Thread(target=_pass_on, args=(output,), daemon=True).start()
+    return gateway
 
 
 def _java() -> str:

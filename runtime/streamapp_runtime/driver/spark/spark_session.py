@@ -1,7 +1,6 @@
 """The Spark session that lanes need: one slot per processor, nothing that moves tasks by itself."""
 
 import os
-import secrets
 import shutil
 import signal
 import sys
@@ -10,84 +9,30 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
-from typing import Any, Final
+from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors.exceptions.captured import install_exception_handler
 from pyspark.find_spark_home import _find_spark_home
 
-from streamapp_runtime.driver.spark.jit_options import LATE_COMPILATION
-from streamapp_runtime.driver.spark.jvm import EXECUTOR_OPTIONS, executor_archive_settings, start_jvm
+from streamapp_runtime.driver.spark.jvm import start_jvm
+from streamapp_runtime.driver.spark.session_settings import (
+    MEMORY,
+    command_settings,
+    local_shape,
+    session_settings,
+)
 from streamapp_runtime.expressions.spark_source import DeferredSession
-from streamapp_runtime.program import sql_layer
-
-# Workers take and give back the same large buffers in every batch. Left to itself the allocator returns them
-# to the kernel each time, and getting them again, page by page, cost a fifth of all CPU seconds.
-_KEEP_MEMORY: Final[Mapping[str, str]] = {
-    "spark.executorEnv.ARROW_DEFAULT_MEMORY_POOL": "system",
-    "spark.executorEnv.MALLOC_MMAP_THRESHOLD_": str(1 << 30),
-    "spark.executorEnv.MALLOC_TOP_PAD_": str(64 << 20),
-    "spark.executorEnv.MALLOC_TRIM_THRESHOLD_": str(1 << 30),
-}
-
-SETTINGS: Final[Mapping[str, str]] = {
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.dynamicAllocation.enabled": "false",
-    "spark.executor.cores": "1",
-    "spark.locality.wait": "3s",  # then the driver hears that a lane has no executor of its own
-    "spark.python.unix.domain.socket.enabled": "true",
-    "spark.python.worker.faulthandler.enabled": "true",
-    "spark.python.worker.reuse": "true",
-    "spark.scheduler.mode": "FIFO",
-    "spark.speculation": "false",
-    "spark.sql.ansi.enabled": "true",
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
-    "spark.sql.execution.arrow.pyspark.enabled": "true",
-    "spark.sql.execution.pyspark.udf.faulthandler.enabled": "true",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.task.cpus": "1",
-    "spark.task.maxFailures": "1",
-    "spark.ui.enabled": "false",
-    "spark.ui.killEnabled": "false",  # whoever reaches Spark's pages looks on
-    "spark.ui.showConsoleProgress": "false",
-    **_KEEP_MEMORY,
-    **sql_layer.SESSION_SETTINGS,
-}
-"""What the engine's promises rest on; `spec.driver.sparkConf` may not change these."""
-
-
-PLACE: Final = frozenset({"spark.driver.host", "spark.driver.bindAddress", "spark.ui.enabled"})
-"""Where the driver is, and whether somebody can look at its pages there: a cluster says that better."""
-
-
-CONTEXT_AUTHENTICATION: Final = "spark.authenticate.secret"
-CONTEXT_ONLY: Final = frozenset({"spark.executor.instances", CONTEXT_AUTHENTICATION})
-"""What only the context is told, and no command line.
-
-To begin without executors is a mistake to Spark's launcher; and everybody on a machine reads arguments.
-"""
 
 
 class ExecutorsMissingError(Exception):
     """Not all executors came in time."""
 
 
-MEMORY: Final = "1g"
-"""Of each executor on this machine."""
-
-
 def open_session(name: str, processors: int, memory: str = MEMORY) -> DeferredSession:
     """Spark on this machine: threads of this process for one processor, real executors for several."""
-    master = "local[1]" if processors == 1 else f"local-cluster[{processors},1,{mebibytes(memory)}]"
-    shape = {"spark.master": master, "spark.executor.memory": memory}
-    if processors > 1:
-        archive = executor_archive_settings()
-        if options := archive.get(EXECUTOR_OPTIONS):
-            archive = {**archive, EXECUTOR_OPTIONS: f"{LATE_COMPILATION} {options}"}
-        shape |= archive
-    return open_configured_session(name, shape)
+    return open_configured_session(name, local_shape(processors, memory))
 
 
 def open_configured_session(name: str, shape: Mapping[str, str], log4j: str | None = None) -> DeferredSession:
@@ -96,11 +41,8 @@ def open_configured_session(name: str, shape: Mapping[str, str], log4j: str | No
     `log4j` are the properties by which its JVM logs, where it is started for this session.
     """
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    fixed = {key: value for key, value in SETTINGS.items() if key not in PLACE or key not in shape}
-    defaults = {"spark.master": "local[1]", EXECUTOR_OPTIONS: LATE_COMPILATION}
-    master = shape.get("spark.master", defaults["spark.master"])
-    settings = {**defaults, **shape, **fixed, **_authentication(master)}
-    start_jvm(((key, value) for key, value in settings.items() if key not in CONTEXT_ONLY), log4j)
+    settings = session_settings(shape)
+    start_jvm(command_settings(settings), log4j)
     install_exception_handler()  # errors of jobs are what they are with a SQL session
     interrupted = signal.getsignal(signal.SIGINT)
     context = SparkContext.getOrCreate(SparkConf().setAppName(name).setAll(list(settings.items())))
@@ -109,17 +51,6 @@ def open_configured_session(name: str, shape: Mapping[str, str], log4j: str | No
     if log4j is None:
         context.setLogLevel("ERROR")
     return DeferredSession(context)
-
-
-def _authentication(master: str) -> Mapping[str, str]:
-    """Settings by which nobody else on this machine or its network commands this Spark.
-
-    A single process makes a secret by itself. Executors on this machine are told by their environment, since
-    Spark takes a file for it on Kubernetes only, where the settings come with the pod.
-    """
-    if master.startswith("local-cluster["):
-        return {"spark.authenticate": "true", CONTEXT_AUTHENTICATION: secrets.token_hex(32)}
-    return {"spark.authenticate": "true"} if master.startswith("local[") else {}
 
 
 def close_session(session: DeferredSession) -> None:
@@ -161,9 +92,3 @@ def live_executors(context: SparkContext) -> dict[str, str]:
 def in_one_process(context: SparkContext) -> bool:
     """Whether lanes run in the driver's own process, where there are no executors."""
     return (context.master or "").startswith("local[")
-
-
-def mebibytes(memory: str) -> int:
-    """How much `1g` is."""
-    number, unit = int(memory[:-1]), memory[-1].lower()
-    return number * {"m": 1, "g": 1024}[unit]
