@@ -44,7 +44,7 @@ def two_apps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def env(session: SparkSession, request: pytest.FixtureRequest) -> Iterator[AppEnv]:
+def env(session: DeferredSession, request: pytest.FixtureRequest) -> Iterator[AppEnv]:
     """Where a test's apps run: on an embedded log, unless its mark says otherwise."""
     with TemporaryDirectory() as folder:
         if getattr(request, "param", "embedded") == "embedded":

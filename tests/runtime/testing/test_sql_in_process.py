@@ -39,10 +39,10 @@ def test_an_expression_of_sparks_is_computed_between_the_layers_and_named(stream
     assert app.spark_reasons == ("spec.operators[0].map.select: user, upper(page) AS page",)
 
 
-def test_all_tests_share_the_session_of_the_process(streamapp: Start, session: SparkSession) -> None:
+def test_all_tests_share_the_session_of_the_process(streamapp: Start, spark: SparkSession) -> None:
     for _ in range(2):
         streamapp(mapping("user, upper(page) AS page")).send("views", {"user": "ann", "page": "/a"})
-    assert SparkSession.getActiveSession() is session
+    assert SparkSession.getActiveSession() is spark
 
 
 def test_rows_on_which_an_expression_fails_are_found(streamapp: Start) -> None:

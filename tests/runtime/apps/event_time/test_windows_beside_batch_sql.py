@@ -66,7 +66,9 @@ def windows_at_rest(rows: DataFrame, window: str) -> Counter[tuple[object, ...]]
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_what_goes_out_is_what_sql_finds_in_the_rows_that_were_not_late(env: AppEnv, seed: int) -> None:
+def test_what_goes_out_is_what_sql_finds_in_the_rows_that_were_not_late(
+    env: AppEnv, spark: SparkSession, seed: int
+) -> None:
     chance = random.Random(seed)  # noqa: S311
     delay, disorder = chance.randint(0, 6), chance.randint(1, 8)
     stream = {"key": "user", "columns": COLUMNS, "eventTime": {"column": "ts", "delay": f"{delay}s"}}
@@ -91,7 +93,7 @@ def test_what_goes_out_is_what_sql_finds_in_the_rows_that_were_not_late(env: App
     if disorder <= delay:
         assert late == []
     for name, (_, window) in WINDOWS.items():
-        rows = at_rest(env.session, in_time(events, late, name))
+        rows = at_rest(spark, in_time(events, late, name))
         last = {}
         for row in sorted(env.rows(f"out-{name}"), key=lambda row: int(row["rows"])):
             place = (row["user"], plain(row["window_start"]), plain(row["window_end"]))
@@ -100,8 +102,8 @@ def test_what_goes_out_is_what_sql_finds_in_the_rows_that_were_not_late(env: App
         found = Counter((*place, *totals) for place, totals in last.items())
         assert found == windows_at_rest(rows, window), name
     for kind in JOINS:
-        left = at_rest(env.session, in_time(events, late, f"j-{kind}")).alias("l")
-        right = at_rest(env.session, in_time(others, late, f"j-{kind}")).alias("r")
+        left = at_rest(spark, in_time(events, late, f"j-{kind}")).alias("l")
+        right = at_rest(spark, in_time(others, late, f"j-{kind}")).alias("r")
         joined = left.join(right, expr(NEAR), kind).select("l.n", "r.n").collect()
         pairs = Counter((row["a"], row["b"]) for row in env.rows(f"out-{kind}"))
         assert pairs == Counter(tuple(row) for row in joined), kind

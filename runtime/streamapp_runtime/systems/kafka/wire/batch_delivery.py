@@ -2,9 +2,11 @@
 
 Batches carry numbers by which a leader knows what it already has. So after a failure what was not confirmed
 is sent again as it was, and neither lost nor doubled. Several go out before the first is confirmed; not more
-than a leader remembers.
+than a leader remembers. The first of a producer's batches for a partition goes out alone: a leader that knows
+nothing of the producer accepts any number, so the second could be accepted although the first was not.
 """
 
+from bisect import insort
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -33,10 +35,14 @@ class PartitionQueue:
 
     source: Iterator[EncodedBatch]
     sequence: int  # of the next batch that was not sent yet
-    again: deque["SequencedBatch"] = field(default_factory=deque)  # sent, and not confirmed
-    end: int | None = None  # after what was confirmed last
+    again: deque["SequencedBatch"] = field(default_factory=deque)  # sent, and not confirmed; in order
+    end: int | None = None  # after the last record that was confirmed
     exhausted: bool = False
+    known: bool = field(init=False)  # whether the leader has a batch of this producer, and checks numbers
     failed: bool = False  # in this round
+
+    def __post_init__(self) -> None:
+        self.known = self.sequence > 0
 
     def next(self) -> "SequencedBatch | None":
         """The next batch to be sent."""
@@ -49,6 +55,16 @@ class PartitionQueue:
         numbered = SequencedBatch(batch, self.sequence)
         self.sequence += batch.count
         return numbered
+
+    def confirmed(self, end: int | None) -> None:
+        """A leader has a batch, up to this offset where it says so; one sent again may be confirmed late."""
+        self.known = True
+        if end is not None:
+            self.end = end if self.end is None else max(self.end, end)
+
+    def unconfirmed(self, batch: "SequencedBatch") -> None:
+        """Have a batch sent again, before those with higher numbers."""
+        insort(self.again, batch, key=lambda one: one.sequence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +117,8 @@ class BatchDelivery:
         for partition, outbox in outboxes.items():
             leaders.setdefault(self.cluster.leader(partition, attempts), {})[partition] = outbox
         for connection, boxes in leaders.items():
-            for _ in range(_AT_ONCE):
-                batches = _next(boxes)
+            for turn in range(_AT_ONCE):
+                batches = _next({one: box for one, box in boxes.items() if box.known or not turn})
                 if not batches:
                     break
                 requests.append(self._sent(connection, batches))
@@ -131,19 +147,21 @@ class BatchDelivery:
             self.cluster.lost(request.connection)
             for partition, batch in request.batches.items():
                 self.cluster.forget(partition)
-                outboxes[partition].again.append(batch)
+                outboxes[partition].unconfirmed(batch)
             return str(error)
         error_message = ""
         for partition, batch in request.batches.items():
             code, outbox = results[partition].error, outboxes[partition]
             if not code:
-                outbox.end = results[partition].base + batch.batch.count
-            elif code != _DUPLICATE:  # which the leader has, though not where
-                error_message = self._unconfirmed(partition, code, outbox)
-                outbox.again.append(batch)
+                outbox.confirmed(results[partition].base + batch.batch.count)
+            elif code == _DUPLICATE:  # which the leader has, though not where
+                outbox.confirmed(None)
+            else:
+                error_message = self._refused(partition, code, outbox)
+                outbox.unconfirmed(batch)
         return error_message
 
-    def _unconfirmed(self, partition: Partition, error: int, outbox: PartitionQueue) -> str:
+    def _refused(self, partition: Partition, error: int, outbox: PartitionQueue) -> str:
         """Prepare to send a batch again; an error that does not go by is raised."""
         error_message = f"writing to {partition}: {error_codes.error_name(error)}"
         if error == _OUT_OF_ORDER and outbox.failed:  # only for the one before it

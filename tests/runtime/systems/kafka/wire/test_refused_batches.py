@@ -1,0 +1,51 @@
+"""Leaders that refuse a batch for a moment while others of the same producer are under way."""
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+
+import pytest
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSecurity
+from streamapp_runtime.systems.kafka.wire.wire_producer import WireProducer
+from tests.harness.kafka.broker import Broker
+from tests.harness.kafka.clients import consumed, created
+from tests.harness.kafka.record_contents import numbered
+from tests.harness.kafka.refusing_proxy import RefusingWay
+
+COUNT = 30_000
+
+
+@pytest.fixture(scope="module")
+def refusing(
+    kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Broker, RefusingWay]]:
+    """A broker, and a way to it on which requests are refused."""
+    broker = Broker(tmp_path_factory.mktemp("refusing") / "broker", guards={"WAY": "PLAINTEXT"})
+    way = RefusingWay(broker.guarded("WAY"))
+    broker.told = {"WAY": way.address}
+    broker.start()
+    yield broker, way
+    broker.stop()
+    way.close()
+
+
+@pytest.mark.parametrize("transactional", [True, False], ids=["transaction", "idempotent"])
+@pytest.mark.parametrize("refused", [{0}, {1}, {0, 1, 3}, {2, 4, 5}], ids=str)
+def test_each_record_is_written_once_and_in_order(
+    refusing: tuple[Broker, RefusingWay], refused: AbstractSet[int], transactional: bool
+) -> None:
+    broker, way = refusing
+    topic = created(broker.bootstrap)
+    way.refuse(topic, refused)
+    partition = Partition(topic, 0)
+    writer = WireProducer(way.address, topic if transactional else None, ConnectionSecurity(timeout=20))
+    writer.initialise()
+    writer.append(partition, numbered(0, COUNT, size=50))
+    end = writer.commit()[partition]
+    assert way.requests > max(refused) + 1
+    found = consumed(broker.bootstrap, topic, 0, end)
+    assert [row[1] for row in found] == [b"k%d" % number for number in range(COUNT)]
+    assert end == found[-1][0] + 1
+    writer.close()
