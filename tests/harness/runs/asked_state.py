@@ -68,6 +68,20 @@ def committed(loop: Loop, table: str) -> Rows:
     ]
 
 
+def begun_snapshot(loop: Loop, table: str) -> tuple[Rows, Iterator[Rows], Rows]:
+    """What a table holds, the pages of a snapshot of just that, and the first of them.
+
+    A broadcast table may show its next version between the scan and the snapshot; then both are taken again.
+    """
+    while True:
+        before = in_order(scanned(loop, table, 1_000))
+        pages = pages_of_snapshot(loop, table, 2)
+        rows = next(pages)
+        if in_order(scanned(loop, table, 1_000)) == before:
+            return before, pages, rows
+        list(pages)
+
+
 def in_order(rows: Rows) -> Rows:
     """Rows by key, task and what they say."""
     return sorted(rows, key=lambda row: (row["key"], row["task"], str(row["row"])))

@@ -19,6 +19,7 @@ from tests.harness.machine.processes import until
 from tests.harness.runs.app_runs import AppEnv, Input, app, inputs
 from tests.harness.runs.asked_state import (
     asked,
+    begun_snapshot,
     committed,
     counts_while_at_work,
     in_order,
@@ -155,9 +156,7 @@ def test_what_is_scanned_is_what_the_changelogs_hold(env: AppEnv, run: Run) -> N
 @pytest.mark.parametrize("env", ["embedded", "kafka"], indirect=True)
 def test_a_snapshot_stays_as_it_was_while_the_app_goes_on(env: AppEnv, run: Run) -> None:
     for number, table in enumerate(sorted(run.loop.queries.tables)):
-        wanted = in_order(scanned(run.loop, table, 1_000))
-        pages = pages_of_snapshot(run.loop, table, 2)
-        rows = next(pages)
+        wanted, pages, rows = begun_snapshot(run.loop, table)
         write_rows(env, 100 + 40 * number, 140 + 40 * number)
         env.write("people", inputs([{"user": f"u{n}", "age": number} for n in range(40)], "user"), PARTITIONS)
         env.write("pages", inputs([{"page": f"/{n}", "title": table} for n in range(9)], "page"), 1)
