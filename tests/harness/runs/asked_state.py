@@ -13,7 +13,7 @@ from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.checkpoints.committed_rows import committed_rows
 from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
-from streamapp_runtime.driver.state_queries.query_result import QueryResult, query_result
+from streamapp_runtime.driver.state_queries.query_result import QueryResult, read_rows
 from streamapp_runtime.driver.state_queries.query_routes import QueryRoutes
 from streamapp_runtime.driver.state_queries.state_lookup_request import StateLookup
 
@@ -25,11 +25,11 @@ PATIENT_SECONDS = 120.0
 def asked(loop: Loop, lookup: StateLookup) -> QueryResult:
     """What is answered, while the loop goes on as a run has it."""
     with ThreadPoolExecutor(1) as threads:
-        answers = threads.submit(loop.queries.ask, lookup)
+        answers = threads.submit(read_rows, loop.queries, lookup)
         while not answers.done():
             loop.step()
             loop.queries.wait(0.01)
-        return query_result(lookup, loop.queries.tables[lookup.table], answers.result())
+        return answers.result()
 
 
 def scanned(loop: Loop, table: str, limit: int, prefix: bytes = b"") -> Rows:
@@ -101,7 +101,7 @@ def counts_while_at_work(loop: Loop, table: str, page: int = 0) -> tuple[list[in
         )
         count = 0
         while True:
-            result = query_result(lookup, loop.queries.tables[table], loop.queries.ask(lookup))
+            result = read_rows(loop.queries, lookup)
             count += sum(row["row"]["count(*)"] for row in result.rows)
             if result.last is None:
                 loop.queries.end_snapshot(lookup.snapshot)

@@ -1,5 +1,6 @@
 """Queries of the state of a running app give what its changelogs say as of the last batch."""
 
+from dataclasses import replace
 from itertools import accumulate
 
 import pytest
@@ -171,6 +172,27 @@ def test_a_snapshot_stays_as_it_was_while_the_app_goes_on(env: AppEnv, run: Run)
                 lambda table=table, wanted=wanted: in_order(scanned(run.loop, table, 1_000)) != wanted, 30.0
             )
     assert run.loop.queries.orders({}, together=True).snapshots == ()
+
+
+def test_a_page_of_a_scan_is_whole_though_one_task_has_most_of_its_keys(env: AppEnv, run: Run) -> None:
+    names = [f"v{number:03}" for number in range(400)]
+    task = min(tasks_with_keys(run.loop.launch, "ages", (names[0].encode(),)))
+    own = [name for name in names if tasks_with_keys(run.loop.launch, "ages", (name.encode(),)) == {task}]
+    env.write("people", inputs([{"user": name, "age": 1} for name in own], "user"), PARTITIONS)
+    drain(run.loop)
+    lookup = StateLookup("ages", prefix=b"v", limit=60)
+    assert len(own) > lookup.limit > lookup.share(PARTITIONS)
+    result = asked(run.loop, lookup)
+    assert [row["key"] for row in result.rows] == own[:60]
+    assert result.last is not None
+    page = asked(run.loop, replace(lookup, snapshot="of one task", begins=True))
+    assert [row["key"] for row in page.rows] == own[: lookup.share(PARTITIONS)]
+
+
+def test_a_task_of_many_gives_little_more_than_its_share_of_a_page() -> None:
+    lookup = StateLookup("totals", limit=1_000)
+    assert [lookup.share(tasks) for tasks in (1, 2, 10, 1_000)] == [1_000, 1_000, 208, 10]
+    assert replace(lookup, whole=True).share(1_000) == 1_000
 
 
 def test_a_snapshot_is_gone_once_another_model_runs_or_the_state_moves(env: AppEnv, run: Run) -> None:

@@ -16,7 +16,7 @@ from streamapp.served_pages.page_safety import SAFETY_HEADERS
 from streamapp.spec.problem import nearest, short
 from streamapp_runtime.driver.loopback_requests import method_refusal, refusal_of
 from streamapp_runtime.driver.state_queries.open_snapshots import SnapshotEndedError
-from streamapp_runtime.driver.state_queries.query_result import entry_of_cursor, query_result
+from streamapp_runtime.driver.state_queries.query_result import entry_of_cursor, read_rows
 from streamapp_runtime.driver.state_queries.state_lookup_request import (
     MOST_ENTRIES,
     MOST_KEYS,
@@ -75,8 +75,8 @@ class QueryRoutes:
         try:
             if name in {"", "/state"}:
                 return "200 OK", {"tables": sorted(self.queries.tables)}
-            lookup, table = state_lookup(name, environ.get("QUERY_STRING", "")), self.queries.table(name)
-            result = query_result(lookup, table, self.queries.ask(lookup))
+            lookup = state_lookup(name, environ.get("QUERY_STRING", ""))
+            result = read_rows(self.queries, lookup)
             if lookup.snapshot and not result.snapshot:
                 self.queries.end_snapshot(lookup.snapshot)
         except UnknownTableError:

@@ -36,13 +36,10 @@ class StateLookup:
     limit: int = MOST_ENTRIES  # entries that a scan gives at most
     snapshot: str = ""  # the name of the snapshot that is scanned; empty for the state as it is
     begins: bool = False  # whether the snapshot is made for this
+    whole: bool = False  # whether each task may give a whole page, not little more than its share of one
 
     def query(self, table: KnownTable, tasks: int) -> StateQuery:
-        """As it is asked of so many tasks; QueryRefusedError where entries of this kind cannot be.
-
-        A page of a snapshot may be shorter than its limit. So each task gives little more than its share: a
-        page of many tasks would else be many times as large as what is made of it.
-        """
+        """As it is asked of so many tasks; QueryRefusedError where entries of this kind cannot be."""
         kind = table.entries.kind if table.entries else EntryKind.ROWS
         if self.keys:
             keys, timed = _KEYS[kind](self)
@@ -50,8 +47,16 @@ class StateLookup:
         start, end = _RANGES[kind](self)
         if self.after is not None:
             start = max(start, self.after + b"\0")
-        share = 2 * (self.limit // max(tasks, 1)) + LEAST_SHARE if self.snapshot else self.limit
-        return StateQuery(0, self.table, (), start=start, end=end, limit=min(self.limit, share))
+        return StateQuery(0, self.table, (), start=start, end=end, limit=self.share(tasks))
+
+    def share(self, tasks: int) -> int:
+        """How many entries each of so many tasks gives of a page at most.
+
+        That is little more than its part, which is enough where keys are spread evenly: what many tasks give
+        would else be many times as large as what is made of it.
+        """
+        part = 2 * (self.limit // max(tasks, 1)) + LEAST_SHARE
+        return self.limit if self.whole else min(self.limit, part)
 
 
 def _plain_keys(lookup: StateLookup) -> tuple[tuple[bytes, ...], bool]:
