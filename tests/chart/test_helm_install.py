@@ -92,9 +92,9 @@ def test_any_values_can_follow_any_others(
 
 
 def test_a_single_replica_after_several_is_not_rolled(release: Release) -> None:
-    release.upgrade("--set=replicas=2")
-    assert release.deployment()["spec"]["strategy"]["type"] == "RollingUpdate"
     release.upgrade()
+    assert release.deployment()["spec"]["strategy"]["type"] == "RollingUpdate"
+    release.upgrade("--set=replicas=1")
     assert release.deployment()["spec"]["strategy"] == {"type": "Recreate"}
     release.uninstall()
 
