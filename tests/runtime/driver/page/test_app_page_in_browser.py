@@ -101,7 +101,7 @@ def test_a_task_has_the_reason_for_its_processor_and_a_change_the_reasons_of_its
         reasons = page.locator("#processors tbody tr", has_text="Partition 0").locator("td").last
         expect(reasons).to_have_text("moved: the processors at its location carry their share")
         unknown = page.locator("#processors tbody tr", has_text="Partition 1").locator("td").last
-        expect(unknown).to_have_text("placed before this driver started")
+        expect(unknown).to_have_text("by an earlier driver")
         assert one.faults == []
 
 

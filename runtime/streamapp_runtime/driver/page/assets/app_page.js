@@ -131,7 +131,7 @@ class ProcessorList {
       column("lag", "number", lagText, lags),
       column("state", "word", (row) => row.state, (row) => row.state !== "working"),
       column("why", "text", (row) => row.why),
-      column("placement", "text", (row) => placements[row.placement] ?? "placed before this driver started"),
+      column("placement", "text", (row) => placements[row.placement] ?? "by an earlier driver"),
     ], "It has no tasks.", "Tasks");
     entry.table.write(entry.tasks, (row) => row.name, () => true);
   }
