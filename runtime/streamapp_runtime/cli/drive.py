@@ -80,13 +80,25 @@ def drive(metrics_port: int, page_port: int, termination: Path, standby: bool, e
 
 
 def _run_managed(metrics_port: int, page_port: int, *, standby: bool, early_executors: bool) -> RunEnd:
+    from streamapp_runtime.driver.modes.pod_environment import pod_environment
+    from streamapp_runtime.driver.spark.jvm_process import start_early
+
+    try:
+        environment = pod_environment()
+    except KeyError as error:
+        return _no_pod(error)
+    accepted = _accepted(environment.app)
+    if isinstance(accepted, Problem):
+        return RunEnd(ExitCode.CONFIG, problems=(accepted,))
+    with suppress(OSError, ValueError, KeyError):  # which are said where the session is opened
+        start_early(environment.jvm(accepted.app))  # a second of Java, beside a second of imports
+
     from streamapp_runtime.cli.run_process.driver_routes import state_routes
     from streamapp_runtime.cli.run_process.message_output import log_message
     from streamapp_runtime.driver.modes.app_run import run_app
     from streamapp_runtime.driver.modes.hand_over import HandOver
     from streamapp_runtime.driver.modes.managed import Managed
     from streamapp_runtime.driver.modes.mounted_secrets import driver_secret_values
-    from streamapp_runtime.driver.modes.pod_environment import pod_environment
     from streamapp_runtime.driver.page.page_recorder import PageRecorder
     from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
@@ -100,12 +112,9 @@ def _run_managed(metrics_port: int, page_port: int, *, standby: bool, early_exec
     from streamapp_runtime.transport.kubernetes_api import KubernetesApi
 
     try:
-        environment, api = pod_environment(), KubernetesApi.of_pod()
+        api = KubernetesApi.of_pod()
     except (KeyError, OSError) as error:
-        return RunEnd(ExitCode.MISUSE, f"this is no driver's pod: {error}")
-    accepted = _accepted(environment.app)
-    if isinstance(accepted, Problem):
-        return RunEnd(ExitCode.CONFIG, problems=(accepted,))
+        return _no_pod(error)
     redact_output(driver_secret_values(environment))
     progress, metrics = ProgressLog(log_message, time.monotonic), RunMetrics()
     liveness = DriverLiveness(time.monotonic, warming_up=standby)
@@ -167,6 +176,10 @@ def _served_on_loopback(
     ):
         routes.announce(url)
         yield
+
+
+def _no_pod(error: Exception) -> RunEnd:
+    return RunEnd(ExitCode.MISUSE, f"this is no driver's pod: {error}")
 
 
 def _accepted(file: Path) -> AcceptedApp | Problem:

@@ -151,11 +151,14 @@ def run(
         selected = selected.model_copy(update={"spec": spec})
 
     with _interrupts_reported():
-        from streamapp_runtime.driver.spark.jvm_process import start_early
+        from streamapp_runtime.driver.spark.jvm_process import JvmRequest, start_early
+        from streamapp_runtime.driver.spark.session_settings import local_shape
+        from streamapp_runtime.log_lines.log4j_configuration import terminal_configuration
 
         processors = processors or selected.spec.processors
         if not start_problems(selected):
-            start_early(processors)  # a second of Java, beside a second of imports
+            # A second of Java, beside a second of imports.
+            start_early(JvmRequest.of_session(local_shape(processors), terminal_configuration()))
 
         from streamapp_runtime.cli.run_process.message_output import message_output
         from streamapp_runtime.driver.modes.standalone import RunOptions

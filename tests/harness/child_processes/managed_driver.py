@@ -14,6 +14,7 @@ from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
 from streamapp_runtime.driver.reporting.metric_values import RunMetrics
 from streamapp_runtime.driver.reporting.progress_log import ProgressLog
 from streamapp_runtime.driver.reporting.run_messages import RunMessage
+from streamapp_runtime.driver.spark.jvm_process import start_early
 from streamapp_runtime.transport.file_transport import FileTransport
 
 
@@ -24,6 +25,7 @@ def say(word: RunMessage) -> None:
 def main(folder: Path) -> int:
     environment = PodEnvironment(folder, folder / "data", "wanted", "report", pod="driver-1")
     accepted = decode_accepted(environment.app.read_text("utf-8"))
+    start_early(environment.jvm(accepted.app))
     mode = Managed(accepted, environment, FileTransport(folder))
     ended = run_to_end(
         lambda stop, listeners: run_app(mode, stop, listeners),

@@ -100,3 +100,17 @@ def get(url: str) -> tuple[int, str]:
 def parent_of(process: int) -> int:
     """The process that has started another one."""
     return int(Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()[1])
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process has started."""
+    return [
+        int(child)
+        for task in Path(f"/proc/{pid}/task").glob("*/children")
+        for child in task.read_text("ascii").split()
+    ]
+
+
+def java_children(pid: int) -> list[int]:
+    """The JVMs that a process has started."""
+    return [child for child in children(pid) if Path(f"/proc/{child}/comm").read_text().strip() == "java"]

@@ -49,7 +49,6 @@ from streamapp_runtime.driver.start.task_judgement import Judgement, judge_tasks
 from streamapp_runtime.driver.start.user_functions import UserFunctions, UserLocations, load_user_functions
 from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.log_lines.line_labels import ProcessRole
-from streamapp_runtime.log_lines.log4j_configuration import log4j_configuration
 from streamapp_runtime.log_lines.python_logging import ProcessLogging
 from streamapp_runtime.systems.stream_system import StreamSystem
 from streamapp_runtime.transport.message_transport import MessageTransport
@@ -115,10 +114,8 @@ class Managed:
 
     def open_executors(self, storage: AppStorage) -> ExecutorPool:
         """Executors that the cluster brings, as many as are asked for."""
-        # A log that is in this pod is reached by nobody else.
-        app_id, conf = self.app.application_id, self.environment.spark(is_local=is_embedded(self.app))
-        log4j = log4j_configuration(self.environment.logging, app_id, ProcessRole.DRIVER)
-        session = open_configured_session(app_id, conf, log4j)
+        app_id, settings = self.app.application_id, self.environment.session_settings(self.app)
+        session = open_configured_session(app_id, settings, self.environment.log4j(self.app))
         self.start_clock.note(StartStep.SPARK)
         self._executor_pool = ExecutorPool(app_id, session, lambda _: None, UNLIMITED_WORKERS)
         return self._executor_pool

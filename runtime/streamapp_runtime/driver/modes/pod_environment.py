@@ -4,10 +4,12 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Final
 
+from streamapp.author.app_streams import is_embedded
 from streamapp.protocol.log_settings import LogSettings
 from streamapp.protocol.message_names import ACCEPTED
 from streamapp.protocol.run_authentication import (
@@ -17,6 +19,10 @@ from streamapp.protocol.run_authentication import (
     run_auth_mount,
     run_auth_volume,
 )
+from streamapp.spec.resource.app import StreamApp
+from streamapp_runtime.driver.spark.jvm_process import JvmRequest
+from streamapp_runtime.log_lines.line_labels import ProcessRole
+from streamapp_runtime.log_lines.log4j_configuration import log4j_configuration
 
 SPARK: Final = "spark.json"
 EXECUTOR: Final = "executor.json"
@@ -90,6 +96,18 @@ class PodEnvironment:
             conf |= self._authentication(conf)
         return conf
 
+    def jvm(self, app: StreamApp) -> JvmRequest:
+        """The JVM of this driver."""
+        return JvmRequest.of_session(self.session_settings(app), self.log4j(app))
+
+    def session_settings(self, app: StreamApp) -> dict[str, str]:
+        """Spark's settings for an app: a log that is in this pod is reached by nobody else."""
+        return self.spark(is_local=is_embedded(app))
+
+    def log4j(self, app: StreamApp) -> str:
+        """The properties by which the JVM of this driver logs."""
+        return log4j_configuration(self.logging, app.application_id, ProcessRole.DRIVER)
+
     @property
     def has_own_executors(self) -> bool:
         """Whether this driver's executors can be there beside those of another one.
@@ -123,10 +141,9 @@ class PodEnvironment:
             if conf.get(RPC_ENCRYPTION) == "true":
                 raise ValueError("network.encryption needs the secret of the run, and the operator gave none")
             return {}
-        template = json.loads((self.accepted / EXECUTOR).read_text("utf-8"))
-        with_secret = Path(mkdtemp(prefix="streamapp-"), EXECUTOR)
-        template = _with_run_secret(template, conf[EXECUTOR_CONTAINER], self.run_secret)
-        with_secret.write_text(json.dumps(template), "utf-8")
+        with_secret = _template_with_run_secret(
+            self.accepted / EXECUTOR, conf[EXECUTOR_CONTAINER], self.run_secret
+        )
         return {
             "spark.authenticate": "true",
             "spark.authenticate.secret.driver.file": str(self.run_secret_folder / RUN_AUTH_FILE),
@@ -138,6 +155,15 @@ class PodEnvironment:
 def pod_environment() -> PodEnvironment:
     """Where this process was put."""
     return PodEnvironment.of(os.environ)
+
+
+@cache  # settings that are asked for twice name one file
+def _template_with_run_secret(template_file: Path, own_container: str, secret: str) -> Path:
+    """A file of this process with the template of executors, and the Secret of one run in it."""
+    template = json.loads(template_file.read_text("utf-8"))
+    with_secret = Path(mkdtemp(prefix="streamapp-"), template_file.name)
+    with_secret.write_text(json.dumps(_with_run_secret(template, own_container, secret)), "utf-8")
+    return with_secret
 
 
 def _with_run_secret(template: Mapping[str, Any], own_container: str, secret: str) -> dict[str, Any]:

@@ -23,8 +23,7 @@ from streamapp_runtime.driver.spark import spark_home
 from streamapp_runtime.driver.spark.class_archive import ClassArchive, JvmRole
 from streamapp_runtime.driver.spark.java_command import driver_command, find_java, scala_version, spark_jars
 from streamapp_runtime.driver.spark.jit_options import LATE_COMPILATION
-from streamapp_runtime.driver.spark.session_settings import command_settings, local_shape, session_settings
-from streamapp_runtime.log_lines.log4j_configuration import terminal_configuration
+from streamapp_runtime.driver.spark.session_settings import command_settings, session_settings
 
 _ADDRESS_VARIABLE: Final = "_PYSPARK_DRIVER_CONN_INFO_PATH"
 
@@ -39,6 +38,11 @@ class JvmRequest:
 
     settings: Mapping[str, str]  # of its command
     log4j: str  # the properties of its logging
+
+    @classmethod
+    def of_session(cls, shape: Mapping[str, str], log4j: str) -> "JvmRequest":
+        """For a session with these settings beside the engine's own."""
+        return cls(command_settings(session_settings(shape)), log4j)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +83,11 @@ _early: list[tuple[JvmRequest, JvmProcess]] = []
 """At most one: a JVM that nobody has called yet."""
 
 
-def start_early(processors: int) -> None:
-    """Start the JVM of a run on this machine, beside what this process still imports.
+def start_early(request: JvmRequest) -> None:
+    """Start the JVM of a run, beside what this process still imports.
 
     Whatever keeps it from starting is for the one who needs it to say.
     """
-    settings = command_settings(session_settings(local_shape(processors)))
-    request = JvmRequest(settings, terminal_configuration())
     with suppress(OSError):
         started = start_process(request)
         if started is not None:

@@ -28,6 +28,7 @@ from streamapp_runtime.checkpoint_entries import LAYOUT
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import StreamOptions
 from streamapp_runtime.transport.file_transport import read_report, write_wanted
+from tests.harness.machine.processes import java_children, until
 from tests.harness.runs.app_runs import app, inputs, write_all
 from tests.harness.runs.chained_app import EVENTS, chained, log_has_everything_once, numbered
 
@@ -138,6 +139,20 @@ def test_it_runs_the_model_takes_up_another_and_refuses_one_that_contradicts_the
     assert ended is not None
     assert ended.state is DriverState.ENDED
     log_has_everything_once(operator.system, 8)
+
+
+def test_the_jvm_that_a_driver_starts_before_its_imports_is_the_one_that_it_uses(operator: Operator) -> None:
+    rows = numbered(0, 4)
+    write_all(operator.system, "events", inputs(rows, "user"), 2)
+    operator.want(1, None)
+    operator.start()
+    assert operator.process is not None
+    pid = operator.process.pid
+    until(lambda: java_children(pid), PATIENCE_SECONDS)
+    started = java_children(pid)
+    operator.until(operator.read(len(rows)))
+    assert java_children(pid) == started
+    operator.stop()
 
 
 def test_the_first_model_may_be_the_drivers_own_which_then_tells_the_layout(operator: Operator) -> None:

@@ -8,27 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.machine.processes import until
+from tests.harness.machine.processes import children, java_children, until
 
 PROGRAM = """
 from streamapp_runtime.driver.spark.spark_session import open_session
 
 open_session("interrupted", 1)
 """
-
-
-def children(pid: int) -> list[int]:
-    """The processes that a process has started."""
-    return [
-        int(child)
-        for task in Path(f"/proc/{pid}/task").glob("*/children")
-        for child in task.read_text("ascii").split()
-    ]
-
-
-def java_children(pid: int) -> list[int]:
-    """The JVMs that a process has started."""
-    return [child for child in children(pid) if Path(f"/proc/{child}/comm").read_text().strip() == "java"]
 
 
 @pytest.mark.parametrize("started", [children, java_children])
@@ -43,8 +29,10 @@ def test_an_interrupt_while_the_jvm_starts_leaves_none(started: Callable[[int], 
 
 EARLY = """
 import sys
-from streamapp_runtime.driver.spark.jvm_process import start_early
-start_early(1)
+from streamapp_runtime.driver.spark.jvm_process import JvmRequest, start_early
+from streamapp_runtime.driver.spark.session_settings import local_shape
+from streamapp_runtime.log_lines.log4j_configuration import terminal_configuration
+start_early(JvmRequest.of_session(local_shape(1), terminal_configuration()))
 print("started", flush=True)
 processors = int(sys.stdin.readline())
 if processors:
