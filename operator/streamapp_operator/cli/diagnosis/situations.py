@@ -142,7 +142,11 @@ def _tasks_moved(facts: SituationFacts) -> str | None:
 def _driver_waits(facts: SituationFacts) -> str | None:
     """What the driver's page names, but for tasks that restore, which is a situation of its own."""
     restoring = facts.report is not None and facts.report.progress.restoring > 0
-    return "\n".join(facts.run.waits) or None if facts.run is not None and not restoring else None
+    return (
+        "\n".join(wait.text for wait in facts.run.waits) or None
+        if facts.run is not None and not restoring
+        else None
+    )
 
 
 def _autoscale_bounded(facts: SituationFacts) -> str | None:

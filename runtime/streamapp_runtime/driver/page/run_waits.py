@@ -7,6 +7,7 @@ from typing import Final
 
 from streamapp.plan.render.display_names import legible
 from streamapp.plan.render.wording import counted
+from streamapp.protocol.page_wait import Wait, WaitKind
 from streamapp_runtime.driver.page.run_facts import RunFacts
 from streamapp_runtime.driver.status_rules import SHOWN_STATUSES, is_fine
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
@@ -27,7 +28,14 @@ _REMOTE: Final = "waits for a remote table"
 _AWAY: Final = frozenset({TaskStatus.WAITING, TaskStatus.AWAY})
 
 
-def waits(facts: RunFacts) -> Iterator[str]:
+def waits(facts: RunFacts) -> Iterator[Wait]:
+    """What the app waits for and what holds it back."""
+    yield from (Wait(WaitKind.DRIVER_WAITS, text) for text in _driver_waits(facts))
+    yield from (Wait(WaitKind.STUCK_WATERMARK, text) for text in (*_held_back(facts), *_never_read(facts)))
+    yield from (Wait(WaitKind.SLOW_TASK, text) for text in _behind_alone(facts))
+
+
+def _driver_waits(facts: RunFacts) -> Iterator[str]:
     """What the app waits for, in sentences."""
     if facts.activity.startswith("waits "):
         yield shown_activity(facts)
@@ -45,9 +53,6 @@ def waits(facts: RunFacts) -> Iterator[str]:
     failed = Counter(task_failure(facts, report) for report in reports if not is_fine(report.status))
     for why, number in failed.most_common(_MOST_REASONS):
         yield f"{counted(number, 'task')}: {why}"
-    yield from _held_back(facts)
-    yield from _never_read(facts)
-    yield from _behind_alone(facts)
     if lost_tasks:
         names = ", ".join(map(legible, sorted(facts.missing)))
         are, them = ("is", "it") if len(facts.missing) == 1 else ("are", "them")
