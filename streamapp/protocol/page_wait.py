@@ -5,11 +5,14 @@ from enum import StrEnum
 
 
 class WaitKind(StrEnum):
-    """What a sentence is about."""
+    """What a sentence is about. `streamapp why` has a situation of the same name for each."""
 
     DRIVER_WAITS = "driver-waits"  # for a system, a table, a processor, or the end of a long batch
     STUCK_WATERMARK = "stuck-watermark"
     SLOW_TASK = "slow-task"
+    SLOW_REMOTE_TABLE = "slow-remote-table"
+    SLOW_CODE = "slow-code"
+    SLOW_EXPRESSIONS = "slow-expressions"
 
 
 @dataclass(frozen=True, slots=True)

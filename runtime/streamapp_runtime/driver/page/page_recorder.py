@@ -160,6 +160,7 @@ class PageRecorder:
                 batch.rows_in,
                 batch.rows_out,
                 tuple(batch.longest_steps().items()),
+                batch.longest_lane(),
             )
             self._batches.append(facts)
         self._sample()

@@ -21,6 +21,7 @@ class BatchFacts:
     rows_in: int
     rows_out: int
     steps: tuple[tuple[str, float], ...]  # the longest that any lane took for each
+    lane_seconds: float  # the longest that any lane took for all of its steps together
 
 
 @dataclass(frozen=True, slots=True)
