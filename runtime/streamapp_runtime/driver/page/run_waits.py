@@ -72,11 +72,13 @@ def _held_back(facts: RunFacts) -> Iterator[str]:
     for (stream, other), names in held.items():
         stands = datetime.fromtimestamp(watermarks[stream] / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
         minutes = (watermarks[other] - watermarks[stream]) // 60_000
+        still = int(facts.now - facts.watermarks_moved.get(stream, facts.now)) // 60
+        unmoved = f" and has not moved for {counted(still, 'minute')}" if still else ""
         shown = ", ".join(names[:_MOST_REASONS]) + f" and {len(names) - _MOST_REASONS} more" * (
             len(names) > _MOST_REASONS
         )
         yield (
-            f"{legible(stream)} holds back the watermark of {shown}: it is at {stands} UTC,"
+            f"{legible(stream)} holds back the watermark of {shown}: it is at {stands} UTC{unmoved},"
             f" {counted(minutes, 'minute')} behind {legible(other)};"
             " look for a partition of it without new records"
         )

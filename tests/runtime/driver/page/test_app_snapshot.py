@@ -86,6 +86,14 @@ def test_a_stream_that_holds_back_a_watermark_is_named_with_since_when() -> None
         f"views holds back the watermark of both, out: it is at {stands} UTC, 12 minutes behind orders;"
         " look for a partition of it without new records"
     ]
+    for number in range(1, 3):  # the other goes on
+        run.clock.seconds += 90
+        on = {"views": at - 720_000, "orders": at + number * 90_000}
+        run.recorder.batch(replace(far, watermarks=on))
+    (sentence,) = waits(shown(run))
+    assert f"it is at {stands} UTC and has not moved for 3 minutes, 15 minutes behind orders;" in sentence
+    run.recorder.batch(replace(far, watermarks={"views": at - 700_000, "orders": at}))
+    assert "has not moved" not in waits(shown(run))[0]
 
 
 def test_a_task_that_is_behind_alone_is_named_and_a_backlog_of_all_is_not() -> None:

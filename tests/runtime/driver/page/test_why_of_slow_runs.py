@@ -123,4 +123,10 @@ def test_a_stream_that_has_stopped_is_a_stuck_watermark(env: AppEnv) -> None:
     (finding,) = found(run)
     assert finding.situation == "stuck-watermark"
     assert finding.detail.startswith("stopped holds back the watermark of both, counted")
+    assert "has not moved" not in finding.detail
+    run.clock.seconds += 240
+    env.write("events", timed_inputs([at(901)]), 1)
+    run.to_the_end()
+    (finding,) = found(run)
+    assert " UTC and has not moved for 4 minutes, 14 minutes behind events; look for" in finding.detail
     run.release()
