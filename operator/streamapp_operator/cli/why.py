@@ -23,11 +23,11 @@ from streamapp_operator.controller.client.api_cluster_client import ApiClusterCl
 @cluster_options
 @output_option("text", JSON)
 def why(app: str, namespace: str, kubeconfig: str | None, context: str | None, output: str) -> None:
-    """Say why APP is not ready, not planned, behind or waiting: the cause first, each with the next command.
+    """Say why APP is not ready, not planned, slow, behind or waiting.
 
-    It reads the conditions, the pods, the driver's report, the events of the driver, and the driver's page
-    where spec.page.enabled is true. What follows from a cause is left out. Exits with 0 when nothing is the
-    matter, with 1 otherwise.
+    The cause comes first, each with the next command. What follows from a cause is left out. It reads the
+    conditions, the pods, the driver's report, the events of the driver, and the driver's page where
+    spec.page.enabled is true. Exits with 0 when nothing is the matter, with 1 otherwise.
 
     \b
     Examples:

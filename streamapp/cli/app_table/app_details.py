@@ -20,7 +20,7 @@ def detail_lines(run: RunFigures, width: int | None) -> list[str]:
 def _waits(run: RunFigures) -> Iterator[str]:
     if run.waits:
         yield ""
-        yield from run.waits
+        yield from (wait.text for wait in run.waits)
 
 
 def _streams(run: RunFigures) -> Iterator[str]:

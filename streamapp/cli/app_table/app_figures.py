@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from streamapp.protocol.page_wait import Wait
+
 
 @dataclass(frozen=True, slots=True)
 class StreamFigures:
@@ -56,7 +58,7 @@ class RunFigures:
     streams: tuple[StreamFigures, ...]
     tables: tuple[TableFigures, ...]
     tasks: tuple[TaskFigures, ...]
-    waits: tuple[str, ...]  # what the app waits for, in sentences
+    waits: tuple[Wait, ...]  # what the app waits for and what holds it back
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from streamapp.cli.app_table.app_figures import RunFigures, StreamFigures, Table
 from streamapp.plan.partition_plan import Role
 from streamapp.plan.render.display_names import clip_end, legible
 from streamapp.plan.render.wording import ROLES
+from streamapp.protocol.page_wait import Wait
 
 PAGE_DATA: Final = "/page/data"
 ANSWER_SECONDS: Final = 2.0
@@ -63,7 +64,7 @@ def _run_figures(snapshot: Mapping[str, Any]) -> RunFigures:
             for fields in snapshot["tables"]
         ),
         tasks=tasks,
-        waits=tuple(snapshot["waits"]),
+        waits=tuple(Wait(str(fields["kind"]), str(fields["text"])) for fields in snapshot["waits"]),
     )
 
 

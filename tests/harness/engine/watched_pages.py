@@ -1,8 +1,9 @@
 """Pages of runs that go by a clock of the tests, served as a driver serves them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from prometheus_client import CollectorRegistry
 
@@ -16,6 +17,8 @@ from streamapp_runtime.driver.page.running_app import RunningApp
 from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
+from tests.harness.engine.batch_results import batch
+from tests.harness.graphs.graph_drawing import drawn, merge, reads, sends
 
 BEGAN = 1_795_000_000.0
 _READ = (Role.INPUT, Role.INTERMEDIATE)
@@ -77,6 +80,28 @@ def reports(app: RunningApp, status: TaskStatus = TaskStatus.COMMITTED) -> tuple
         TaskReport(task, status, steps=(("read", 0.02), ("commit", 0.05)), location=str(app.locations[name]))
         for name, tasks in app.lanes.items()
         for task in tasks
+    )
+
+
+def slow_run(
+    app: RunningApp,
+    steps: Sequence[tuple[str, float]],
+    seconds: float = 12.0,
+    count: int = 3,
+    **more: Any,
+) -> WatchedRun:
+    """A run of an app that keeps up, whose batches take so long, and these steps of their only lane."""
+    run = WatchedRun()
+    run.recorder.runs(app)
+    one = batch(seconds=seconds, **more)
+    run.batches(replace(one, reports=tuple(replace(r, steps=steps) for r in one.reports)), count, seconds)
+    return run
+
+
+def two_merged_streams() -> Graph:
+    """Streams `views` and `orders` that are merged as `both` before they are written."""
+    return drawn(
+        reads("views"), reads("orders"), merge("both", "views", "orders"), sends("out", "both", "enriched")
     )
 
 

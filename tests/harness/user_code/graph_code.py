@@ -55,6 +55,12 @@ def hanging(batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch.select(["user", "n"])
 
 
+def slow(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Takes a third of a second for its rows."""
+    threading.Event().wait(0.33)
+    return batch.select(["user", "n"])
+
+
 def exhausting(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Asks for more memory than there is, on one of its rows."""
     if 13 in batch["n"].to_pylist():

@@ -2,15 +2,19 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.metadata import entry_points
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
+from streamapp.cli.app_table.app_figures import RunFigures
 from streamapp.protocol.driver_report import CandidateVerdict, DriverState, Progress, ReportedWarning
+from streamapp.protocol.page_wait import Wait
 from streamapp.spec.reasons import Reason
-from streamapp_operator.cli.diagnosis.situations import SITUATIONS
+from streamapp_operator.cli.diagnosis.situation_facts import SituationFacts
+from streamapp_operator.cli.diagnosis.situations import SITUATIONS, findings_of
 from streamapp_operator.cli.why import why
 from streamapp_operator.reconciler.objects.configuration_versions import CONFIGURATION_SECONDS
 from streamapp_operator.reconciler.partition_counts.lookup_results import (
@@ -24,12 +28,21 @@ from tests.harness.api_server.forwarding_kubelet import ForwardingKubelet
 from tests.harness.api_server.granted_rights import grant_apps, user
 from tests.harness.api_server.played_node import played_node
 from tests.harness.engine.batch_results import batch
-from tests.harness.engine.watched_pages import WatchedRun, page_served, running
+from tests.harness.engine.watched_pages import (
+    BEGAN,
+    WatchedRun,
+    page_served,
+    reports,
+    running,
+    slow_run,
+    two_merged_streams,
+)
 from tests.harness.graphs.shop_apps import shop
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
 
 LATER = 45.0
+READY = {"type": "Ready", "status": "True", "reason": "Running", "message": ""}
 LAG = 2**22  # more than a batch takes
 
 
@@ -286,23 +299,60 @@ def behind(sim: OperatorSim) -> None:
     sim.settle()
 
 
-def driver_waits(sim: OperatorSim) -> None:
-    """The driver's page says what the driver waits for: its kubelet is played, and the page is a real one."""
+def bring_up_watched(
+    sim: OperatorSim, run: WatchedRun, progress: Progress | None = None, **spec: Any
+) -> None:
+    """An app whose driver's page shows this run: its kubelet is played, and the page is a real one."""
     assert isinstance(sim.server, ApiServer)
     node = f"node-of-{sim.namespace}"
+    kubelet = sim.closing.enter_context(ForwardingKubelet(sim.server))
+    sim.closing.enter_context(played_node(sim.server, node, kubelet.port))
+    url = sim.closing.enter_context(page_served(run.recorder))
+    sim.apply(join(page={"enabled": True}, **spec))
+    sim.settle()
+    sim.begin(node=node)
+    sim.report(progress=progress or Progress())
+    sim.settle()
+    kubelet.ports["app-driver-1"] = int(url.split(":")[2].split("/", maxsplit=1)[0])
+
+
+def driver_waits(sim: OperatorSim) -> None:
     run = WatchedRun()
     run.recorder.runs(running(shop(3)))
     run.batches(batch(), count=1)
     run.recorder.doing("waits for system main: unavailable: broker-1 does not answer", None)
-    kubelet = sim.closing.enter_context(ForwardingKubelet(sim.server))
-    sim.closing.enter_context(played_node(sim.server, node, kubelet.port))
-    url = sim.closing.enter_context(page_served(run.recorder))
-    sim.apply(join(page={"enabled": True}))
-    sim.settle()
-    sim.begin(node=node)
-    sim.report()
-    sim.settle()
-    kubelet.ports["app-driver-1"] = int(url.split(":")[2].split("/", maxsplit=1)[0])
+    bring_up_watched(sim, run)
+
+
+def stuck_watermark(sim: OperatorSim) -> None:
+    run = WatchedRun()
+    run.recorder.runs(running(two_merged_streams()))
+    at = int(BEGAN * 1000)
+    run.batches(batch(watermarks={"views": at - 720_000, "orders": at}), count=1)
+    bring_up_watched(sim, run)
+
+
+def slow_task(sim: OperatorSim, **spec: Any) -> None:
+    run, app = WatchedRun(), running(shop(3))
+    run.recorder.runs(app)
+    run.batches(replace(batch(), reports=reports(app), task_lags={"Partition 2": LAG}), count=1)
+    bring_up_watched(sim, run, Progress(lag=LAG), **spec)
+
+
+def slow_remote_table(sim: OperatorSim) -> None:
+    app = replace(running(shop(3)), lookups={"joined": ("far",)})
+    bring_up_watched(sim, slow_run(app, steps=(("joined", 11.0),), counted=[("remoteAsked", "far", 500)]))
+
+
+def slow_code(sim: OperatorSim) -> None:
+    app = replace(running(shop(3)), own_code=frozenset({"scored"}))
+    bring_up_watched(sim, slow_run(app, steps=(("scored", 9.0),)), Progress(lag=LAG))
+
+
+def slow_expressions(sim: OperatorSim) -> None:
+    bring_up_watched(
+        sim, slow_run(replace(running(shop(3)), spark_parts=("few/where",)), steps=(("read", 1.0),))
+    )
 
 
 def autoscale_bounded(sim: OperatorSim) -> None:
@@ -343,6 +393,11 @@ SCENES: dict[str, tuple[Callable[[OperatorSim], None], str]] = {
     "starting": (starting, ""),
     "configuration-outdated": (configuration_outdated, "ConfigMap shop"),
     "driver-waits": (driver_waits, "broker-1 does not answer"),
+    "stuck-watermark": (stuck_watermark, "views holds back the watermark of both, out"),
+    "slow-task": (slow_task, "task Partition 2, one of 4, has 100 %"),
+    "slow-remote-table": (slow_remote_table, "joined takes 92 % of each batch, which takes 12.0 s"),
+    "slow-code": (slow_code, "the app's own code in scored takes 75 %"),
+    "slow-expressions": (slow_expressions, "Spark takes 92 % of each batch"),
     "autoscale-bounded": (autoscale_bounded, "4,194,304 records"),
     "behind": (behind, "4,194,304 records"),
 }
@@ -410,6 +465,29 @@ def test_what_is_no_consequence_comes_after_the_cause(sim: OperatorSim) -> None:
     sim.settle()
     findings = json.loads(told(sim, "-o", "json").output)["findings"]
     assert [finding["situation"] for finding in findings] == ["spec-rejected", "behind"]
+
+
+def test_the_lag_that_follows_from_a_slow_task_is_part_of_it_and_more_processors_are_not_advised(
+    sim: OperatorSim,
+) -> None:
+    slow_task(sim, processors=2, autoscale={"max": 2, "targetLag": 1_000})
+    assert sim.app()["status"]["autoscale"]["boundedBy"] == "max"
+    (finding,) = json.loads(told(sim, "-o", "json").output)["findings"]
+    assert finding["situation"] == "slow-task"
+    assert "about 4,194,304 records are there and not yet read" in finding["detail"]
+    assert finding["nextCommand"] == f"streamapp top app -n {sim.namespace}"
+
+
+def test_what_a_page_of_a_later_version_tells_of_is_something_that_the_driver_waits_for() -> None:
+    app = {
+        "metadata": {"name": "app", "namespace": "shop"},
+        "spec": {},
+        "status": {"acceptedGeneration": 1, "conditions": [READY]},
+    }
+    wait = Wait("slow-node", "the node of processor-1 is slow")
+    figures = RunFigures("app", "running", 1, None, None, 0, None, 0.0, (), (), (), (wait,))
+    (finding,) = findings_of(SituationFacts(app, run=figures))
+    assert (finding.situation, finding.detail) == ("driver-waits", "the node of processor-1 is slow")
 
 
 def test_a_condition_that_no_situation_explains_is_there_with_the_meaning_of_its_reason(

@@ -1,10 +1,11 @@
 """The situations that an app may be in: one table, from the causes to what follows from them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from streamapp.protocol.driver_report import Progress
+from streamapp.protocol.page_wait import WaitKind
 from streamapp.spec.reasons import Reason
 from streamapp_operator.cli.diagnosis.situation_facts import SituationFacts
 from streamapp_operator.controller.client.labels import OPERATOR_LABEL
@@ -29,6 +30,11 @@ _GROWTH_REFUSALS: Final = (
 )
 _UPPER_BOUNDS: Final = frozenset({"max", "tasks"})
 """What may keep autoscaling from more processors: its policy, and the tasks that could use them."""
+_SLOW_KINDS: Final = frozenset(
+    {WaitKind.SLOW_TASK, WaitKind.SLOW_REMOTE_TABLE, WaitKind.SLOW_CODE, WaitKind.SLOW_EXPRESSIONS}
+)
+_PAGE_KINDS: Final = _SLOW_KINDS | {WaitKind.STUCK_WATERMARK}
+"""What the driver's page tells of and has a situation of its own."""
 _DESCRIBE_DRIVER: Final = "kubectl describe pod {driver} -n {namespace}"
 _LIST_EXECUTORS: Final = (
     "kubectl describe pods -n {namespace} -l streamapp.dev/app={app},streamapp.dev/role=executor"
@@ -140,21 +146,47 @@ def _tasks_moved(facts: SituationFacts) -> str | None:
 
 
 def _driver_waits(facts: SituationFacts) -> str | None:
-    """What the driver's page names, but for tasks that restore, which is a situation of its own."""
+    """What the driver's page names that has no situation of its own, as of a driver of a later version."""
+    texts = (text for kind, texts in _page_waits(facts).items() if kind not in _PAGE_KINDS for text in texts)
+    return "\n".join(texts) or None
+
+
+def _on_page(kind: WaitKind) -> Detail:
+    """What the driver's page says of this kind."""
+    return lambda facts: "\n".join(_page_waits(facts).get(kind, ())) or None
+
+
+def _slow(kind: WaitKind) -> Detail:
+    """The same of what makes an app slow, with how far that is behind: this only follows from it."""
+
+    def detail(facts: SituationFacts) -> str | None:
+        texts = [*_page_waits(facts).get(kind, ())]
+        return "\n".join([*texts, *filter(None, [_unread(facts)])]) if texts else None
+
+    return detail
+
+
+def _page_waits(facts: SituationFacts) -> Mapping[str, Sequence[str]]:
+    """What the driver's page names, by kind; nothing while tasks restore, which is a situation of its own."""
     restoring = facts.report is not None and facts.report.progress.restoring > 0
-    return "\n".join(facts.run.waits) or None if facts.run is not None and not restoring else None
+    texts: dict[str, list[str]] = {}
+    for wait in facts.run.waits if facts.run is not None and not restoring else ():
+        texts.setdefault(wait.kind, []).append(wait.text)
+    return texts
 
 
 def _autoscale_bounded(facts: SituationFacts) -> str | None:
     state = facts.status.get("autoscale") or {}
     unread = _unread(facts)
-    if unread is None or state.get("boundedBy") not in _UPPER_BOUNDS:
-        return None
+    is_bounded = state.get("boundedBy") in _UPPER_BOUNDS
+    if unread is None or not is_bounded or WaitKind.SLOW_TASK in _page_waits(facts):
+        return None  # more processors do not help a single task
     return f"{unread}; {state.get('message', '')}"
 
 
 def _behind(facts: SituationFacts) -> str | None:
-    return _unread(facts) if _autoscale_bounded(facts) is None else None
+    has_cause = _autoscale_bounded(facts) is not None or not _SLOW_KINDS.isdisjoint(_page_waits(facts))
+    return None if has_cause else _unread(facts)
 
 
 def _unread(facts: SituationFacts) -> str | None:
@@ -403,6 +435,41 @@ SITUATIONS: Final[Sequence[Situation]] = (
         _driver_waits,
         "The driver waits for something, or something holds it back.",
         "streamapp page {app} -n {namespace}",
+    ),
+    Situation(
+        "stuck-watermark",
+        _on_page(WaitKind.STUCK_WATERMARK),
+        "A stream holds back the watermark, and windows and joins wait for it. Look at its producers; where "
+        "partitions may stay without records, set its eventTime.idleTimeout.",
+        "streamapp page {app} -n {namespace}",
+    ),
+    Situation(
+        "slow-task",
+        _slow(WaitKind.SLOW_TASK),
+        "One task has most of the lag, so that more processors do not help. Look for a key that most "
+        "records have, or for a producer that prefers one partition.",
+        "streamapp top {app} -n {namespace}",
+    ),
+    Situation(
+        "slow-remote-table",
+        _slow(WaitKind.SLOW_REMOTE_TABLE),
+        "Batches mostly wait for a remote table. Make it answer faster, set its cache.size and "
+        "cache.ttl, raise its rateLimit if it has one, or raise spec.processors.",
+        "streamapp page {app} -n {namespace}",
+    ),
+    Situation(
+        "slow-code",
+        _slow(WaitKind.SLOW_CODE),
+        "Batches mostly run the app's own Python. Make it work on columns instead of single rows, or "
+        "raise spec.processors, up to the number of tasks.",
+        "streamapp page {app} -n {namespace}",
+    ),
+    Situation(
+        "slow-expressions",
+        _slow(WaitKind.SLOW_EXPRESSIONS),
+        "Batches mostly wait for Spark, which computes some of the app's expressions. Without these, no "
+        "batch is a Spark job.",
+        "streamapp plan FILE --layers",
     ),
     Situation(
         "autoscale-bounded",

@@ -94,7 +94,7 @@ def live_fields(facts: RunFacts) -> Fields:
         "samples": list(_samples(facts)),
         "growths": list(_growths(app)) if app else [],
         "filling": last.filling if last else 0,
-        "waits": list(waits(facts)),
+        "waits": [{"kind": wait.kind, "text": wait.text} for wait in waits(facts)],
         "refused": [one.message for one in facts.refused],
         "notes": [
             {

@@ -80,6 +80,7 @@ class PageRecorder:
     _written: Counter[str] = field(default_factory=Counter)
     _read_by_task: Counter[str] = field(default_factory=Counter)
     _task_watermarks: dict[str, Mapping[str, int]] = field(default_factory=dict)  # as a task told them last
+    _watermarks: dict[str, tuple[int, float]] = field(default_factory=dict)  # by stream, and since when
     _totals: deque[_Totals] = field(default_factory=lambda: deque(maxlen=RATE_POINTS + 1))
     _rows_in: int = 0  # since the last point, as are the next three
     _rows_out: int = 0
@@ -140,6 +141,7 @@ class PageRecorder:
         """Take note of a batch."""
         now = self.now()
         with self._lock:
+            self._note_watermarks(batch.watermarks, now)
             self._last, self._incarnation, self._slow = batch, batch.incarnation, ""
             self._reports.update((report.task, report) for report in batch.reports)
             self._awaited = () if batch.rows_in else self._awaited
@@ -160,6 +162,7 @@ class PageRecorder:
                 batch.rows_in,
                 batch.rows_out,
                 tuple(batch.longest_steps().items()),
+                batch.longest_lane(),
             )
             self._batches.append(facts)
         self._sample()
@@ -213,6 +216,7 @@ class PageRecorder:
                 rates_out=rates_out,
                 task_rates=_rates(oldest.by_task, newest.by_task, seconds),
                 task_watermarks=dict(self._task_watermarks),
+                watermarks_moved={stream: moved_at for stream, (_, moved_at) in self._watermarks.items()},
                 history=self._history.points,
                 batches=tuple(self._batches),
                 bad=self._bad,
@@ -243,9 +247,15 @@ class PageRecorder:
         """Forget what is known of tasks: others may have their names."""
         self._places = {name: place for place, name in enumerate(self._app.plan.streams)} if self._app else {}
         self._last, self._task_watermarks, self._missing = None, {}, frozenset()
+        self._watermarks.clear()
         self._reports.clear()
         self._read_by_task.clear()
         self._totals = deque((replace(one, by_task={}) for one in self._totals), self._totals.maxlen)
+
+    def _note_watermarks(self, watermarks: Mapping[str, int], now: float) -> None:
+        for stream, watermark in watermarks.items():
+            if stream not in self._watermarks or self._watermarks[stream][0] != watermark:
+                self._watermarks[stream] = watermark, now
 
     def _count(self, reports: Iterable[TaskReport]) -> None:
         topics = self._app.topics if self._app else {}

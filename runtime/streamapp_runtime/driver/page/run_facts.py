@@ -21,6 +21,7 @@ class BatchFacts:
     rows_in: int
     rows_out: int
     steps: tuple[tuple[str, float], ...]  # the longest that any lane took for each
+    lane_seconds: float  # the longest that any lane took for all of its steps together
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ class RunFacts:
     rates_out: Mapping[str, float] = field(default_factory=dict)
     task_rates: Mapping[str, float] = field(default_factory=dict)  # rows read a second, by task
     task_watermarks: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # by task and stream
+    watermarks_moved: Mapping[str, float] = field(default_factory=dict)  # by stream, seconds since 1970
     history: tuple[HistoryPoint, ...] = ()
     batches: tuple[BatchFacts, ...] = ()
     bad: int = 0

@@ -7,7 +7,9 @@ from typing import Final
 
 from streamapp.plan.render.display_names import legible
 from streamapp.plan.render.wording import counted
+from streamapp.protocol.page_wait import Wait, WaitKind
 from streamapp_runtime.driver.page.run_facts import RunFacts
+from streamapp_runtime.driver.page.slow_batches import is_behind, slow_batches
 from streamapp_runtime.driver.status_rules import SHOWN_STATUSES, is_fine
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
@@ -19,15 +21,19 @@ HELD_BACK_MILLISECONDS: Final = 60_000
 """So far one stream may be ahead of another before the same operator, without a word."""
 SKEW: Final = 4
 """A task that has so many times the unread records of the others on average is behind alone."""
-FEW_RECORDS: Final = 1_000
-"""A lag of fewer records is no matter."""
-SECONDS_OF_LAG: Final = 10
-"""Nor is one that is read in less than that."""
 _REMOTE: Final = "waits for a remote table"
 _AWAY: Final = frozenset({TaskStatus.WAITING, TaskStatus.AWAY})
 
 
-def waits(facts: RunFacts) -> Iterator[str]:
+def waits(facts: RunFacts) -> Iterator[Wait]:
+    """What the app waits for and what holds it back."""
+    yield from (Wait(WaitKind.DRIVER_WAITS, text) for text in _driver_waits(facts))
+    yield from (Wait(WaitKind.STUCK_WATERMARK, text) for text in (*_held_back(facts), *_never_read(facts)))
+    yield from (Wait(WaitKind.SLOW_TASK, text) for text in _behind_alone(facts))
+    yield from slow_batches(facts)
+
+
+def _driver_waits(facts: RunFacts) -> Iterator[str]:
     """What the app waits for, in sentences."""
     if facts.activity.startswith("waits "):
         yield shown_activity(facts)
@@ -45,9 +51,6 @@ def waits(facts: RunFacts) -> Iterator[str]:
     failed = Counter(task_failure(facts, report) for report in reports if not is_fine(report.status))
     for why, number in failed.most_common(_MOST_REASONS):
         yield f"{counted(number, 'task')}: {why}"
-    yield from _held_back(facts)
-    yield from _never_read(facts)
-    yield from _behind_alone(facts)
     if lost_tasks:
         names = ", ".join(map(legible, sorted(facts.missing)))
         are, them = ("is", "it") if len(facts.missing) == 1 else ("are", "them")
@@ -69,11 +72,13 @@ def _held_back(facts: RunFacts) -> Iterator[str]:
     for (stream, other), names in held.items():
         stands = datetime.fromtimestamp(watermarks[stream] / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
         minutes = (watermarks[other] - watermarks[stream]) // 60_000
+        still = int(facts.now - facts.watermarks_moved.get(stream, facts.now)) // 60
+        unmoved = f" and has not moved for {counted(still, 'minute')}" if still else ""
         shown = ", ".join(names[:_MOST_REASONS]) + f" and {len(names) - _MOST_REASONS} more" * (
             len(names) > _MOST_REASONS
         )
         yield (
-            f"{legible(stream)} holds back the watermark of {shown}: it is at {stands} UTC,"
+            f"{legible(stream)} holds back the watermark of {shown}: it is at {stands} UTC{unmoved},"
             f" {counted(minutes, 'minute')} behind {legible(other)};"
             " look for a partition of it without new records"
         )
@@ -103,9 +108,9 @@ def _behind_alone(facts: RunFacts) -> Iterator[str]:
     if facts.app is None or facts.last is None:
         return
     lags, tasks = facts.last.task_lags, sum(map(len, facts.app.lanes.values()))
-    total = sum(lags.values())
-    if tasks < 2 or total < max(FEW_RECORDS, SECONDS_OF_LAG * sum(facts.task_rates.values())):
+    if tasks < 2 or not is_behind(facts):
         return
+    total = sum(lags.values())
     task = max(lags, key=lambda name: lags[name])
     working = {name for name, report in facts.reports.items() if is_fine(report.status)}
     if task not in working or lags[task] < SKEW * (total - lags[task]) / (tasks - 1):

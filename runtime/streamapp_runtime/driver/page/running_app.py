@@ -14,6 +14,7 @@ from streamapp.tasks.layouts.split import Split
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup
 from streamapp_runtime.operators.stateless.stream_operations import declared_stream
+from streamapp_runtime.operators.user_code.user_operations import OWN_CODE_OPERATIONS
 
 TableSizes = Mapping[str, tuple[int, int]]
 """Entries and bytes by table."""
@@ -45,6 +46,9 @@ class RunningApp:
     counts: Mapping[str, int | None] = field(default_factory=dict)  # stream -> partitions of today
     splits: tuple[Split, ...] = ()  # growths that are remembered
     timed_inputs: Mapping[str, frozenset[str]] = field(default_factory=dict)  # task -> those with event times
+    own_code: frozenset[str] = frozenset()  # operators that run the app's own Python
+    lookups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # operator -> its remote tables
+    spark_parts: tuple[str, ...] = ()  # the parts of operators that Spark computes
     sizes: Callable[[], TableSizes] = no_sizes
     outlook: Callable[[str], GrowthOutlook | None] = no_outlook  # of a stream with twice the partitions
     streams_before: Mapping[str, frozenset[str]] = field(init=False)  # operator -> those whose rows reach it
@@ -61,6 +65,7 @@ def running_app(
 ) -> RunningApp:
     """A launch as the page shows it, with its tasks on these processors."""
     layout = launch.assignment.layout
+    operations = {task.name: task.operation for task in launch.program.python_tasks}
     return RunningApp(
         name=launch.app.application_id,
         graph=launch.proposal.graph,
@@ -77,6 +82,11 @@ def running_app(
         counts=launch.counts,
         splits=layout.splits,
         timed_inputs=_timed_inputs(launch.setup.time),
+        own_code=frozenset(
+            name for name, operation in operations.items() if isinstance(operation, OWN_CODE_OPERATIONS)
+        ),
+        lookups={name: operation.remote_tables() for name, operation in operations.items()},
+        spark_parts=launch.program.computed_by_spark,
         sizes=sizes,
         outlook=partial(_doubled, launch),
     )

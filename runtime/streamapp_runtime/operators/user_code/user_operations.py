@@ -1,7 +1,7 @@
 """What the app's own Python does with rows."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from streamapp_runtime.operators.operation import EventTimeUse, Operation, RowOperation
 
@@ -47,3 +47,7 @@ class PythonMap(RowOperation):
     stream: str | None = None  # that fills a table with the rows, whose keys have to belong to its task
 
     runs_unread: ClassVar[bool] = False
+
+
+OWN_CODE_OPERATIONS: Final = (ProcessRows, PythonMap)
+"""All of them."""

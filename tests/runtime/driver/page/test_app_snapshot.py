@@ -13,7 +13,7 @@ from streamapp_runtime.lanes.protocol.rejections import RejectionSample
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from tests.harness.engine.batch_results import batch
-from tests.harness.engine.watched_pages import BEGAN, WatchedRun, reports, running
+from tests.harness.engine.watched_pages import BEGAN, WatchedRun, reports, running, two_merged_streams
 from tests.harness.graphs.graph_drawing import drawn, join_table, maps, merge, reads, repartition, sends
 from tests.harness.graphs.shop_apps import shop
 
@@ -22,6 +22,11 @@ def shown(run: WatchedRun) -> dict[str, Any]:
     """As it arrives in a browser."""
     snapshot: dict[str, Any] = json.loads(json.dumps(app_snapshot(run.recorder.facts()), allow_nan=False))
     return snapshot
+
+
+def waits(snapshot: dict[str, Any]) -> list[str]:
+    """The sentences of what it waits for."""
+    return [wait["text"] for wait in snapshot["waits"]]
 
 
 def named(rows: list[dict[str, Any]], name: str) -> dict[str, Any]:
@@ -67,23 +72,28 @@ def test_an_operator_is_as_late_as_the_latest_stream_before_it_in_its_task() -> 
 
 
 def test_a_stream_that_holds_back_a_watermark_is_named_with_since_when() -> None:
-    graph = drawn(
-        reads("views"), reads("orders"), merge("both", "views", "orders"), sends("out", "both", "enriched")
-    )
     run = WatchedRun()
-    app = running(graph)
+    app = running(two_merged_streams())
     run.recorder.runs(app)
     at = int(BEGAN * 1000)
     near = batch(watermarks={"views": at - 59_000, "orders": at})
     run.batches(replace(near, reports=reports(app)), count=1)
-    assert shown(run)["waits"] == []
+    assert waits(shown(run)) == []
     far = batch(watermarks={"views": at - 720_000, "orders": at})
     run.batches(replace(far, reports=reports(app)), count=1)
     stands = datetime.fromtimestamp(BEGAN - 720, UTC).strftime("%Y-%m-%d %H:%M:%S")
-    assert shown(run)["waits"] == [
+    assert waits(shown(run)) == [
         f"views holds back the watermark of both, out: it is at {stands} UTC, 12 minutes behind orders;"
         " look for a partition of it without new records"
     ]
+    for number in range(1, 3):  # the other goes on
+        run.clock.seconds += 90
+        on = {"views": at - 720_000, "orders": at + number * 90_000}
+        run.recorder.batch(replace(far, watermarks=on))
+    (sentence,) = waits(shown(run))
+    assert f"it is at {stands} UTC and has not moved for 3 minutes, 15 minutes behind orders;" in sentence
+    run.recorder.batch(replace(far, watermarks={"views": at - 700_000, "orders": at}))
+    assert "has not moved" not in waits(shown(run))[0]
 
 
 def test_a_task_that_is_behind_alone_is_named_and_a_backlog_of_all_is_not() -> None:
@@ -101,8 +111,8 @@ def test_a_task_that_is_behind_alone_is_named_and_a_backlog_of_all_is_not() -> N
         run.batches(behind, count=1)
         snapshot = shown(run)
         assert [task["lag"] for task in snapshot["processors"][0]["tasks"]] == list(lags)
-        assert bool(snapshot["waits"]) == is_named
-    assert snapshot["waits"] == [
+        assert bool(waits(snapshot)) == is_named
+    assert waits(snapshot) == [
         "task Partition 0, one of 4, has 100 % of the records that are not yet read: more processors do not"
         f" help; look for a key that most records of {', '.join(app.partitions['Partition 0'])} have"
     ]
@@ -118,9 +128,9 @@ def test_a_backlog_that_is_read_in_seconds_is_no_matter() -> None:
     snapshot = shown(run)
     tasks = snapshot["processors"][0]["tasks"]
     assert [task["inPerSecond"] for task in tasks] == [10_000, 0, 0, 0]
-    assert snapshot["waits"] == []
+    assert waits(snapshot) == []
     run.batches(replace(read, task_lags={"Partition 0": 110_000}), count=1)
-    assert len(shown(run)["waits"]) == 1
+    assert len(waits(shown(run))) == 1
 
 
 def test_rates_of_tasks_begin_again_with_a_model() -> None:
@@ -169,8 +179,8 @@ def test_tasks_stand_on_their_processors_with_what_they_wait_for() -> None:
     assert tasks[away.task]["why"] == 'waiting: remote table "users" is unavailable'
     assert "ann" not in json.dumps(snapshot)
     assert snapshot["state"] == "restoring"
-    assert len(snapshot["waits"]) == 4
-    assert snapshot["waits"][-1] == "processor-10 is missing: 1 task waits for it"
+    assert len(waits(snapshot)) == 4
+    assert waits(snapshot)[-1] == "processor-10 is missing: 1 task waits for it"
 
 
 def test_a_batch_of_some_lanes_alone_says_nothing_of_the_others() -> None:
@@ -181,11 +191,11 @@ def test_a_batch_of_some_lanes_alone_says_nothing_of_the_others() -> None:
     run.recorder.batch(replace(batch(), reports=every))
     run.recorder.batch(replace(batch(2), reports=every[:2]))  # the other lane is at work
     snapshot = shown(run)
-    assert snapshot["waits"] == []
+    assert waits(snapshot) == []
     assert {task["state"] for row in snapshot["processors"] for task in row["tasks"]} == {"working"}
     run.recorder.lacks(app.lanes)
     snapshot = shown(run)
-    assert snapshot["waits"] == ["processor-0, processor-1 are missing: 4 tasks wait for them"]
+    assert waits(snapshot) == ["processor-0, processor-1 are missing: 4 tasks wait for them"]
     assert snapshot["state"] == "waiting"
     assert {task["state"] for row in snapshot["processors"] for task in row["tasks"]} == {"waiting"}
     run.recorder.runs(app)
@@ -253,10 +263,10 @@ def test_what_is_waited_for_outside_of_the_app_is_said() -> None:
     run.recorder.batch(batch())
     run.recorder.doing("waits for the streams' system: broker-1 does not answer", 0)
     snapshot = shown(run)
-    assert snapshot["waits"] == ["waits for the streams' system: broker-1 does not answer"]
+    assert waits(snapshot) == ["waits for the streams' system: broker-1 does not answer"]
     assert snapshot["state"] == "waiting"
     run.recorder.doing("waits for a remote table: prices has no ann", 0)
-    assert shown(run)["waits"] == ["waits for a remote table"]
+    assert waits(shown(run)) == ["waits for a remote table"]
 
 
 def test_steps_of_a_batch_are_the_longest_of_any_lane() -> None:

@@ -81,5 +81,5 @@ def test_the_page_shows_the_model_that_runs_and_the_growth_that_brought_it(env: 
     for present, waits in (((), [f"{name} is missing: 2 tasks wait for it"]), ((name,), [])):
         assignment.lanes(present)
         page.changed(lanes_changed(launch, launch.lanes, assignment))
-        assert shown(page)["waits"] == waits
+        assert [wait["text"] for wait in shown(page)["waits"]] == waits
     run.loop.release()

@@ -13,10 +13,10 @@ def two_streams() -> StreamApp:
     return app(*operators, streams=streams, config=NOW)
 
 
-def waits(watched: WatchedLoop) -> object:
+def waits(watched: WatchedLoop) -> list[str]:
     """What the page says once all that is there was read."""
     watched.to_the_end()
-    return watched.snapshot()["waits"]
+    return [wait["text"] for wait in watched.snapshot()["waits"]]
 
 
 def test_the_stream_that_has_stopped_is_named_while_windows_wait_for_it(env: AppEnv) -> None:
@@ -56,7 +56,7 @@ def test_the_task_with_the_key_of_most_records_is_named_while_it_is_behind(env: 
     watched = WatchedLoop.start(env, two_streams(), rows=200)
     watched.steps(4)
     snapshot = watched.snapshot()
-    (sentence,) = snapshot["waits"]
+    (sentence,) = (wait["text"] for wait in snapshot["waits"])
     assert "more processors do not help" in sentence
     tasks = [task for processor in snapshot["processors"] for task in processor["tasks"]]
     (behind,) = [task for task in tasks if sentence.startswith(f"task {task['name']}, one of 4, has ")]

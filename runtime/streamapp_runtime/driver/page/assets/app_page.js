@@ -361,7 +361,7 @@ function facts(moment) {
 }
 
 function alerts(moment) {
-  const lines = moment ? [...moment.waits, ...moment.refused.map((text) => `refused, and the app continues unchanged: ${text}`)] : [];
+  const lines = moment ? [...moment.waits.map((wait) => wait.text), ...moment.refused.map((text) => `refused, and the app continues unchanged: ${text}`)] : [];
   const list = byId("alerts");
   const texts = lost ? ["The driver does not answer: what is shown is old. The page asks again.", ...lines] : lines;
   if (texts.join("\n") === list.dataset.shown) return;
