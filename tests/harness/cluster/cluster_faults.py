@@ -1,12 +1,14 @@
 """What fails or is changed under an app on the cluster, one function each, and how long its rows may stop."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from tests.harness.cluster.app_namespace import LIMIT, Space
+from tests.harness.cluster.chart_installation import NAMESPACE
 from tests.harness.cluster.waiting import until
 
 Disturb = Callable[[Space], None]
@@ -98,7 +100,48 @@ def drain_driver(space: Space) -> None:
         until(lambda: _not_replaced(space, driver), LIMIT)
 
 
+PAUSE_SECONDS: Final = 60.0
+"""So long a node that is paused answers nobody."""
+
+
+def pause_other_node(space: Space) -> None:
+    """A node with an executor and without the driver answers nobody for a while, and comes back."""
+    driver = space.driver(space.name)
+    nodes = {
+        str(pod["metadata"]["name"]): str(pod["spec"]["nodeName"])
+        for role in ("driver", "executor")
+        for pod in space.pods(space.name, role)
+    }
+    others = sorted(set(nodes.values()) - {nodes[driver]})
+    assert others, f"all pods are on one node: {nodes}"
+    space.cluster.programs.run("docker", "pause", others[0])
+    try:
+        back = time.monotonic() + PAUSE_SECONDS
+        until(lambda: [] if time.monotonic() >= back else [f"{others[0]} is paused"], LIMIT)
+    finally:
+        space.cluster.programs.run("docker", "unpause", others[0])
+    ready = ("wait", "--for=condition=Ready", f"node/{others[0]}", "--timeout=120s")
+    space.cluster.kubectl(*ready, limit=150)
+
+
+def stop_driver(space: Space) -> None:
+    """The driver's process hangs; it is over when another driver runs."""
+    driver = space.driver(space.name)
+    incarnation = space.status(space.name)["driver"]["incarnation"]
+    space.kubectl("exec", driver, "--", "pkill", "-STOP", "-f", "streamapp drive")
+    until(lambda: _not_succeeded(space, incarnation), LIMIT)
+
+
+def end_operator(space: Space) -> None:
+    """All replicas of the operator end without a word, and others start."""
+    chosen = ("-n", NAMESPACE, "-l", "app.kubernetes.io/name=streamapp-operator")
+    space.cluster.kubectl("delete", "pod", *chosen, "--grace-period=0", "--force")
+    space.cluster.kubectl("wait", "pod", *chosen, "--for=condition=Ready", "--timeout=120s", limit=150)
+
+
 FAULTS: Mapping[str, Fault] = {
+    "all replicas of the operator are killed": Fault(end_operator, 10, 10),
+    "a node with an executor does not answer for 60 s": Fault(pause_other_node, 120, 120),
     "the Python workers of an executor are killed": Fault(kill_workers, 60, 60),
     "the JVM of an executor is killed": Fault(kill_executor, 60, 90),
     "the pod of an executor is deleted": Fault(delete_executor, 60, 90),
@@ -107,6 +150,7 @@ FAULTS: Mapping[str, Fault] = {
     "an edit needs another driver": Fault(restart_driver, 60, 60),
     "a processor is added and removed": Fault(scale, 60, 60),
     "the node of the driver is drained": Fault(drain_driver, 120, 120),
+    "the driver hangs": Fault(stop_driver, 240, 240),
     "the driver is killed, with driver.standby": Fault(kill_driver, 60, 60, keep_standby),
 }
 
@@ -129,6 +173,13 @@ def _no_standby(space: Space) -> list[str]:
 def _not_scaled(space: Space, processors: int) -> list[str]:
     found = space.status(space.name).get("processors")
     return [] if found == processors else [f"{found} processors instead of {processors}"]
+
+
+def _not_succeeded(space: Space, incarnation: int) -> list[str]:
+    """Whether no later driver runs; a container that is started again in its pod is one."""
+    status = space.status(space.name)
+    running = (status.get("driver") or {}).get("incarnation", 0) > incarnation
+    return [] if running and status.get("phase") == "Running" else [f"driver {status.get('driver')}"]
 
 
 def _not_replaced(space: Space, driver: str) -> list[str]:
