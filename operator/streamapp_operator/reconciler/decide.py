@@ -214,6 +214,8 @@ def _requeue_after(findings: Findings) -> float | None:
             delays.append(seconds)
         case KeepDriver(pod=pod) if pod.unready_since is not None and findings.facts.nodes:
             delays.append(RETRY_SECONDS)
+    if findings.driver.seconds_until_hung is not None:
+        delays.append(findings.driver.seconds_until_hung + 0.1)
     successor = findings.driver.successor
     delays += [delay for delay in (successor.seconds_to_wait, successor.retry_after) if delay]
     driver_pod = findings.driver.pod

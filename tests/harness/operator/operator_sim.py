@@ -126,6 +126,7 @@ class OperatorSim(Hands):
                 configuration_cache=before.configuration_cache,
                 memoized=before.memoized,
                 unready_nodes=before.unready_nodes,
+                silent_drivers=before.silent_drivers,
             )
         self._context = context
         return await reconcile(key, context)

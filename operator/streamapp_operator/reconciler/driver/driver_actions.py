@@ -14,11 +14,11 @@ class KeepDriver:
 
 @dataclass(frozen=True, slots=True)
 class StopDriver:
-    """Ask a driver to end after its batch; `at_once` deletes the pod of a lost driver."""
+    """Ask a driver to end after its batch."""
 
     pod: PodState
     reason: str
-    at_once: bool = False
+    grace_seconds: int | None = None  # within which it has to end; None for that of its pod
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ _OUTCOMES = {
     RunOutcome.CONFIG: DriverOutcome.CONFIG,
     RunOutcome.RETRY: DriverOutcome.RETRY,
 }
+_LOST = {ConditionReason.NODE_LOST, ConditionReason.NO_PROGRESS}
+"""Why drivers are given up that nobody has heard of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,8 @@ def _started_at(history: DriverHistory, pod: PodState, now: float) -> float | No
 def _ended_pod(history: DriverHistory, pod: PodState, now: float) -> EndedDriver:
     termination = pod.ending
     ended_at = _ended_at(history, pod, now)
+    if history.stopping == ConditionReason.NO_PROGRESS:
+        return _ended_driver(history, DriverOutcome.LOST, history.stopping, _hung_text(pod), ended_at)
     if history.stopping:
         return _ended_driver(
             history, DriverOutcome.STOPPED, history.stopping, "it was asked to end", ended_at
@@ -90,8 +94,8 @@ def _ended_pod(history: DriverHistory, pod: PodState, now: float) -> EndedDriver
         reason = pod.displaced or ConditionReason.DELETED
         return _ended_driver(history, DriverOutcome.DISPLACED, reason, "its pod was taken away", ended_at)
     if pod.hung_seconds is not None:
-        message = f"it had made no progress for {pod.hung_seconds:.0f} s, and was ended"
-        return _ended_driver(history, DriverOutcome.LOST, ConditionReason.NO_PROGRESS, message, ended_at)
+        text = _hung_text(pod)
+        return _ended_driver(history, DriverOutcome.LOST, ConditionReason.NO_PROGRESS, text, ended_at)
     default = ConditionReason.COMPLETED if run_outcome is RunOutcome.DONE else ConditionReason.DRIVER_FAILED
     reason = reported_reason(termination.reason if termination else "", default)
     message = reported_text(termination.message if termination else "") or "it said nothing"
@@ -99,6 +103,11 @@ def _ended_pod(history: DriverHistory, pod: PodState, now: float) -> EndedDriver
         _ended_driver(history, _OUTCOMES[run_outcome], reason, message, ended_at),
         path=reported_text(termination.path) if termination else "",
     )
+
+
+def _hung_text(pod: PodState) -> str:
+    seconds = "" if pod.hung_seconds is None else f" for {pod.hung_seconds:.0f} s"
+    return f"it had made no progress{seconds}, and was ended"
 
 
 def _ended_at(history: DriverHistory, pod: PodState, now: float) -> float:
@@ -114,9 +123,7 @@ def _seconds_run(history: DriverHistory, pod: PodState) -> float:
 
 def _vanished_driver(history: DriverHistory, now: float) -> EndedDriver:
     if history.stopping:
-        outcome = (
-            DriverOutcome.LOST if history.stopping == ConditionReason.NODE_LOST else DriverOutcome.STOPPED
-        )
+        outcome = DriverOutcome.LOST if history.stopping in _LOST else DriverOutcome.STOPPED
         return _ended_driver(history, outcome, history.stopping, "its pod no longer exists", now)
     return _ended_driver(
         history, DriverOutcome.DISPLACED, ConditionReason.DELETED, "its pod no longer exists", now

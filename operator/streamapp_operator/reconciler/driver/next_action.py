@@ -6,7 +6,7 @@ fencing keeps its writes out of the outputs.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
 from streamapp_operator.reconciler.driver.driver_actions import (
@@ -28,6 +28,14 @@ from streamapp_operator.reconciler.facts.pod_state import (
     incarnation_of,
     live_driver,
 )
+
+HUNG_SECONDS = 45.0
+"""A driver that is silent for so long is replaced. It is silent once it has answered nothing for 15 s.
+
+Its kubelet ends it a minute after its last answer as well, but leaves it the grace period of its pod.
+"""
+HUNG_GRACE_SECONDS = 5
+"""Within so long a driver that hangs has to end. It will not, and is killed then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +63,8 @@ class ObservedPods:
     now: float
     lost_after: float
     driver_works: bool = False  # whether the driver has reported batches
+    silent_since: Mapping[str, float] = field(default_factory=dict)
+    """By uid of a driver: since when its container is seen to fail probes that it passed before."""
 
 
 def next_action(
@@ -94,6 +104,18 @@ def seconds_until_lost(pod: PodState, observed: ObservedPods) -> float | None:
     return max(0.0, min(since) + observed.lost_after - observed.now) if since else None
 
 
+def seconds_until_hung(pod: PodState, observed: ObservedPods) -> float | None:
+    """In how many seconds a driver is replaced that is silent; None for one that answers.
+
+    A driver on a node that does not answer is silent as well. That one may be lost, and is waited for as long
+    as its app says.
+    """
+    since = observed.silent_since.get(pod.uid)
+    if since is None or seconds_until_lost(pod, observed) is not None:
+        return None
+    return max(0.0, since + HUNG_SECONDS - observed.now)
+
+
 def _stop_extra_driver(live_drivers: list[PodState]) -> DriverAction | None:
     """Stop all but the newest driver, should a user have created another one."""
     live_drivers.sort(key=incarnation_of)
@@ -106,11 +128,13 @@ def _with_driver(
 ) -> DriverAction:
     seconds_left = seconds_until_lost(pod, observed)
     if seconds_left == 0.0:
-        return StopDriver(pod, ConditionReason.NODE_LOST, at_once=True)
+        return StopDriver(pod, ConditionReason.NODE_LOST, grace_seconds=0)
     if pod.life is PodLifecycle.LEAVING:
         return AwaitPods(f"driver {pod.name} is ending", _recheck_seconds(seconds_left))
     if not desired.run or (desired.stop_reason and not waits_for_successor):
         return StopDriver(pod, desired.stop_reason)
+    if seconds_until_hung(pod, observed) == 0.0:
+        return StopDriver(pod, ConditionReason.NO_PROGRESS, grace_seconds=HUNG_GRACE_SECONDS)
     return KeepDriver(pod)
 
 

@@ -7,7 +7,11 @@ created before the last one has ended, and takes over when all pods of the last 
 from dataclasses import dataclass
 
 from streamapp_operator.reconciler.driver.driver_history import DriverHistory
-from streamapp_operator.reconciler.driver.next_action import DesiredDriver, ObservedPods
+from streamapp_operator.reconciler.driver.next_action import (
+    DesiredDriver,
+    ObservedPods,
+    seconds_until_hung,
+)
 from streamapp_operator.reconciler.facts.pod_state import (
     PodLifecycle,
     PodState,
@@ -90,7 +94,7 @@ def _is_replaced(desired: DesiredDriver, observed: ObservedPods) -> bool:
     driver = live_driver(observed.drivers)
     if driver is None or driver.life is PodLifecycle.LEAVING or desired.stop_reason:
         return True
-    return _has_lost_its_node(driver, observed)
+    return _has_lost_its_node(driver, observed) or seconds_until_hung(driver, observed) is not None
 
 
 def _has_lost_its_node(driver: PodState, observed: ObservedPods) -> bool:

@@ -90,6 +90,8 @@ class Facts:
     successors: tuple[PodState, ...] = ()  # by incarnation; standby drivers that have not taken over
     executors: tuple[PodState, ...] = ()  # but those of successors, which have no tasks yet
     nodes: Mapping[str, NodeState] = field(default_factory=dict)
+    silent_since: Mapping[str, float] = field(default_factory=dict)
+    """By uid of a driver whose container fails probes that it passed before: since when that is seen."""
     generations: tuple[AcceptedGeneration, ...] = ()  # in ascending order
     unreadable_config_maps: tuple[str, ...] = ()  # names of the app's ConfigMaps that cannot be decoded
     desired: DesiredModel | None = None

@@ -92,6 +92,7 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
         successors=successors,
         executors=executors,
         nodes=nodes,
+        silent_since=_silent_since(context, drivers),
         generations=decoded.generations,
         unreadable_config_maps=decoded.unreadable,
         desired=decoded.desired,
@@ -231,6 +232,14 @@ async def _start_problems(
 def _target(newest: NewestGeneration, decoded: DecodedConfigMaps) -> StreamApp | None:
     in_force = generation_in_force(decoded.generations)
     return in_force.accepted.app if in_force else newest.app
+
+
+def _silent_since(context: ReconcileContext, drivers: Iterable[PodState]) -> dict[str, float]:
+    return {
+        pod.uid: context.silent_drivers.get((pod.uid, pod.silent_since), context.clock)
+        for pod in drivers
+        if pod.life is PodLifecycle.LIVING and pod.silent_since is not None
+    }
 
 
 async def _nodes(context: ReconcileContext, pods: Iterable[PodState]) -> dict[str, NodeState]:

@@ -44,6 +44,8 @@ class ReconcileContext:
     dry_runs: RecentResults[DryRun] = field(default_factory=RecentResults)
     unready_nodes: RecentResults[float] = field(default_factory=RecentResults)
     """When this operator first saw each node in a state that it is not ready in."""
+    silent_drivers: RecentResults[float] = field(default_factory=RecentResults)
+    """When this operator first saw each driver silent, by its uid and since when its node says so."""
     configuration_cache: RecentResults[tuple[float, str]] = field(
         default_factory=lambda: RecentResults(max_size=8192)
     )

@@ -95,12 +95,12 @@ def after_status(findings: Findings) -> Iterator[Write]:
                 for former in facts.drivers[:-1]
                 if former.life is PodLifecycle.ENDED
             )
-        case StopDriver(pod=pod, at_once=at_once):
-            yield _delete_pod(pod.name, pod.uid, at_once=at_once)
+        case StopDriver(pod=pod, grace_seconds=grace_seconds):
+            yield _delete_pod(pod.name, pod.uid, grace_seconds)
         case DeleteExecutors(executors=executors, at_once=lost_executors):
             yield Delete(STATEFUL_SET, object_names.executor_set(facts.uid))
             yield from (_delete_pod(pod.name, pod.uid) for pod in executors)
-            yield from (_delete_pod(pod.name, pod.uid, at_once=True) for pod in lost_executors)
+            yield from (_delete_pod(pod.name, pod.uid, grace_seconds=0) for pod in lost_executors)
     successor = findings.driver.successor
     if successor.start and findings.target is not None:
         yield from _new_driver(
@@ -278,8 +278,8 @@ def _old_generations(findings: Findings) -> Iterator[Write]:
             yield Delete(CONFIG_MAP, object_names.accepted(findings.facts.name, accepted.generation))
 
 
-def _delete_pod(name: str, uid: str, *, at_once: bool = False) -> Delete:
-    return Delete(POD, name, uid, 0 if at_once else None)
+def _delete_pod(name: str, uid: str, grace_seconds: int | None = None) -> Delete:
+    return Delete(POD, name, uid, grace_seconds)
 
 
 def owned_claims(facts: Facts, app: StreamApp) -> Iterator[Manifest]:

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from streamapp_operator.reconciler.driver.next_action import HUNG_GRACE_SECONDS, HUNG_SECONDS
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
 
@@ -52,6 +53,52 @@ def test_a_hung_driver_that_was_ended_is_followed_at_once_and_counts_as_lost(run
     assert (ending["outcome"], ending["reason"]) == ("lost", "NoProgress")
     assert ending["message"] == "it had made no progress for 60 s, and was ended"
     assert (driver["failures"], running.status()["restarts"]) == (0, 1)
+
+
+def test_a_hung_driver_has_a_successor_and_is_ended_once_it_was_silent_for_long(running: OperatorSim) -> None:
+    _silent(running)
+    assert [pod["metadata"]["name"] for pod in running.successors()] == ["app-driver-2"]
+    running.pass_time(HUNG_SECONDS - 1)
+    running.settle()
+    assert "deletionTimestamp" not in running.driver()["metadata"]
+    running.pass_time(1)
+    running.settle()
+    metadata = running.pod("app-driver-1")["metadata"]
+    assert metadata["deletionGracePeriodSeconds"] == HUNG_GRACE_SECONDS
+    assert running.says("Ready") == ("False", "DriverEnding")
+    running.pass_time(HUNG_GRACE_SECONDS)
+    running.end("app-driver-1", code=137)
+    running.remove("app-driver-1")
+    running.settle()
+    assert running.driver()["metadata"]["name"] == "app-driver-2"
+    driver = running.status()["driver"]
+    assert (driver["lastEnding"]["outcome"], driver["lastEnding"]["reason"]) == ("lost", "NoProgress")
+    assert (driver["failures"], running.status()["restarts"]) == (0, 1)
+
+
+def test_a_driver_that_comes_to_itself_goes_on_and_its_successor_is_taken_away(running: OperatorSim) -> None:
+    _silent(running)
+    running.pass_time(HUNG_SECONDS - 1)
+    running.begin()
+    running.settle()
+    running.pass_time(HUNG_SECONDS)
+    running.settle()
+    assert "deletionTimestamp" not in running.driver()["metadata"]
+    assert all("deletionTimestamp" in pod["metadata"] for pod in running.successors())
+    assert running.says("Ready") == ("True", "Running")
+
+
+def test_an_operator_that_begins_meanwhile_gives_a_silent_driver_the_same_time(running: OperatorSim) -> None:
+    _silent(running)
+    running.pass_time(HUNG_SECONDS - 1)
+    running.restart()
+    running.settle()
+    running.pass_time(HUNG_SECONDS - 1)
+    running.settle()
+    assert "deletionTimestamp" not in running.driver()["metadata"]
+    running.pass_time(1)
+    running.settle()
+    assert "deletionTimestamp" in running.pod("app-driver-1")["metadata"]
 
 
 def test_an_operator_that_was_away_knows_a_hung_driver_by_its_pod(running: OperatorSim) -> None:
