@@ -1,6 +1,6 @@
 """The wording that all forms of a plan share."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from streamapp.plan.partition_plan import Role
 
@@ -16,6 +16,12 @@ ROLES: Mapping[Role, str] = {
 def counted(count: int, what: str) -> str:
     """`1 stream`, `2 streams`."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """The first names, and how many more there are: `a, b and 3 more`."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 def partitions(count: int | None) -> str:

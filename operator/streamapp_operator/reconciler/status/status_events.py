@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from streamapp.plan.render.wording import listed
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
 from streamapp_operator.reconciler.facts.reported_texts import reported_text
 from streamapp_operator.reconciler.status.app_condition import ConditionType
@@ -49,9 +50,7 @@ def move_events(
 
 def named_moves(moved: Mapping[str, str]) -> str:
     """The first tasks that run elsewhere, with where, and how many more there are."""
-    named = [f"{task} to {processor}" for task, processor in sorted(moved.items())]
-    more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
-    return f"{', '.join(named[:MOST_NAMED])}{more}"
+    return listed([f"{task} to {processor}" for task, processor in sorted(moved.items())], MOST_NAMED)
 
 
 def status_events(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[StatusEvent]:

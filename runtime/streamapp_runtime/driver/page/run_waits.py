@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from streamapp.plan.render.display_names import legible
-from streamapp.plan.render.wording import counted
+from streamapp.plan.render.wording import counted, listed
 from streamapp.protocol.page_wait import Wait, WaitKind
 from streamapp_runtime.driver.page.run_facts import RunFacts
 from streamapp_runtime.driver.page.slow_batches import is_behind, slow_batches
@@ -74,11 +74,9 @@ def _held_back(facts: RunFacts) -> Iterator[str]:
         minutes = (watermarks[other] - watermarks[stream]) // 60_000
         still = int(facts.now - facts.watermarks_moved.get(stream, facts.now)) // 60
         unmoved = f" and has not moved for {counted(still, 'minute')}" if still else ""
-        shown = ", ".join(names[:_MOST_REASONS]) + f" and {len(names) - _MOST_REASONS} more" * (
-            len(names) > _MOST_REASONS
-        )
+        held_names = listed(names, _MOST_REASONS)
         yield (
-            f"{legible(stream)} holds back the watermark of {shown}: it is at {stands} UTC{unmoved},"
+            f"{legible(stream)} holds back the watermark of {held_names}: it is at {stands} UTC{unmoved},"
             f" {counted(minutes, 'minute')} behind {legible(other)};"
             " look for a partition of it without new records"
         )

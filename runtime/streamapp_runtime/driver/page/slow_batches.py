@@ -6,6 +6,7 @@ from statistics import median
 from typing import Final
 
 from streamapp.plan.render.display_names import legible
+from streamapp.plan.render.wording import listed
 from streamapp.protocol.page_wait import Wait, WaitKind
 from streamapp_runtime.driver.page.run_facts import BatchFacts, RemoteCounts, RunFacts
 from streamapp_runtime.driver.page.running_app import RunningApp
@@ -73,11 +74,10 @@ def _asked(table: str, counts: RemoteCounts) -> str:
 
 def _slow_expressions(app: RunningApp, share: str) -> Iterator[Wait]:
     if app.spark_parts:
-        parts = ", ".join(map(legible, app.spark_parts[:_MOST_PARTS]))
-        more = f" and {len(app.spark_parts) - _MOST_PARTS} more" * (len(app.spark_parts) > _MOST_PARTS)
+        parts = listed([legible(part) for part in app.spark_parts], _MOST_PARTS)
         yield Wait(
             WaitKind.SLOW_EXPRESSIONS,
-            f"Spark takes {share}: each batch is a Spark job, since Spark computes {parts}{more}",
+            f"Spark takes {share}: each batch is a Spark job, since Spark computes {parts}",
         )
 
 

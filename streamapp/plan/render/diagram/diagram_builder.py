@@ -20,7 +20,7 @@ from streamapp.plan.render.diagram.partition_spread import (
     writes_table,
 )
 from streamapp.plan.render.display_names import legible
-from streamapp.plan.render.wording import ROLES, partitions
+from streamapp.plan.render.wording import ROLES, listed, partitions
 from streamapp.spec.reasons import Reason
 
 _MOST_NAMED = 12  # streams of a group that a node's tooltip names
@@ -89,12 +89,10 @@ def _operator(operator: OperatorNode, join: PlannedJoin | None, plan: Plan, erro
     if join is not None and join.streams:
         counts = sorted({plan.streams[stream].partitions or 0 for stream in join.streams} - {0})
         badge = " ≠ ".join(map(str, counts[:3])) if len(counts) > 1 else str(join.partitions or "?")
-        group = ", ".join(
-            f"{legible(stream)} ({partitions(plan.streams[stream].partitions)})"
-            for stream in join.streams[:_MOST_NAMED]
-        )
-        more = f" and {len(join.streams) - _MOST_NAMED} more" if len(join.streams) > _MOST_NAMED else ""
-        description = f"{description}: needs one partition count of {group}{more}"
+        group = [
+            f"{legible(stream)} ({partitions(plan.streams[stream].partitions)})" for stream in join.streams
+        ]
+        description = f"{description}: needs one partition count of {listed(group, _MOST_NAMED)}"
     shape = Shape.OPERATOR if join is None else Shape.JOIN
     return Node(name, name, shape, str(operator.kind), badge, description, error_role)
 

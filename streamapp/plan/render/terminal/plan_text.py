@@ -18,7 +18,7 @@ from streamapp.plan.render.display_names import display_width, legible
 from streamapp.plan.render.summary import outcome_text, summary
 from streamapp.plan.render.terminal.ansi import Paint
 from streamapp.plan.render.terminal.stage_tree import TreeLine, stage_lines
-from streamapp.plan.render.wording import ROLES, partitions
+from streamapp.plan.render.wording import ROLES, listed, partitions
 from streamapp.spec.reasons import Reason
 
 _WIDTH = 100
@@ -145,9 +145,7 @@ def _streams_by_count(error: PlanError) -> Iterator[str]:
     for name, count in error.streams:
         counts.setdefault(count, []).append(legible(name))
     for count, names in sorted(counts.items(), key=lambda entry: entry[0] or 0):
-        shown = ", ".join(names[:_GROUP_SHOWN])
-        more_text = f" and {len(names) - _GROUP_SHOWN} more" if len(names) > _GROUP_SHOWN else ""
-        yield f"✗ {partitions(count)}: {shown}{more_text}"
+        yield f"✗ {partitions(count)}: {listed(names, _GROUP_SHOWN)}"
 
 
 def _errors(errors: Sequence[PlanError], paint: Paint) -> Iterator[str]:
