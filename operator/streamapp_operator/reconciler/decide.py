@@ -212,10 +212,10 @@ def _requeue_after(findings: Findings) -> float | None:
     match findings.action:
         case AwaitPods(seconds=seconds) | DelayStart(seconds=seconds) | HoldStart(seconds=seconds):
             delays.append(seconds)
-        case KeepDriver(pod=pod) if pod.unready_since is not None and findings.facts.nodes:
-            delays.append(RETRY_SECONDS)
-    if findings.driver.seconds_until_hung is not None:
-        delays.append(findings.driver.seconds_until_hung + 0.1)
+        case KeepDriver(pod=pod, seconds=seconds):
+            delays += [] if seconds is None else [seconds]
+            if pod.unready_since is not None and findings.facts.nodes:
+                delays.append(RETRY_SECONDS)
     successor = findings.driver.successor
     delays += [delay for delay in (successor.seconds_to_wait, successor.retry_after) if delay]
     driver_pod = findings.driver.pod

@@ -78,7 +78,7 @@ class Findings:
         if not isinstance(self.action, KeepDriver) or pod is None or pod.life is not PodLifecycle.LIVING:
             return ""
         node = self.facts.nodes.get(pod.node)
-        if node is not None and (node.is_gone or node.unready_since is not None):
+        if node is not None and not node.answers:
             return f"node {pod.node} of driver {pod.name} does not answer"
         if pod.silent_since is None:
             return ""

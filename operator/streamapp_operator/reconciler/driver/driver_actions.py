@@ -7,9 +7,10 @@ from streamapp_operator.reconciler.facts.pod_state import PodState
 
 @dataclass(frozen=True, slots=True)
 class KeepDriver:
-    """Keep the running driver."""
+    """Keep the running driver; one that is silent is looked at again after `seconds`."""
 
     pod: PodState
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

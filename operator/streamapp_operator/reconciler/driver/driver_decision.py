@@ -9,7 +9,7 @@ from streamapp.spec.value_types.durations import milliseconds
 from streamapp_operator.controller.client.resource_kinds import SERVICE_ACCOUNT
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
 from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration
-from streamapp_operator.reconciler.driver.driver_actions import DriverAction, KeepDriver
+from streamapp_operator.reconciler.driver.driver_actions import DriverAction
 from streamapp_operator.reconciler.driver.driver_endings import RestartLimits, observe_ending, restart_limits
 from streamapp_operator.reconciler.driver.driver_history import (
     DriverHistory,
@@ -17,12 +17,7 @@ from streamapp_operator.reconciler.driver.driver_history import (
     history_from_status,
     with_newest_driver,
 )
-from streamapp_operator.reconciler.driver.next_action import (
-    DesiredDriver,
-    ObservedPods,
-    next_action,
-    seconds_until_hung,
-)
+from streamapp_operator.reconciler.driver.next_action import DesiredDriver, ObservedPods, next_action
 from streamapp_operator.reconciler.driver.successor import SuccessorDecision, decide_successor
 from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState, live_driver
@@ -49,7 +44,6 @@ class DriverDecision:
     restart: tuple[str, ...] = ()  # why the running driver has to be replaced
     finished: ConditionReason | None = None  # why no further driver starts
     seconds_to_wait: float | None = None  # seconds until a pending growth is acted on
-    seconds_until_hung: float | None = None  # seconds until a driver that is silent is replaced
 
 
 def decide_driver(
@@ -79,8 +73,7 @@ def decide_driver(
         waits_for_successor=successor.seconds_to_wait is not None,
         successor_is_ready=successor.standby is not None and successor.standby.ready,
     )
-    hung_in = seconds_until_hung(action.pod, observed) if isinstance(action, KeepDriver) else None
-    return DriverDecision(history, action, pod, successor, restart, finished, seconds_to_wait, hung_in)
+    return DriverDecision(history, action, pod, successor, restart, finished, seconds_to_wait)
 
 
 def _works(facts: Facts, pod: PodState | None) -> bool:

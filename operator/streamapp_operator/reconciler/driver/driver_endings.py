@@ -84,7 +84,7 @@ def _ended_pod(history: DriverHistory, pod: PodState, now: float) -> EndedDriver
     termination = pod.ending
     ended_at = _ended_at(history, pod, now)
     if history.stopping == ConditionReason.NO_PROGRESS:
-        return _ended_driver(history, DriverOutcome.LOST, history.stopping, _hung_text(pod), ended_at)
+        return _hung_driver(history, pod, ended_at)
     if history.stopping:
         return _ended_driver(
             history, DriverOutcome.STOPPED, history.stopping, "it was asked to end", ended_at
@@ -94,8 +94,7 @@ def _ended_pod(history: DriverHistory, pod: PodState, now: float) -> EndedDriver
         reason = pod.displaced or ConditionReason.DELETED
         return _ended_driver(history, DriverOutcome.DISPLACED, reason, "its pod was taken away", ended_at)
     if pod.hung_seconds is not None:
-        text = _hung_text(pod)
-        return _ended_driver(history, DriverOutcome.LOST, ConditionReason.NO_PROGRESS, text, ended_at)
+        return _hung_driver(history, pod, ended_at)
     default = ConditionReason.COMPLETED if run_outcome is RunOutcome.DONE else ConditionReason.DRIVER_FAILED
     reason = reported_reason(termination.reason if termination else "", default)
     message = reported_text(termination.message if termination else "") or "it said nothing"
@@ -105,9 +104,10 @@ def _ended_pod(history: DriverHistory, pod: PodState, now: float) -> EndedDriver
     )
 
 
-def _hung_text(pod: PodState) -> str:
+def _hung_driver(history: DriverHistory, pod: PodState, ended_at: float) -> EndedDriver:
     seconds = "" if pod.hung_seconds is None else f" for {pod.hung_seconds:.0f} s"
-    return f"it had made no progress{seconds}, and was ended"
+    message = f"it had made no progress{seconds}, and was ended"
+    return _ended_driver(history, DriverOutcome.LOST, ConditionReason.NO_PROGRESS, message, ended_at)
 
 
 def _ended_at(history: DriverHistory, pod: PodState, now: float) -> float:

@@ -133,9 +133,10 @@ def _with_driver(
         return AwaitPods(f"driver {pod.name} is ending", _recheck_seconds(seconds_left))
     if not desired.run or (desired.stop_reason and not waits_for_successor):
         return StopDriver(pod, desired.stop_reason)
-    if seconds_until_hung(pod, observed) == 0.0:
+    hung_in = seconds_until_hung(pod, observed)
+    if hung_in == 0.0:
         return StopDriver(pod, ConditionReason.NO_PROGRESS, grace_seconds=HUNG_GRACE_SECONDS)
-    return KeepDriver(pod)
+    return KeepDriver(pod, None if hung_in is None else _recheck_seconds(hung_in))
 
 
 def _without_driver(observed: ObservedPods) -> DriverAction:

@@ -100,7 +100,7 @@ def _is_replaced(desired: DesiredDriver, observed: ObservedPods) -> bool:
 def _has_lost_its_node(driver: PodState, observed: ObservedPods) -> bool:
     """Whether a driver's node is not ready: unless it is back soon, the driver will be given up."""
     node = observed.nodes.get(driver.node)
-    return node is not None and (node.is_gone or node.unready_since is not None)
+    return node is not None and not node.answers
 
 
 def _may_take_over(pod: PodState, desired: DesiredDriver, observed: ObservedPods) -> bool:

@@ -16,6 +16,11 @@ class NodeState:
     unready_since: float | None = None
     labels: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def answers(self) -> bool:
+        """Whether the node exists and is ready."""
+        return not self.is_gone and self.unready_since is None
+
 
 def read_node(manifest: Manifest | None, first_seen: Callable[[Hashable], float]) -> NodeState:
     """The state of a node object; an absent node is gone.
