@@ -117,8 +117,9 @@ class BatchDelivery:
         for partition, outbox in outboxes.items():
             leaders.setdefault(self.cluster.leader(partition, attempts), {})[partition] = outbox
         for connection, boxes in leaders.items():
+            known = {partition: box for partition, box in boxes.items() if box.known}
             for turn in range(_AT_ONCE):
-                batches = _next({one: box for one, box in boxes.items() if box.known or not turn})
+                batches = _next(known if turn else boxes)
                 if not batches:
                     break
                 requests.append(self._sent(connection, batches))
