@@ -55,9 +55,12 @@ class Installation:
 
     def restart(self) -> None:
         """Have other pods run the image that the nodes have now."""
-        which = ("-n", self.namespace, "deployment", "-l", f"app.kubernetes.io/instance={self.release}")
-        self.cluster.kubectl("rollout", "restart", *which)
-        self.cluster.kubectl("rollout", "status", *which, "--timeout=240s", limit=300)
+        self.cluster.kubectl("rollout", "restart", *self._deployment())
+        self.await_ready()
+
+    def await_ready(self) -> None:
+        """Return when all of the operator's pods are ready."""
+        self.cluster.kubectl("rollout", "status", *self._deployment(), "--timeout=240s", limit=300)
 
     def kill(self) -> None:
         """End the operator's process as a crash would, without a word of warning; another pod begins."""
@@ -70,6 +73,9 @@ class Installation:
                 self.cluster.programs.tried("docker", "exec", node, *task)
             # The same pod would wait longer after each crash.
             self.cluster.kubectl("-n", self.namespace, "delete", "pod", name, "--now", "--wait=false")
+
+    def _deployment(self) -> tuple[str, ...]:
+        return "-n", self.namespace, "deployment", "-l", f"app.kubernetes.io/instance={self.release}"
 
     def _bounds(self) -> dict[str, str]:
         bounds = {f"namespaces[{place}]": name for place, name in enumerate(self.spaces)}

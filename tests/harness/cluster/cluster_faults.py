@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from tests.harness.cluster.app_namespace import LIMIT, Space
-from tests.harness.cluster.chart_installation import NAMESPACE
+from tests.harness.cluster.chart_installation import Installation
 from tests.harness.cluster.waiting import until
 
 Disturb = Callable[[Space], None]
@@ -127,16 +127,15 @@ def pause_other_node(space: Space) -> None:
 def stop_driver(space: Space) -> None:
     """The driver's process hangs; it is over when another driver runs."""
     driver = space.driver(space.name)
-    incarnation = space.status(space.name)["driver"]["incarnation"]
     space.kubectl("exec", driver, "--", "pkill", "-STOP", "-f", "streamapp drive")
-    until(lambda: _not_succeeded(space, incarnation), LIMIT)
+    until(lambda: _not_replaced(space, driver), LIMIT)
 
 
 def end_operator(space: Space) -> None:
-    """All replicas of the operator end without a word, and others start."""
-    chosen = ("-n", NAMESPACE, "-l", "app.kubernetes.io/name=streamapp-operator")
-    space.cluster.kubectl("delete", "pod", *chosen, "--grace-period=0", "--force")
-    space.cluster.kubectl("wait", "pod", *chosen, "--for=condition=Ready", "--timeout=120s", limit=150)
+    """All replicas of the operator end without a word; it is over when others are ready."""
+    operator = Installation(space.cluster)
+    operator.kill()
+    operator.await_ready()
 
 
 FAULTS: Mapping[str, Fault] = {
@@ -173,13 +172,6 @@ def _no_standby(space: Space) -> list[str]:
 def _not_scaled(space: Space, processors: int) -> list[str]:
     found = space.status(space.name).get("processors")
     return [] if found == processors else [f"{found} processors instead of {processors}"]
-
-
-def _not_succeeded(space: Space, incarnation: int) -> list[str]:
-    """Whether no later driver runs; a container that is started again in its pod is one."""
-    status = space.status(space.name)
-    running = (status.get("driver") or {}).get("incarnation", 0) > incarnation
-    return [] if running and status.get("phase") == "Running" else [f"driver {status.get('driver')}"]
 
 
 def _not_replaced(space: Space, driver: str) -> list[str]:

@@ -2,50 +2,28 @@
 
 import random
 import socket
-import threading
 from contextlib import suppress
 from dataclasses import dataclass
+
+from tests.harness.kafka.broker_way import BrokerWay
 
 _CHUNK = 65_536
 
 
-class BadWay:
-    """Leads from a port of its own to another one. Every connection ends badly after some bytes."""
+class BadWay(BrokerWay):
+    """Every connection ends badly after some bytes."""
 
     def __init__(self, target: str, seed: int, longest: int, *, alters: bool) -> None:
         """Up to `longest` bytes go over one connection; some that come back are altered where it `alters`."""
-        host, _, port = target.rpartition(":")
-        self._target = host, int(port)
         self._chance = random.Random(seed)  # noqa: S311
         self._longest = longest
         self._alters = alters
         self.ended = 0  # connections
-        self._server = socket.create_server(("127.0.0.1", 0))
-        self.address = "{}:{}".format(*self._server.getsockname())
-        self._threads = [threading.Thread(target=self._accept)]
-        self._threads[0].start()
+        super().__init__(target)
 
-    def close(self) -> None:
-        """Let nobody in any more; who is within may stay until their connection ends."""
-        self._server.shutdown(socket.SHUT_RDWR)
-        self._server.close()
-        for thread in self._threads:
-            thread.join()
-
-    def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                near, _ = self._server.accept()
-                try:
-                    far = socket.create_connection(self._target)
-                except OSError:
-                    near.close()
-                    continue
-                for source, to in ((near, far), (far, near)):
-                    end = self._end(back=source is far)
-                    thread = threading.Thread(target=self._lead, args=(source, to, end))
-                    self._threads.append(thread)
-                    thread.start()
+    def lead(self, near: socket.socket, far: socket.socket) -> None:
+        for source, to in ((near, far), (far, near)):
+            self._start(self._lead, source, to, self._end(back=source is far))
 
     def _end(self, *, back: bool) -> "_End":
         altered = self._alters and back and self._chance.random() < 0.5

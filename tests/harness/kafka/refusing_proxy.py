@@ -2,27 +2,23 @@
 
 import socket
 import struct
-import threading
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
+
+from tests.harness.kafka.broker_way import BrokerWay
 
 _PRODUCE = 0
 _NOT_LEADER = 6
 _NOTHING = -1
 
 
-class RefusingWay:
-    """Leads from a port of its own to a broker."""
+class RefusingWay(BrokerWay):
+    """Leads to a broker, but for some requests."""
 
     def __init__(self, target: str) -> None:
-        host, _, port = target.rpartition(":")
-        self._target = host, int(port)
         self.requests = 0  # Produce requests
-        self._connections: list[socket.socket] = []
-        self._server = socket.create_server(("127.0.0.1", 0))
-        self.address = "{}:{}".format(*self._server.getsockname())
-        self._threads = [threading.Thread(target=self._accept)]
-        self._threads[0].start()
+        self._clients: list[socket.socket] = []
+        super().__init__(target)
 
     def refuse(self, topic: str, numbers: AbstractSet[int]) -> None:
         """From now on Produce requests are for the first partition of `topic`; those with these numbers,
@@ -30,27 +26,18 @@ class RefusingWay:
         """
         self._topic, self._refused, self.requests = topic.encode(), numbers, 0
 
-    def close(self) -> None:
-        """Let nobody in any more, and end all connections."""
-        self._server.shutdown(socket.SHUT_RDWR)
-        self._server.close()
-        for connection in self._connections:
+    def end_connections(self) -> None:
+        for client in self._clients:
             with suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
-        for thread in self._threads:
-            thread.join()
+                client.shutdown(socket.SHUT_RDWR)
 
-    def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                near, _ = self._server.accept()
-                self._connections.append(near)
-                self._threads.append(threading.Thread(target=self._serve, args=(near,)))
-                self._threads[-1].start()
+    def lead(self, near: socket.socket, far: socket.socket) -> None:
+        self._clients.append(near)
+        self._start(self._serve, near, far)
 
-    def _serve(self, near: socket.socket) -> None:
+    def _serve(self, near: socket.socket, far: socket.socket) -> None:
         """One request after the other, each answered before the next is looked at, as a broker does."""
-        with suppress(OSError), near, socket.create_connection(self._target) as far:
+        with suppress(OSError), near, far:
             while request := _framed(near):
                 near.sendall(self._answer(request, far))
 

@@ -1,0 +1,49 @@
+"""A way to a broker: a port of its own, and what happens to the connections that are made there."""
+
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+
+class BrokerWay:
+    """Leads from a port of its own to another one, by threads that end with their connections."""
+
+    def __init__(self, target: str) -> None:
+        host, _, port = target.rpartition(":")
+        self._target = host, int(port)
+        self._threads: list[threading.Thread] = []
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.address = "{}:{}".format(*self._server.getsockname())
+        self._start(self._accept)
+
+    def close(self) -> None:
+        """Let nobody in any more, and return when all connections have ended."""
+        self._server.shutdown(socket.SHUT_RDWR)
+        self._server.close()
+        self.end_connections()
+        for thread in self._threads:
+            thread.join()
+
+    def lead(self, near: socket.socket, far: socket.socket) -> None:
+        """Begin to lead a client to the broker."""
+        raise NotImplementedError
+
+    def end_connections(self) -> None:
+        """End connections that would not end by themselves."""
+
+    def _start(self, work: Callable[..., None], *arguments: Any) -> None:
+        self._threads.append(threading.Thread(target=work, args=arguments))
+        self._threads[-1].start()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                near, _ = self._server.accept()
+                try:
+                    far = socket.create_connection(self._target)
+                except OSError:
+                    near.close()
+                    continue
+                self.lead(near, far)
