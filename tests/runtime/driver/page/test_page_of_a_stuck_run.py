@@ -1,16 +1,9 @@
 """What is planted in a real loop is found on its page."""
 
-from streamapp.spec.resource.app import StreamApp
-from tests.harness.runs.app_runs import AppEnv, app
-from tests.harness.runs.timed_streams import NOW, at, counting, events, inputs, sent
+from tests.harness.runs.app_runs import AppEnv
+from tests.harness.runs.planted_faults import SKEWED_KEYS, begin_both, go_on_alone, two_streams
+from tests.harness.runs.timed_streams import at, inputs
 from tests.harness.runs.watched_loop import WatchedLoop
-
-
-def two_streams() -> StreamApp:
-    both = {"name": "both", "merge": {"from": ["events", "stopped"]}}
-    operators = (both, counting("both"), sent("counted"))
-    streams = [events(), {**events(), "name": "stopped"}, {"name": "out", "key": "user"}]
-    return app(*operators, streams=streams, config=NOW)
 
 
 def waits(watched: WatchedLoop) -> list[str]:
@@ -20,11 +13,10 @@ def waits(watched: WatchedLoop) -> list[str]:
 
 
 def test_the_stream_that_has_stopped_is_named_while_windows_wait_for_it(env: AppEnv) -> None:
-    env.write("events", inputs([at(0), at(5)]), 1)
-    env.write("stopped", inputs([at(1), at(6)]), 1)
+    begin_both(env)
     watched = WatchedLoop.start(env, two_streams())
     assert waits(watched) == []
-    env.write("events", inputs([at(900)]), 1)
+    go_on_alone(env, 900)
     (sentence,) = waits(watched)
     assert sentence.startswith(
         "stopped holds back the watermark of both, counted, counted-sent: it is at 2026-01-01 00:00:0"
@@ -50,8 +42,7 @@ def test_the_stream_that_never_had_a_record_is_named_with_the_tasks_that_wait_fo
 
 
 def test_the_task_with_the_key_of_most_records_is_named_while_it_is_behind(env: AppEnv) -> None:
-    keys = ["ann"] * 4_000 + [f"user {number}" for number in range(400)]
-    env.write("events", inputs([at(0, user=key) for key in keys]), 4)
+    env.write("events", inputs([at(0, user=key) for key in SKEWED_KEYS]), 4)
     env.write("stopped", [], 4)
     watched = WatchedLoop.start(env, two_streams(), rows=200)
     watched.steps(4)

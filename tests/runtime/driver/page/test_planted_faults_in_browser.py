@@ -3,7 +3,6 @@
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -13,8 +12,14 @@ from tests.harness.engine.opened_pages import watched
 from tests.harness.machine.app_processes import kill
 from tests.harness.runs.app_runs import AppEnv, Input, app, inputs, write_all
 from tests.harness.runs.changing_run import Outside, idle
-from tests.harness.runs.timed_streams import NOW, at, counting, events, sent
-from tests.harness.runs.timed_streams import inputs as timed_inputs
+from tests.harness.runs.planted_faults import (
+    SKEWED_KEYS,
+    begin_both,
+    go_on_alone,
+    joined_remotely,
+    remote_table,
+    two_streams,
+)
 from tests.harness.runs.watched_loop import WatchedLoop
 
 pytestmark = pytest.mark.browser
@@ -30,13 +35,10 @@ def row(page: Page, section: str, text: str) -> Locator:
 
 
 def test_a_stream_that_has_stopped_while_windows_wait_for_it(env: AppEnv, browser: Browser) -> None:
-    env.write("events", timed_inputs([at(0), at(5)]), 1)
-    env.write("stopped", timed_inputs([at(1), at(6)]), 1)
-    both = {"name": "both", "merge": {"from": ["events", "stopped"]}}
-    streams = [events(), {**events(), "name": "stopped"}, {"name": "out", "key": "user"}]
-    run = WatchedLoop.start(env, app(both, counting("both"), sent("counted"), streams=streams, config=NOW))
+    begin_both(env)
+    run = WatchedLoop.start(env, two_streams())
     run.to_the_end()
-    env.write("events", timed_inputs([at(900)]), 1)
+    go_on_alone(env, 900)
     run.to_the_end()
     with watched(browser, run) as one:
         alert = one.page.locator("#alerts li")
@@ -46,8 +48,7 @@ def test_a_stream_that_has_stopped_while_windows_wait_for_it(env: AppEnv, browse
 
 
 def test_a_key_with_most_of_the_records(env: AppEnv, browser: Browser) -> None:
-    users = ["ann"] * 4_000 + [f"user {number}" for number in range(400)]
-    env.write("events", inputs([{"user": user, "n": 1} for user in users], "user"), 4)
+    env.write("events", inputs([{"user": user, "n": 1} for user in SKEWED_KEYS], "user"), 4)
     run = WatchedLoop.start(env, app(SENT, streams=STREAMS), rows=200)
     run.steps(4)
     with watched(browser, run) as one:
@@ -77,23 +78,12 @@ def test_a_producer_of_another_schema(env: AppEnv, browser: Browser) -> None:
     run.release()
 
 
-def remote(env: AppEnv, python: str) -> Any:
-    (env.data / "service").mkdir(exist_ok=True)
-    (env.data / "service" / "u1").write_text("7")
-    code = f"tests.harness.user_code.remote_table_code:{python}"
-    options = {"path": str(env.data / "service")}
-    joined = {"from": "events", "table": "far", "select": "user, n, tier"}
-    return app(
-        {"name": "joined", "joinTable": joined},
-        {"name": "sent", "sendTo": {"from": "joined", "stream": "out"}},
-        streams=STREAMS,
-        tables=[{"name": "far", "columns": "tier INT", "remote": {"python": code, "options": options}}],
-    )
-
-
 def test_a_remote_table_that_is_slow(env: AppEnv, browser: Browser) -> None:
     env.write("events", inputs([{"user": "u1", "n": 1}], "user"))
-    run = WatchedLoop.start(env, remote(env, "SlowFolder"))
+    tables = remote_table(env, "SlowFolder")
+    (env.data / "service" / "u1").write_text("7")
+    operators = joined_remotely("joined"), {"name": "sent", "sendTo": {"from": "joined", "stream": "out"}}
+    run = WatchedLoop.start(env, app(*operators, streams=STREAMS, tables=tables))
     run.to_the_end()
     (batch, *_) = [one for one in run.snapshot()["batches"] if one["rowsIn"]]
     step, seconds = max(batch["steps"], key=lambda one: one[1])

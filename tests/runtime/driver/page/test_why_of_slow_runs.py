@@ -12,8 +12,14 @@ from streamapp_operator.cli.diagnosis.situation_facts import SituationFacts
 from streamapp_operator.cli.diagnosis.situations import Finding, findings_of
 from tests.harness.engine.watched_pages import page_served
 from tests.harness.runs.app_runs import AppEnv, Row, app, inputs
-from tests.harness.runs.timed_streams import NOW, at, counting, events, sent
-from tests.harness.runs.timed_streams import inputs as timed_inputs
+from tests.harness.runs.planted_faults import (
+    SKEWED_KEYS,
+    begin_both,
+    go_on_alone,
+    joined_remotely,
+    remote_table,
+    two_streams,
+)
 from tests.harness.runs.watched_loop import WatchedLoop
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, n INT"}
@@ -39,7 +45,7 @@ SLOW_CODE = {
 }
 SPARK = {"name": "made", "flatMap": {"from": "events", "select": "user, n, explode(array(n, n + 1)) AS m"}}
 PLAIN = {"name": "made", "filter": {"from": "events", "where": "n > 0"}}
-LOOKUP = {"name": "made", "joinTable": {"from": "events", "table": "far", "select": "user, n, tier"}}
+LOOKUP = joined_remotely("made")
 
 
 def found(run: WatchedLoop) -> list[Finding]:
@@ -49,13 +55,6 @@ def found(run: WatchedLoop) -> list[Finding]:
         page = PageAddress(str(address.hostname), int(address.port or 0))
         (figures,) = LocalPages((page,), time.monotonic).read().apps
     return findings_of(SituationFacts(RUNNING_APP, run=figures.run))
-
-
-def remote(env: AppEnv, python: str) -> list[Row]:
-    (env.data / "service").mkdir()
-    code = f"tests.harness.user_code.remote_table_code:{python}"
-    options = {"path": str(env.data / "service")}
-    return [{"name": "far", "columns": "tier INT", "remote": {"python": code, "options": options}}]
 
 
 def users(count: int) -> Sequence[Any]:
@@ -74,7 +73,7 @@ def test_what_takes_most_of_the_batches_of_an_app_that_is_behind_is_found(
     env: AppEnv, operator: Row, python: str, situation: str, detail: str
 ) -> None:
     env.write("events", users(10_000))
-    tables = remote(env, python) if python else []
+    tables = remote_table(env, python) if python else []
     run = WatchedLoop.start(env, app(operator, SENT, streams=STREAMS, tables=tables), rows=ROWS)
     run.steps(5)
     (finding,) = found(run)
@@ -86,7 +85,7 @@ def test_what_takes_most_of_the_batches_of_an_app_that_is_behind_is_found(
     ("operator", "python"), [(PLAIN, ""), (LOOKUP, "SlowFolder"), (SLOW_CODE, ""), (SPARK, "")]
 )
 def test_a_small_app_that_keeps_up_has_nothing_the_matter(env: AppEnv, operator: Row, python: str) -> None:
-    tables = remote(env, python) if python else []
+    tables = remote_table(env, python) if python else []
     env.write("events", [])
     run = WatchedLoop.start(env, app(operator, SENT, streams=STREAMS, tables=tables))
     for _ in range(4):
@@ -98,8 +97,7 @@ def test_a_small_app_that_keeps_up_has_nothing_the_matter(env: AppEnv, operator:
 
 
 def test_a_key_with_most_of_the_records_is_a_slow_task(env: AppEnv) -> None:
-    keys = ["ann"] * 4_000 + [f"user {number}" for number in range(400)]
-    env.write("events", inputs([{"user": key, "n": 1} for key in keys], "user"), 4)
+    env.write("events", inputs([{"user": key, "n": 1} for key in SKEWED_KEYS], "user"), 4)
     run = WatchedLoop.start(env, app(PLAIN, SENT, streams=STREAMS), rows=ROWS)
     run.steps(4)
     (finding,) = found(run)
@@ -111,21 +109,18 @@ def test_a_key_with_most_of_the_records_is_a_slow_task(env: AppEnv) -> None:
 
 
 def test_a_stream_that_has_stopped_is_a_stuck_watermark(env: AppEnv) -> None:
-    env.write("events", timed_inputs([at(0), at(5)]), 1)
-    env.write("stopped", timed_inputs([at(1), at(6)]), 1)
-    both = {"name": "both", "merge": {"from": ["events", "stopped"]}}
-    streams = [events(), {**events(), "name": "stopped"}, {"name": "out", "key": "user"}]
-    run = WatchedLoop.start(env, app(both, counting("both"), sent("counted"), streams=streams, config=NOW))
+    begin_both(env)
+    run = WatchedLoop.start(env, two_streams())
     run.to_the_end()
     assert found(run) == []
-    env.write("events", timed_inputs([at(900)]), 1)
+    go_on_alone(env, 900)
     run.to_the_end()
     (finding,) = found(run)
     assert finding.situation == "stuck-watermark"
     assert finding.detail.startswith("stopped holds back the watermark of both, counted")
     assert "has not moved" not in finding.detail
     run.clock.seconds += 240
-    env.write("events", timed_inputs([at(901)]), 1)
+    go_on_alone(env, 901)
     run.to_the_end()
     (finding,) = found(run)
     assert " UTC and has not moved for 4 minutes, 14 minutes behind events; look for" in finding.detail
