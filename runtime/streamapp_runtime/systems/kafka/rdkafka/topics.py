@@ -21,6 +21,8 @@ from streamapp_runtime.systems.stream_system import (
 
 _LOG: Final = logging.getLogger(__name__)
 _POLL_SECONDS = 0.02
+_METADATA_SECONDS = 5.0
+"""How long a broker may lack what another one has already said of a topic."""
 COMPACTION: Final[Mapping[str, str]] = {
     "cleanup.policy": "compact",
     "segment.ms": "120000",
@@ -62,27 +64,45 @@ class Topics:
         return {name: len(topic.partitions) for name, topic in topics.items() if not name.startswith("__")}
 
     def find(self, names: Iterable[str]) -> Mapping[str, Topic]:
-        """The topics of these names that there are."""
+        """The topics of these names that there are.
+
+        Each question may go to another broker, and brokers hear of a topic one after the other. A topic
+        that this process has seen is asked for again while the answer lacks it, or some of its partitions.
+        """
         requested_names = list(names)
-        topics = {}
-        answers = (
-            self.cluster.asked(
-                lambda admin, seconds: admin.describe_topics(
-                    TopicCollection(requested_names), request_timeout=seconds
-                )
-            )
-            if requested_names
-            else {}
+        if not requested_names:
+            return {}
+        ends = time.monotonic() + _METADATA_SECONDS
+        while True:
+            topics = self._described(requested_names)
+            if time.monotonic() > ends or not any(self._lacks(topics, name) for name in requested_names):
+                break
+            time.sleep(_POLL_SECONDS)
+        for name in requested_names:
+            if name in topics:
+                self._counts[name] = topics[name].partitions
+            else:
+                self._counts.pop(name, None)
+        return topics
+
+    def _described(self, names: list[str]) -> Mapping[str, Topic]:
+        """What one broker says of these topics now."""
+        answers = self.cluster.asked(
+            lambda admin, seconds: admin.describe_topics(TopicCollection(names), request_timeout=seconds)
         )
+        topics = {}
         for name, future in answers.items():
             try:
                 topic = self.cluster.answer(future, f'looking at topic "{name}"')
             except UnknownStreamError:
-                self._counts.pop(name, None)
                 continue
-            self._counts[name] = len(topic.partitions)
             topics[name] = Topic(name, len(topic.partitions), str(topic.topic_id))
         return topics
+
+    def _lacks(self, topics: Mapping[str, Topic], name: str) -> bool:
+        """Whether the answer of a broker lacks partitions that another one has told of."""
+        topic = topics.get(name)
+        return (0 if topic is None else topic.partitions) < self._counts.get(name, 0)
 
     def check(self, partition: Partition) -> None:
         """UnknownStreamError where there is no such partition."""
