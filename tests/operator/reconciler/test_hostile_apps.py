@@ -8,7 +8,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from statistics import quantiles
 from time import monotonic
@@ -24,7 +24,9 @@ from tests.harness.operator.app_fleet import APPS, CORE, NAMESPACE, Fleet, fleet
 from tests.harness.operator.operator_processes import Operator, settle
 from tests.harness.operator.small_apps import costly, join
 
-GOOD_APPS, EDITS = 100, 40
+GOOD_APPS, EDITS, ROUNDS = 100, 12, 4
+"""The apps, and the edits of each round, one with hostile apps and one without: what else the machine is at meets
+both."""
 MOST_DELAY = 1.0
 """Seconds by which hostile apps may delay another one's edit."""
 PATIENCE_SECONDS = 600.0
@@ -59,10 +61,15 @@ async def _compare(server: ApiServer, operator: Operator) -> None:
         await apps.until_driven(names, PATIENCE_SECONDS)
         await apps.run(names)
         await asyncio.to_thread(settle, operator, PATIENCE_SECONDS)
-        async with _hostile(apps, OTHERS):
-            alone = await _edits(apps, names[:EDITS])
-        async with _hostile(apps, OURS):
-            beside = await _edits(apps, names[EDITS : 2 * EDITS])
+        alone, beside = list[float](), list[float]()
+        unedited = iter(names)
+        for end in (OTHERS, OURS):
+            await _apply_hostile(apps, end)
+        for _ in range(ROUNDS):
+            async with _hostile(apps, OTHERS):
+                alone += await _edits(apps, list(islice(unedited, EDITS)))
+            async with _hostile(apps, OURS):
+                beside += await _edits(apps, list(islice(unedited, EDITS)))
         sys.stdout.write(f"alone {_summary(alone)}; beside hostile apps {_summary(beside)}\n")
         assert _most(beside) < _most(alone) + MOST_DELAY
         assert operator.measured("streamapp_operator_restarts_total") == {"": 0.0}
@@ -93,9 +100,7 @@ async def _edit(apps: Fleet, name: str) -> float:
             await asyncio.sleep(0.02)
 
 
-@asynccontextmanager
-async def _hostile(apps: Fleet, end: str) -> AsyncIterator[None]:
-    """The hostile apps at work: each has done what it does a few times."""
+async def _apply_hostile(apps: Fleet, end: str) -> None:
     for name in HOSTILE:
         await apps.ask("POST", APPS, join(name + end, **({"operatorClass": "others"} if end else {})))
     if end:
@@ -103,6 +108,11 @@ async def _hostile(apps: Fleet, end: str) -> AsyncIterator[None]:
         await apps.ask("POST", f"{CORE}/configmaps", {"metadata": metadata})
     else:
         await apps.until_driven(HOSTILE, PATIENCE_SECONDS)
+
+
+@asynccontextmanager
+async def _hostile(apps: Fleet, end: str) -> AsyncIterator[None]:
+    """The hostile apps at work: each has done what it does a few times."""
     done = dict.fromkeys(HOSTILE, 0)
 
     async def trouble(name: str, seconds: float) -> None:
