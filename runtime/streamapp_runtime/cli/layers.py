@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from streamapp.author.proposal import Proposal
 from streamapp.cli.facts.layer_lookup import CompiledLayers
 from streamapp.spec.resource.app import StreamApp
-from streamapp_runtime.driver.spark.jvm import JavaMissingError, JvmFailedError
+from streamapp_runtime.driver.spark.jvm import JavaMissingError, SparkStartError
 from streamapp_runtime.driver.spark.spark_session import close_session, open_session
 from streamapp_runtime.expressions.spark_source import RecordedSpark, SparkOnDemand
 from streamapp_runtime.program.compiler import compile_program
@@ -26,7 +26,7 @@ def layers_of(app: StreamApp, proposal: Proposal) -> CompiledLayers:
         spark = RecordedSpark(cache(lambda: _own_session(at_end)))
         try:
             program = compile_program(app, proposal.graph, proposal.plan, SparkOnDemand(spark.open))
-        except (JavaMissingError, JvmFailedError) as error:
+        except (JavaMissingError, SparkStartError) as error:
             raise click.ClickException(f"Spark has to judge {spark.texts[-1]}: {error}") from None
     if isinstance(program, list):
         return CompiledLayers(problems=tuple(program))

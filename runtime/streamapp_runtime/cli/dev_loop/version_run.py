@@ -35,7 +35,7 @@ from streamapp_runtime.cli.dev_loop.own_modules import OwnModules
 from streamapp_runtime.cli.dev_loop.row_output import RowOutput
 from streamapp_runtime.cli.dev_loop.version_process import VersionChannel
 from streamapp_runtime.driver.app_refusal import AppRefusedError
-from streamapp_runtime.driver.spark.jvm import JavaMissingError, JvmFailedError
+from streamapp_runtime.driver.spark.jvm import JavaMissingError, SparkStartError
 from streamapp_runtime.program.spark_reasons import PIECES
 from streamapp_runtime.testing.in_process_app import InProcessApp
 from streamapp_runtime.testing.kit_errors import AppFailedError, WrongUseError
@@ -93,7 +93,7 @@ class VersionRun:
                 return VersionOutcome.MISUSE
             except click.ClickException as error:
                 self._fail(error.format_message())
-            except (AppFailedError, UnfitDataError, WrongUseError, JvmFailedError) as error:
+            except (AppFailedError, UnfitDataError, WrongUseError, SparkStartError) as error:
                 self._fail(str(error))
             except JavaMissingError as error:
                 self._fail(f"an expression needs Spark: {error}")
@@ -221,7 +221,7 @@ class VersionRun:
 def run_version(options: DevOptions, folder: Path, is_ahead: bool, channel: VersionChannel) -> VersionOutcome:
     """What the process of a version does. One that is started ahead of a save has Spark ready for it."""
     if is_ahead:
-        with suppress(JavaMissingError, JvmFailedError):  # the version says so when it runs
+        with suppress(JavaMissingError, SparkStartError):  # the version says so when it runs
             _prepare_spark()
         channel.report()  # that it is ready
     saved_at = channel.wait_for_start()

@@ -91,7 +91,7 @@ def _attempt(start: Callable[[], None], stop: "SignalStop", liveness: "DriverLiv
     from streamapp_runtime.checkpoint import StateUnreadableError
     from streamapp_runtime.driver.app_refusal import AppRefusedError
     from streamapp_runtime.driver.failures import FailedError
-    from streamapp_runtime.driver.spark.jvm import JavaMissingError, JvmFailedError
+    from streamapp_runtime.driver.spark.jvm import JavaMissingError, SparkStartError
     from streamapp_runtime.driver.spark.spark_output import SPARK_OUTPUT
 
     try:
@@ -100,8 +100,8 @@ def _attempt(start: Callable[[], None], stop: "SignalStop", liveness: "DriverLiv
         return RunEnd(ExitCode.CONFIG, problems=tuple(refusal.problems))
     except JavaMissingError as missing:
         return RunEnd(ExitCode.MISUSE, str(missing))
-    except JvmFailedError as failure:
-        return RunEnd(ExitCode.RETRY, str(failure))
+    except SparkStartError as failure:
+        return RunEnd(ExitCode.CONFIG if failure.final else ExitCode.RETRY, str(failure))
     except (FailedError, StateUnreadableError) as failed:
         final = isinstance(failed, StateUnreadableError) or failed.final
         return RunEnd(ExitCode.CONFIG if final else ExitCode.RETRY, str(failed))

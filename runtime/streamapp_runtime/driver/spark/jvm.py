@@ -37,7 +37,14 @@ class JavaMissingError(Exception):
     """There is no Java that Spark could run on; the message says what there is."""
 
 
-class JvmFailedError(Exception):
+class SparkStartError(Exception):
+    """Spark did not start; the message says why."""
+
+    final = False
+    """Whether it would not start the next time either."""
+
+
+class JvmFailedError(SparkStartError):
     """Java is there, and Spark's JVM ended at its start; the message has its last words."""
 
 

@@ -11,23 +11,31 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkConf, SparkContext
+from pyspark.errors import IllegalArgumentException, PySparkException
 from pyspark.errors.exceptions.captured import install_exception_handler
 from pyspark.find_spark_home import _find_spark_home
 
-from streamapp_runtime.driver.spark.jvm import start_jvm
+from streamapp_runtime.driver.spark.jvm import SparkStartError, start_jvm
 from streamapp_runtime.driver.spark.session_settings import (
     MEMORY,
     command_settings,
     local_shape,
     session_settings,
 )
+from streamapp_runtime.expressions.spark_messages import spark_message
 from streamapp_runtime.expressions.spark_source import DeferredSession
 
 
 class ExecutorsMissingError(Exception):
     """Not all executors came in time."""
+
+
+class SparkSettingsError(SparkStartError):
+    """Spark refuses its settings."""
+
+    final = True
 
 
 def open_session(name: str, processors: int, memory: str = MEMORY) -> DeferredSession:
@@ -38,19 +46,39 @@ def open_session(name: str, processors: int, memory: str = MEMORY) -> DeferredSe
 def open_configured_session(name: str, shape: Mapping[str, str], log4j: str | None = None) -> DeferredSession:
     """Spark on whatever the settings name; of the engine's own they may change where the driver is.
 
-    `log4j` are the properties by which its JVM logs, where it is started for this session.
+    `log4j` are the properties by which its JVM logs, where it is started for this session. SparkStartError
+    where Spark does not start.
     """
     os.environ["PYSPARK_PYTHON"] = sys.executable
     settings = session_settings(shape)
     start_jvm(command_settings(settings), log4j)
     install_exception_handler()  # errors of jobs are what they are with a SQL session
     interrupted = signal.getsignal(signal.SIGINT)
-    context = SparkContext.getOrCreate(SparkConf().setAppName(name).setAll(list(settings.items())))
+    try:
+        context = SparkContext.getOrCreate(SparkConf().setAppName(name).setAll(list(settings.items())))
+    except PySparkException as error:
+        kind = SparkSettingsError if isinstance(error, IllegalArgumentException) else SparkStartError
+        raise kind(f"Spark did not start: {spark_message(error)}") from error
+    except Py4JJavaError as error:
+        raise SparkStartError(f"Spark did not start: {_causes(error)}") from error
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, interrupted)  # Spark's own would cancel the batch
     if log4j is None:
         context.setLogLevel("ERROR")
     return DeferredSession(context)
+
+
+def _causes(error: Py4JJavaError) -> str:
+    """What an exception of Java and its causes say, none of it twice."""
+    texts, cause = list[str](), error.java_exception
+    while cause is not None:
+        words = str(cause.getMessage() or "").split()
+        name = [f"{cause.getClass().getSimpleName()}:"] if len(words) == 1 else []  # else it explains itself
+        text = " ".join([*name, *words]).rstrip(".")
+        if text and not any(text in earlier for earlier in texts):
+            texts.append(text)
+        cause = cause.getCause()
+    return "; ".join(texts) or str(error.java_exception.toString())
 
 
 def close_session(session: DeferredSession) -> None:
