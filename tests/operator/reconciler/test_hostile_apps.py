@@ -25,8 +25,7 @@ from tests.harness.operator.operator_processes import Operator, settle
 from tests.harness.operator.small_apps import costly, join
 
 GOOD_APPS, EDITS, ROUNDS = 100, 12, 4
-"""The apps, and the edits of each round, one with hostile apps and one without: what else the machine is at meets
-both."""
+"""The apps, and the edits of a round; rounds with hostile apps and without meet the same other work."""
 MOST_DELAY = 1.0
 """Seconds by which hostile apps may delay another one's edit."""
 PATIENCE_SECONDS = 600.0
