@@ -8,7 +8,7 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.rdkafka.partition_offsets import OffsetLookup
 from streamapp_runtime.systems.kafka.rdkafka.rdkafka_reader import RangeReader
 from streamapp_runtime.systems.kafka.rdkafka.topics import Topics
-from streamapp_runtime.systems.stream_system import UnavailableError, UnknownStreamError
+from streamapp_runtime.systems.stream_system import UnavailableError
 
 _PAUSE_SECONDS = 0.02
 SETTLE_SECONDS = 15.0
@@ -33,12 +33,10 @@ class LatestValues:
 
     def values(self, stream: str, *, settled: bool) -> Mapping[bytes, bytes]:
         """The newest value of every key; see `System.latest`."""
-        topic = self.topics.find([stream]).get(stream)
-        if topic is None:
-            raise UnknownStreamError(f'no topic named "{stream}"')
+        identity = self.topics.existing(stream).identity
         cache = self._caches.get(stream)
-        if cache is None or cache.identity != topic.identity:
-            cache = self._caches[stream] = _StreamCache(topic.identity)
+        if cache is None or cache.identity != identity:
+            cache = self._caches[stream] = _StreamCache(identity)
         partition = Partition(stream, 0)
         required_end = self.offsets.high_watermarks([partition])[partition] if settled else 0
         ends = time.monotonic() + SETTLE_SECONDS

@@ -85,6 +85,13 @@ class Topics:
                 self._counts.pop(name, None)
         return topics
 
+    def existing(self, name: str) -> Topic:
+        """The topic of this name; UnknownStreamError where there is none."""
+        topic = self.find([name]).get(name)
+        if topic is None:
+            raise UnknownStreamError(f'no topic named "{name}"')
+        return topic
+
     def _described(self, names: list[str]) -> Mapping[str, Topic]:
         """What one broker says of these topics now."""
         answers = self.cluster.asked(
@@ -108,9 +115,7 @@ class Topics:
         """UnknownStreamError where there is no such partition."""
         if partition.index < self._counts.get(partition.stream, 0):
             return
-        topic = self.find([partition.stream]).get(partition.stream)
-        if topic is None:
-            raise UnknownStreamError(f'no topic named "{partition.stream}"')
+        topic = self.existing(partition.stream)
         if partition.index >= topic.partitions:
             raise UnknownStreamError(f"there is no {partition}: the topic has {topic.partitions} partitions")
 
@@ -139,9 +144,7 @@ class Topics:
 
     def grow(self, name: str, partitions: int) -> None:
         """Add partitions; fewer than there are is an UnfitStreamError."""
-        topic = self.find([name]).get(name)
-        if topic is None:
-            raise UnknownStreamError(f'no topic named "{name}"')
+        topic = self.existing(name)
         if partitions < topic.partitions:
             raise UnfitStreamError(f'topic "{name}" has {topic.partitions} partitions, and none can be taken')
         if partitions > topic.partitions:
