@@ -100,9 +100,7 @@ def _attempt(start: Callable[[], None], stop: "SignalStop", liveness: "DriverLiv
         return RunEnd(ExitCode.CONFIG, problems=tuple(refusal.problems))
     except JavaMissingError as missing:
         return RunEnd(ExitCode.MISUSE, str(missing))
-    except SparkStartError as failure:
-        return RunEnd(ExitCode.CONFIG if failure.final else ExitCode.RETRY, str(failure))
-    except (FailedError, StateUnreadableError) as failed:
+    except (FailedError, SparkStartError, StateUnreadableError) as failed:
         final = isinstance(failed, StateUnreadableError) or failed.final
         return RunEnd(ExitCode.CONFIG if final else ExitCode.RETRY, str(failed))
     except Exception as error:  # a fault of ours: whoever started this has to know of it all the same
