@@ -33,6 +33,16 @@ def kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
+def of_executor(points: Path) -> list[int]:
+    """An executor of the app, its daemon and its workers."""
+    processes = {process.pid: process for process in _of(points)}
+    executor = victims(points)["executor"][0]
+    tree = [executor]
+    for pid in tree:
+        tree += [child for child, process in sorted(processes.items()) if process.parent == pid]
+    return tree
+
+
 def _kind(process: Process, processes: dict[int, Process]) -> str:
     if "CoarseGrainedExecutorBackend" in process.command:
         return "executor"

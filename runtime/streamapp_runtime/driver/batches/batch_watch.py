@@ -11,14 +11,14 @@ from typing import Any, Final
 
 from py4j.protocol import Py4JError
 
+from streamapp_runtime.driver.executors.executor_probe import LOOK_SECONDS, PATIENCE_SECONDS
 from streamapp_runtime.driver.failures import RETRIABLE, BatchTimeoutError
 from streamapp_runtime.systems.stream_system import SystemTrouble
 
 SLOW_SECONDS: Final = 30.0
 """A batch that takes so long is told of, and again each time that it has taken twice as long."""
-_TICK_SECONDS: Final = 0.5
 _MOST_BYTES: Final = 4_096
-_LOOK_SECONDS: Final = 1.0
+_CALL_LOOK_SECONDS: Final = 1.0
 
 
 @dataclass(slots=True)
@@ -30,6 +30,7 @@ class BatchWatch:
     cancel: Callable[[], None]
     slow: Callable[[str], None]
     waits: Callable[[str, str], None]  # called with a lane, and what the streams' system keeps it from
+    look: Callable[[], None]  # called again and again while a batch is waited for: whether its hosts answer
     _place: tuple[Any, ...] = field(init=False, repr=False)  # family, kind, protocol and address of sockets
 
     def __post_init__(self) -> None:
@@ -69,7 +70,7 @@ def watched_calls(
     done = threading.Event()
 
     def watch() -> None:
-        while not done.wait(_LOOK_SECONDS):
+        while not done.wait(_CALL_LOOK_SECONDS):
             if call_trouble := trouble():
                 waits(call_trouble)
 
@@ -98,7 +99,7 @@ class _WatchedBatch:
         """Until the batch is done, or its time is over."""
         begun = time.monotonic()
         report_at = SLOW_SECONDS if self.seconds is None else min(SLOW_SECONDS, self.seconds / 2)
-        while not self.done.wait(_TICK_SECONDS):
+        while not self.done.wait(LOOK_SECONDS):
             self._receive()
             seconds = time.monotonic() - begun
             if self.seconds is not None and seconds >= self.seconds:
@@ -106,6 +107,8 @@ class _WatchedBatch:
                 with suppress(Py4JError, OSError):  # Spark has ended, and so has the batch
                     self.watch_of.cancel()
                 return
+            if seconds >= PATIENCE_SECONDS:
+                self.watch_of.look()
             if seconds >= report_at:
                 report_at *= 2
                 self.watch_of.slow(f"batch {self.number} has taken {seconds:.0f} s so far{self._at_work()}")

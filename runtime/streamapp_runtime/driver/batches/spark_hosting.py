@@ -7,6 +7,7 @@ from streamapp_runtime.driver.batches.batch_watch import BatchWatch
 from streamapp_runtime.driver.executors.lane_executors import LaneExecutors
 from streamapp_runtime.driver.executors.lane_hosts import HostedModel
 from streamapp_runtime.driver.executors.resident_lanes import SHORT_LOSS_SECONDS
+from streamapp_runtime.driver.executors.session_lanes import session_lanes
 from streamapp_runtime.driver.spark.spark_session import is_alive
 from streamapp_runtime.expressions.spark_source import DeferredSession
 
@@ -33,7 +34,8 @@ class SparkHosting:
         settings = context.getConf()
         host = settings.get("spark.driver.host", "127.0.0.1")
         bind = settings.get("spark.driver.bindAddress", host)
-        return BatchWatch(host, bind, context.cancelAllJobs, slow, waits)
+        look = session_lanes(context).look_for_executors
+        return BatchWatch(host, bind, context.cancelAllJobs, slow, waits, look)
 
     @property
     def alive(self) -> bool:

@@ -18,6 +18,7 @@ from pyspark.errors import PySparkException
 
 from streamapp_runtime.driver.executors.lane_partitions import lane_elements, lane_identities
 from streamapp_runtime.driver.executors.session_lanes import close_lanes
+from streamapp_runtime.driver.spark.scala_objects import companion, field_of
 from streamapp_runtime.driver.spark.session_settings import MEMORY, mebibytes
 from streamapp_runtime.driver.spark.spark_session import (
     close_session,
@@ -132,7 +133,7 @@ class ExecutorPool:
         """How many executors Spark is to have; unless it is told it takes all that it can get."""
         context: Any = self.session.context
         jvm = context._jvm  # noqa: SLF001 - Python has no requestTotalExecutors
-        no_localities = _companion(jvm, "scala.collection.immutable.Map").empty()
+        no_localities = companion(jvm, "scala.collection.immutable.Map").empty()
         context._jsc.sc().requestTotalExecutors(count, 0, no_localities)  # noqa: SLF001
 
 
@@ -140,28 +141,11 @@ def _add_worker(spark: SparkContext) -> None:
     """Another worker in the cluster of this JVM, with room for one executor."""
     context: Any = spark  # which has no types for these
     jvm, scala = context._jvm, context._jsc.sc()  # noqa: SLF001 - Spark has no other way
-    masters = _field(scala.schedulerBackend(), "masters")
+    masters = field_of(scala.schedulerBackend(), "masters")
     no_option = jvm.scala.Option.empty()
     number = jvm.scala.Option.apply(next(_NUMBERS))
-    worker = _companion(jvm, "org.apache.spark.deploy.worker.Worker")
+    worker = companion(jvm, "org.apache.spark.deploy.worker.Worker")
     host, memory = context.getConf().get("spark.driver.host"), mebibytes(MEMORY)
     worker.startRpcEnvAndEndpoint(
         host, 0, 0, 1, memory, masters, None, number, scala.conf().clone(), no_option
     )
-
-
-def _companion(jvm: Any, name: str) -> Any:
-    """A Scala object, which Python cannot name."""
-    return jvm.java.lang.Class.forName(f"{name}$").getField("MODULE$").get(None)
-
-
-def _field(of: Any, name: str) -> Any:
-    """A field of a Scala object that has no getter."""
-    kind = of.getClass()
-    while kind is not None:
-        for field in kind.getDeclaredFields():
-            if field.getName().endswith(name):
-                field.setAccessible(True)
-                return field.get(of)
-        kind = kind.getSuperclass()
-    raise LookupError(f"Spark's {of.getClass().getName()} has no {name}")

@@ -124,6 +124,7 @@ class LaneExecutors:
         else:
             exchange = JobPerBatch(self._frame(self._hosts, incarnation), server)
         lanes_of_session.exchange = exchange
+        lanes_of_session.awaited = partial(self._awaited_executors, exchange, processors)
         return exchange
 
     def marking_exchange(self, incarnation: int) -> BatchExchange | None:
@@ -132,6 +133,11 @@ class LaneExecutors:
             return None
         frame = self._frame(self._hosts, incarnation, mark_failures=True)
         return JobPerBatch(frame, session_lanes(self.session.context).server)
+
+    def _awaited_executors(self, exchange: BatchExchange, processors: Sequence[str]) -> list[str]:
+        """The executors whose reports are awaited; those of all lanes where Spark does not say which."""
+        names = exchange.awaited if isinstance(exchange, ResidentLanes) else processors
+        return [self.bound[name] for name in names if name in self.bound]
 
     def _bound_hosts(self, processors: Sequence[str]) -> Sequence[tuple[str, str]]:
         """The executor of each lane as (host, id), no two the same; none where there is one process."""
@@ -144,7 +150,8 @@ class LaneExecutors:
             if len(bound) == len(processors):
                 self.bound |= bound
                 hosts = [(live[executor], executor) for executor in bound.values()]
-                ids = lane_identities(lane_elements(self.session.context, hosts, len(hosts)))
+                with session_lanes(self.session.context).probe.during(bound.values()):
+                    ids = lane_identities(lane_elements(self.session.context, hosts, len(hosts)))
                 if len(set(ids.values())) == len(processors):
                     self.executor_ids = {name: ids[lane] for lane, name in enumerate(processors)}
                     self._note_locations(live)
@@ -160,7 +167,8 @@ class LaneExecutors:
             if executor is None:
                 raise ExecutorsMissingError(f"{processor} has no executor")
             lane = lane_elements(self.session.context, [(live[executor], executor)], 1)
-            (identity,) = lane_identities(lane).values()
+            with session_lanes(self.session.context).probe.during([executor]):
+                (identity,) = lane_identities(lane).values()
             if identity in {one for name, one in self.executor_ids.items() if name != processor}:
                 raise ExecutorsMissingError(f"{processor} shares an executor")
             self.bound[processor], self.executor_ids[processor] = executor, identity

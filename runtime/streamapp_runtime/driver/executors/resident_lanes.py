@@ -83,6 +83,11 @@ class ResidentLanes:
         """The processors whose lanes have ended, and were not told to."""
         return frozenset(name for name, lane in self._lanes.items() if lane.ended.is_set())
 
+    @property
+    def awaited(self) -> tuple[str, ...]:
+        """The processors whose reports are awaited."""
+        return tuple(name for name, lane in list(self._lanes.items()) if lane.awaited)
+
     def run(self, orders: Orders) -> tuple[TaskReport, ...]:
         """Run one batch."""
         self.send(orders)

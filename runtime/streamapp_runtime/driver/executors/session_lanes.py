@@ -5,6 +5,7 @@ to for all who begin one.
 """
 
 import os
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +14,7 @@ from pyspark import SparkContext
 from streamapp.protocol.message_names import LANES_PORT
 from streamapp.protocol.run_authentication import RPC_ENCRYPTION
 from streamapp_runtime.driver.executors.batch_exchange import BatchExchange
+from streamapp_runtime.driver.executors.executor_probe import ExecutorProbe
 from streamapp_runtime.driver.executors.lane_certificate import make_certificate
 from streamapp_runtime.driver.executors.lane_server import LaneServer
 
@@ -26,13 +28,19 @@ class SessionLanes:
     """The server of one session, and what runs its batches now."""
 
     server: LaneServer
+    probe: ExecutorProbe
     exchange: BatchExchange | None = None
+    awaited: Callable[[], Collection[str]] = tuple  # the executors of which reports are awaited
 
     def close_exchange(self) -> None:
         """End the lanes that are open, if there are any."""
         if self.exchange is not None:
             self.exchange.close()
             self.exchange = None
+
+    def look_for_executors(self) -> None:
+        """Ask the executors that a batch waits for whether they are there."""
+        self.probe.look(self.awaited())
 
 
 _open: dict[str, SessionLanes] = {}
@@ -44,7 +52,7 @@ def session_lanes(context: SparkContext) -> SessionLanes:
     application = context.applicationId
     if application not in _open:
         close_lanes()
-        _open[application] = SessionLanes(_server(context))
+        _open[application] = SessionLanes(_server(context), ExecutorProbe(context))
     return _open[application]
 
 

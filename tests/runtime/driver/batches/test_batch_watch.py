@@ -1,11 +1,13 @@
 """A watch beside a batch: what workers tell of their steps arrives, and a batch whose time is over ends."""
 
 import threading
+import time
 from dataclasses import dataclass, field
 
 import pytest
 
 from streamapp_runtime.driver.batches.batch_watch import BatchWatch, watched_calls
+from streamapp_runtime.driver.executors.executor_probe import PATIENCE_SECONDS
 from streamapp_runtime.driver.failures import BatchTimeoutError
 from streamapp_runtime.lanes.layers.step_beacon import StepBeacon
 from streamapp_runtime.lanes.layers.step_times import StepTimes
@@ -20,10 +22,16 @@ class Batch:
     cancelled: threading.Event = field(default_factory=threading.Event)
     slow: list[str] = field(default_factory=list)
     waits: list[tuple[str, str]] = field(default_factory=list)
+    looks: list[float] = field(default_factory=list)  # seconds since the batch began
+    begun: float = field(default_factory=time.monotonic)
 
     @property
     def watch(self) -> BatchWatch:
-        return BatchWatch("127.0.0.1", "127.0.0.1", self.cancelled.set, self.slow.append, self._wait)
+        local = "127.0.0.1", "127.0.0.1"
+        return BatchWatch(*local, self.cancelled.set, self.slow.append, self._wait, self._look)
+
+    def _look(self) -> None:
+        self.looks.append(time.monotonic() - self.begun)
 
     def _wait(self, lane: str, reason: str) -> None:
         self.waits.append((lane, reason))
@@ -43,6 +51,7 @@ def test_a_batch_whose_time_is_over_is_ended_and_the_operator_that_has_it_is_nam
     beacon.close()
     (slow,) = batch.slow
     assert slow.startswith("batch 7 has taken 2 s so far")
+    assert min(batch.looks) >= PATIENCE_SECONDS
     assert not batch.waits
 
 

@@ -1,0 +1,123 @@
+"""Asks executors that are waited for whether they are there, and has Spark replace those that do not answer.
+
+An executor whose processes are stopped keeps its connections for as long as the kernel of its node
+acknowledges what arrives. Spark waits for its heartbeats for two minutes, and counts by the driver's clock: a
+driver that was stopped itself for as long would lose every executor. Here an executor is asked, only while
+something is waited for, and time in which nobody looked does not count. The JVM answers, whatever the Python
+workers beside it are at.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+from py4j.protocol import Py4JError
+from pyspark import SparkContext
+
+from streamapp_runtime.driver.spark.scala_objects import field_of
+
+PATIENCE_SECONDS: Final = 2.0
+"""What is over sooner is not asked about."""
+ANSWER_SECONDS: Final = 10.0
+"""An executor that has not answered for so long is replaced."""
+LOOK_SECONDS: Final = 0.5
+"""How often who waits looks for answers."""
+_ASK_SECONDS: Final = 5.0
+"""How long after an answer an executor is asked again."""
+_QUESTION: Final = "org.apache.spark.storage.BlockManagerMessages$GetBlockStatus"
+"""What an executor answers at once, from memory: here, that it does not have a block."""
+_LOG: Final = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Question:
+    """What one executor was asked last."""
+
+    asked_at: float
+    answer: Any  # Spark's future
+    waited_seconds: float = 0.0
+    is_answered: bool = False
+
+
+class ExecutorProbe:
+    """The questions to the executors of one session; any thread may look."""
+
+    def __init__(self, context: SparkContext, answer_seconds: float = ANSWER_SECONDS) -> None:
+        """Nobody has been asked yet."""
+        self._context: Any = context
+        self._answer_seconds = answer_seconds
+        self._questions: dict[str, _Question] = {}  # by executor
+        self._looked_at = time.monotonic()
+        self._lock = threading.Lock()
+
+    def look(self, executors: Collection[str]) -> None:
+        """Ask these executors, take answers, and have those replaced that have been silent for too long."""
+        with self._lock, suppress(Py4JError, OSError):  # Spark has ended, and so have they
+            now = time.monotonic()
+            waited_seconds = min(now - self._looked_at, 2 * LOOK_SECONDS)
+            self._looked_at = now
+            self._questions = {name: one for name, one in self._questions.items() if name in executors}
+            for name in executors:
+                if self._is_silent(name, now, waited_seconds):
+                    del self._questions[name]
+                    self._replace(name)
+
+    @contextmanager
+    def during(self, executors: Collection[str]) -> Iterator[None]:
+        """Look while something else waits for these executors."""
+        done = threading.Event()
+
+        def watch() -> None:
+            seconds = PATIENCE_SECONDS
+            while not done.wait(seconds):
+                self.look(executors)
+                seconds = LOOK_SECONDS
+
+        thread = threading.Thread(target=watch, name="executor-probe", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
+    def _is_silent(self, executor: str, now: float, waited_seconds: float) -> bool:
+        """Whether an executor has left a question unanswered for too long; it is asked when it is time."""
+        question = self._questions.get(executor)
+        if question is None or (question.is_answered and now - question.asked_at >= _ASK_SECONDS):
+            answer = self._ask(executor)
+            self._questions[executor] = _Question(now, answer, is_answered=answer is None)
+            return False
+        if not question.is_answered:
+            question.is_answered = bool(question.answer.isCompleted())
+            question.waited_seconds += waited_seconds
+        return not question.is_answered and question.waited_seconds >= self._answer_seconds
+
+    def _ask(self, executor: str) -> Any:
+        """The future of an answer; None where Spark does not know the executor any more."""
+        # `SparkEnv` leads there too, but py4j cannot list its methods without the jars of Spark Connect.
+        master = field_of(self._context._jsc.sc().dagScheduler(), "blockManagerMaster")  # noqa: SLF001
+        reached = master.getExecutorEndpointRef(executor)
+        if not reached.isDefined():
+            return None
+        jvm = self._context._jvm  # noqa: SLF001 - Spark's Python asks no executor
+        fields = self._context._gateway.new_array(jvm.java.lang.Object, 2)  # noqa: SLF001
+        fields[0], fields[1] = jvm.org.apache.spark.storage.TaskResultBlockId(0), False
+        question = jvm.java.lang.Class.forName(_QUESTION).getConstructors()[0].newInstance(fields)
+        kind = jvm.scala.reflect.ClassTag.apply(jvm.java.lang.Class.forName("scala.Option"))
+        return reached.get().ask(question, kind)
+
+    def _replace(self, executor: str) -> None:
+        """Have what runs on an executor fail, and another one come, as Spark does for want of heartbeats."""
+        _LOG.warning("executor %s has not answered for %g s, and is replaced", executor, self._answer_seconds)
+        jvm, scala = self._context._jvm, self._context._jsc.sc()  # noqa: SLF001 - Spark has no other way
+        # As if the app were to blame: else Spark starts its tasks elsewhere, and the driver hears of nothing.
+        reason = jvm.org.apache.spark.scheduler.ExecutorProcessLost(
+            f"it has not answered for {self._answer_seconds:g} s", jvm.scala.Option.empty(), True
+        )
+        scala.schedulerBackend().removeExecutor(executor, reason)
+        scala.killAndReplaceExecutor(executor)

@@ -1,0 +1,20 @@
+"""What py4j does not reach of Scala by itself: singletons, and fields without a getter."""
+
+from typing import Any
+
+
+def companion(jvm: Any, name: str) -> Any:
+    """A Scala object, which Python cannot name."""
+    return jvm.java.lang.Class.forName(f"{name}$").getField("MODULE$").get(None)
+
+
+def field_of(instance: Any, name: str) -> Any:
+    """A field of a Scala object that has no getter, or whose class has methods that cannot be listed."""
+    kind = instance.getClass()
+    while kind is not None:
+        for field in kind.getDeclaredFields():
+            if field.getName().endswith(name):
+                field.setAccessible(True)
+                return field.get(instance)
+        kind = kind.getSuperclass()
+    raise LookupError(f"Spark's {instance.getClass().getName()} has no {name}")

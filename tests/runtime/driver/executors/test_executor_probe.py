@@ -1,0 +1,78 @@
+"""Real executors are asked whether they are there: one whose process is stopped is replaced, and no other."""
+
+import os
+import sys
+from pathlib import Path
+
+from streamapp_runtime.crash_points import VARIABLE
+from tests.harness.machine.processes import Child
+
+ANSWER_SECONDS = 2.0
+DRIVER = """
+import os, signal, sys, time
+from contextlib import contextmanager
+from pathlib import Path
+from streamapp_runtime.driver.executors.executor_probe import LOOK_SECONDS, ExecutorProbe
+from streamapp_runtime.driver.executors.lane_partitions import lane_elements, lane_identities
+from streamapp_runtime.driver.spark.spark_session import close_session, live_executors, open_session
+from tests.harness.machine.app_processes import victims
+from tests.harness.machine.processes import until
+
+answer_seconds = float(sys.argv[1])
+session = open_session("probe", 2)
+context = session.context
+probe = ExecutorProbe(context, answer_seconds)
+
+
+def executors():
+    return live_executors(context)
+
+
+def look(done, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not done() and time.monotonic() < deadline:
+        probe.look(executors())
+        time.sleep(LOOK_SECONDS)
+    return done()
+
+
+@contextmanager
+def stopped():
+    before = set(executors())
+    pid = victims(Path(sys.argv[2]))["executor"][0]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield before
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+until(lambda: len(executors()) == 2, 60)
+first = set(executors())
+look(lambda: False, 3 * answer_seconds)
+print("all answer:", set(executors()) == first)
+with stopped():
+    probe.look(executors())
+    time.sleep(2 * answer_seconds)  # as if the driver were stopped itself
+look(lambda: False, answer_seconds)
+print("nobody looked:", set(executors()) == first)
+with stopped():
+    lost = look(lambda: not first <= set(executors()))
+    print("one is lost:", lost and len(first & set(executors())) == 1)
+    print("another comes:", look(lambda: len(executors()) == 2))
+    hosts = [(host, name) for name, host in executors().items()]
+    print("both work:", len(set(lane_identities(lane_elements(context, hosts, 2)).values())) == 2)
+close_session(session)
+"""
+
+
+def test_an_executor_that_does_not_answer_while_it_is_asked_is_replaced(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", DRIVER, str(ANSWER_SECONDS), tmp_path]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[4]), VARIABLE: str(tmp_path)}
+    with Child(command, tmp_path / "driver.log", environment) as driver:
+        assert driver.wait(240) == 0, driver.said()
+    facts = [line for line in driver.said().splitlines() if line.endswith((": True", ": False"))]
+    assert facts == [
+        *("all answer: True", "nobody looked: True"),
+        *("one is lost: True", "another comes: True", "both work: True"),
+    ]
