@@ -13,6 +13,7 @@ import numpy as np
 from streamapp_runtime.systems.kafka.wire.batch_format import varints
 from streamapp_runtime.systems.kafka.wire.batch_format.malformed import MalformedError
 from streamapp_runtime.systems.kafka.wire.batch_format.varints import Octets
+from streamapp_runtime.systems.kafka.wire.requests.broker_names import BrokerNames
 from streamapp_runtime.systems.kafka.wire.requests.request_fields import RequestBody, ResponseReader
 
 _LARGEST = 1 << 30  # no broker sends so much: what says so is no broker
@@ -35,6 +36,7 @@ _OPTIONS = {
     "TCP_KEEPCNT": 3,
 }
 """Those that the system has: not all are of every Unix."""
+_NAMES = BrokerNames()
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,9 +182,8 @@ class BrokerConnection:
 
 
 def _connected(address: BrokerAddress, security: ConnectionSecurity) -> socket.socket:
-    tcp_socket = socket.create_connection(
-        (address.host, address.port), min(CONNECT_SECONDS, security.timeout)
-    )
+    seconds = min(CONNECT_SECONDS, security.timeout)
+    tcp_socket = _NAMES.connect(address.host, address.port, seconds)
     try:
         tcp_socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         for name, value in _OPTIONS.items():
