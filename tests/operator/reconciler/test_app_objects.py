@@ -6,7 +6,7 @@ import pytest
 
 from streamapp_operator.reconciler.pods.memory_split import MemorySplit, split_memory
 from streamapp_operator.reconciler.pods.pod_shape import pod_shape, read_pod_shape
-from streamapp_operator.reconciler.pods.template_merge import node_tolerations
+from streamapp_operator.reconciler.pods.template_merge import name_resolution, node_tolerations
 from tests.harness.operator.golden_objects import CASES, FOLDER, INSTALLATION, manifest, objects, parsed, text
 
 
@@ -59,6 +59,19 @@ def test_a_lost_node_is_borne_for_half_a_minute_unless_the_template_says_otherwi
     assert seconds({"operator": "Exists"}) == {"": None}
     for spec in (driver("plain"), executor("plain")):
         assert [one["tolerationSeconds"] for one in spec["tolerations"]] == [30, 30]
+
+
+def test_a_name_server_is_waited_for_a_second_unless_the_template_says_otherwise() -> None:
+    def resolution(**config: Any) -> dict[str, Any]:
+        return name_resolution({"spec": {"dnsConfig": config}} if config else {})
+
+    timeout, attempts = {"name": "timeout", "value": "1"}, {"name": "attempts", "value": "2"}
+    assert resolution() == {"options": [timeout, attempts]}
+    own = {"name": "timeout", "value": "3"}
+    assert resolution(options=[own]) == {"options": [own, attempts]}
+    assert resolution(searches=["corp"]) == {"searches": ["corp"], "options": [timeout, attempts]}
+    for spec in (driver("plain"), executor("plain")):
+        assert spec["dnsConfig"] == {"options": [timeout, attempts]}
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -24,7 +24,11 @@ from streamapp_operator.reconciler.pods.state_volume import (
     state_volume,
 )
 from streamapp_operator.reconciler.pods.system_secrets import secret_volumes
-from streamapp_operator.reconciler.pods.template_merge import merge_template, node_tolerations
+from streamapp_operator.reconciler.pods.template_merge import (
+    merge_template,
+    name_resolution,
+    node_tolerations,
+)
 
 DRIVER_CONTAINER = message_names.DRIVER_CONTAINER
 ACCEPTED_VOLUME = "streamapp-accepted"
@@ -69,6 +73,7 @@ def driver_template(app: StreamApp, installation: Installation) -> dict[str, Any
             "subdomain": object_names.service(name),
             "terminationGracePeriodSeconds": _grace_seconds(user_template),
             "securityContext": pod_security(),
+            "dnsConfig": name_resolution(user_template),
             "tolerations": node_tolerations(user_template),
             "containers": [container],
             "volumes": [*state.volumes, *code_volumes, *secrets],

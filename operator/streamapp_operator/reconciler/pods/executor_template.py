@@ -15,7 +15,11 @@ from streamapp_operator.reconciler.pods.container_environment import (
 from streamapp_operator.reconciler.pods.security_context import container_security, pod_security
 from streamapp_operator.reconciler.pods.state_volume import state_volume
 from streamapp_operator.reconciler.pods.system_secrets import secret_volumes
-from streamapp_operator.reconciler.pods.template_merge import merge_template, node_tolerations
+from streamapp_operator.reconciler.pods.template_merge import (
+    merge_template,
+    name_resolution,
+    node_tolerations,
+)
 
 EXECUTOR_CONTAINER = "spark-kubernetes-executor"
 
@@ -35,6 +39,7 @@ def executor_template(app: StreamApp, installation: Installation) -> dict[str, A
             "automountServiceAccountToken": False,
             "serviceAccountName": object_names.executor_account(app.metadata.name),
             "securityContext": pod_security(),
+            "dnsConfig": name_resolution(app.spec.executor.template),
             "tolerations": node_tolerations(app.spec.executor.template),
             "containers": [
                 {

@@ -1,6 +1,7 @@
 """Merges the operator's pod template over the user's: the operator's fields win, but for security contexts.
 
-To a user's tolerations those of a lost node are added: how long a pod stays bound to it.
+To a user's tolerations those of a lost node are added: how long a pod stays bound to it. And to the options
+of name resolution how long a name server is waited for: the one that was asked may be on the lost node.
 
 What a security context may say was checked when the generation was accepted; the operator adds the rest.
 """
@@ -11,6 +12,9 @@ from typing import Any, Final
 NODE_SECONDS: Final = 30
 """Kubernetes itself waits five minutes. The engine's fences keep a pod that still runs there from harm."""
 _TAINTS: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+NAME_SERVER_OPTIONS: Final = {"timeout": "1", "attempts": "2"}
+"""Resolvers have five seconds and two attempts by themselves. Both attempts reach the same server behind the
+cluster's address, and the search domains come one after the other."""
 _KEYS = {
     "containers": "name",
     "initContainers": "name",
@@ -55,6 +59,15 @@ def _entries(user_entries: Iterable[Any], overlay: Iterable[Any], key: str) -> l
         user_entry = merged.get(entry[key])
         merged[entry[key]] = merge_template(user_entry, entry) if user_entry else entry
     return list(merged.values())
+
+
+def name_resolution(user_template: Mapping[str, Any]) -> dict[str, Any]:
+    """How a pod looks names up: as the user says, and with options that these leave out."""
+    user_config = (user_template.get("spec") or {}).get("dnsConfig") or {}
+    options = list(user_config.get("options") or ())
+    missing = NAME_SERVER_OPTIONS.keys() - {one.get("name") for one in options}
+    more = [{"name": name, "value": value} for name, value in NAME_SERVER_OPTIONS.items() if name in missing]
+    return {**user_config, "options": [*options, *more]}
 
 
 def node_tolerations(user_template: Mapping[str, Any]) -> list[Any]:
