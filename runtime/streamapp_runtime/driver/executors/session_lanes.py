@@ -5,6 +5,7 @@ to for all who begin one.
 """
 
 import os
+import socket
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Final
@@ -84,4 +85,18 @@ def _server(context: SparkContext) -> LaneServer:
     port = int(str(settings.get(LANES_PORT, ANY_PORT)))
     is_encrypted = settings.get(RPC_ENCRYPTION) == "true"
     certificate = make_certificate(context) if is_encrypted else None
-    return LaneServer(str(host), str(bind), port, certificate=certificate)
+    return LaneServer(_own_address(str(host)), str(bind), port, certificate=certificate)
+
+
+def _own_address(host: str) -> str:
+    """The address of this driver's host, so that lanes need no name server; its name where none is known.
+
+    A pod knows its own name, which is the first part of that of its host, from a file.
+    """
+    name = host.partition(".")[0]
+    if name != socket.gethostname():
+        return host
+    try:
+        return str(socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)[0][4][0])
+    except OSError:
+        return host
