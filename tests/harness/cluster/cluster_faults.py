@@ -105,7 +105,10 @@ PAUSE_SECONDS: Final = 60.0
 
 
 def pause_other_node(space: Space) -> None:
-    """A node with an executor and without the driver answers nobody for a while, and comes back."""
+    """A node with an executor and without the driver answers nobody for a while, and comes back.
+
+    Tasks that left it stay away, since their stores there are gone with their pod. An edit brings them back.
+    """
     driver = space.driver(space.name)
     nodes = {
         str(pod["metadata"]["name"]): str(pod["spec"]["nodeName"])
@@ -122,6 +125,7 @@ def pause_other_node(space: Space) -> None:
         space.cluster.programs.run("docker", "unpause", others[0])
     ready = ("wait", "--for=condition=Ready", f"node/{others[0]}", "--timeout=120s")
     space.cluster.kubectl(*ready, limit=150)
+    restart_driver(space)
 
 
 def stop_driver(space: Space) -> None:
@@ -140,7 +144,7 @@ def end_operator(space: Space) -> None:
 
 FAULTS: Mapping[str, Fault] = {
     "all replicas of the operator are killed": Fault(end_operator, 10, 10),
-    "a node with an executor does not answer for 60 s": Fault(pause_other_node, 120, 120),
+    "a node with an executor does not answer for 60 s": Fault(pause_other_node, 50, 55),
     "the Python workers of an executor are killed": Fault(kill_workers, 60, 60),
     "the JVM of an executor is killed": Fault(kill_executor, 60, 90),
     "the pod of an executor is deleted": Fault(delete_executor, 60, 90),

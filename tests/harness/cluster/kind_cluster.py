@@ -60,6 +60,7 @@ def cluster(programs: Programs, folder: Path) -> Cluster:
     programs.run(*command, *chosen, limit=600)
     made = Cluster(programs, kubeconfig, fresh=True)
     made.kubectl("wait", "node", "--all", "--for=condition=Ready", "--timeout=240s", limit=300)
+    _keep_name_servers(made)
     if os.environ.get("E2E_OFFLINE") == "1":
         _ask_nobody_outside(made)
     return made
@@ -74,6 +75,19 @@ def _kubeconfig(folder: Path) -> Path:
     return folder / "kubeconfig"
 
 
+def _keep_name_servers(made: Cluster) -> None:
+    """Name servers stay beside Kafka, so that a node that fails takes nothing with it but what is of apps."""
+    place = {"nodeSelector": {"node-role.kubernetes.io/control-plane": ""}}
+    patch = json.dumps({"spec": {"template": {"spec": place}}})
+    made.kubectl("-n", "kube-system", "patch", "deployment", "coredns", "-p", patch)
+    _await_name_servers(made)
+
+
+def _await_name_servers(made: Cluster) -> None:
+    status = ("rollout", "status", "deployment/coredns", "--timeout=240s")
+    made.kubectl("-n", "kube-system", *status, limit=300)
+
+
 def _ask_nobody_outside(made: Cluster) -> None:
     """Where nothing outside can be reached, a name there fails at once instead of after seconds."""
     system = ("-n", "kube-system")
@@ -84,4 +98,4 @@ def _ask_nobody_outside(made: Cluster) -> None:
     patch = {"data": {"Corefile": "\n".join(lines[:begin] + lines[end + 1 :]) + "\n"}}
     made.kubectl(*system, "patch", "configmap", "coredns", "--type=merge", "-p", json.dumps(patch))
     made.kubectl(*system, "rollout", "restart", "deployment/coredns")
-    made.kubectl(*system, "rollout", "status", "deployment/coredns", "--timeout=240s", limit=300)
+    _await_name_servers(made)
