@@ -7,7 +7,7 @@ from pathlib import Path
 from streamapp_runtime.crash_points import VARIABLE
 from tests.harness.machine.processes import Child
 
-ANSWER_SECONDS = 2.0
+ANSWER_SECONDS = 5.0
 DRIVER = """
 import os, signal, sys, time
 from contextlib import contextmanager
@@ -49,11 +49,11 @@ def stopped():
 
 until(lambda: len(executors()) == 2, 60)
 first = set(executors())
-look(lambda: False, 3 * answer_seconds)
+look(lambda: False, 1.5 * answer_seconds)
 print("all answer:", set(executors()) == first)
 with stopped():
     probe.look(executors())
-    time.sleep(2 * answer_seconds)  # as if the driver were stopped itself
+    time.sleep(1.5 * answer_seconds)  # as if the driver were stopped itself
 look(lambda: False, answer_seconds)
 print("nobody looked:", set(executors()) == first)
 with stopped():
