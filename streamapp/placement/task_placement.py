@@ -86,6 +86,11 @@ class TaskPlacement:
             )
         )
 
+    def restores_at_most(self, entries: int) -> bool:
+        """Whether each task without a store at its new location is known to have so few to restore."""
+        positions = (self.prior_locality.stores.get(task) for task in self.without_stores)
+        return all(of_task and max(of_task.values()) <= entries for of_task in positions)
+
     def _position(self, task: str) -> int:
         """How far the stores of a task are where it is placed."""
         prior = self.prior_locality

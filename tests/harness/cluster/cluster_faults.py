@@ -107,7 +107,7 @@ PAUSE_SECONDS: Final = 60.0
 def pause_other_node(space: Space) -> None:
     """A node with an executor and without the driver answers nobody for a while, and comes back.
 
-    Tasks that left it stay away, since their stores there are gone with their pod. An edit brings them back.
+    Tasks that left it may stay away, since their stores there went with their pod. An edit brings them back.
     """
     driver = space.driver(space.name)
     nodes = {

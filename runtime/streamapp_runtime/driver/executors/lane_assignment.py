@@ -1,12 +1,13 @@
 """Which processors are there, and which of them run the tasks of those that are missing.
 
 The tasks of a processor whose executor is lost wait for another on its location; when none has come for a
-while they move. Tasks move to a processor that is back only where they have stores: one that would have to be
-restored as a whole stays where it is until the next model, or until another processor is lost.
+while they move. Tasks move to a processor that is back where they have stores, or little to restore. Else
+they stay where they are until the next model, or until another processor is lost.
 """
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from streamapp.placement.placement_reason import PlacementReason
 from streamapp.placement.task_placement import TaskPlacement
@@ -17,6 +18,12 @@ Lanes = Mapping[str, tuple[str, ...]]
 
 PlaceTasks = Callable[[Collection[str], Mapping[str, str]], TaskPlacement | Refusal]
 """Places all tasks on these processors; given the processor of each task before."""
+
+MOST_RESTORED_ENTRIES: Final = 10_000
+"""A task with no more changelog entries moves to where it has no store: Kafka Streams has the same number, as
+`acceptable.recovery.lag`."""
+DECLINED_SECONDS: Final = 60.0
+"""How often it is looked again whether tasks can move to a processor that is back."""
 
 
 @dataclass(slots=True)
@@ -31,7 +38,8 @@ class LaneAssignment:
     assigned: Lanes = field(default_factory=dict)  # all tasks, by the processors that are not given up
     reasons: Mapping[str, PlacementReason] = field(default_factory=dict)  # since tasks left the model's lanes
     _missing_since: dict[str, float] = field(default_factory=dict)  # by processor
-    _declined: frozenset[str] | None = None  # given up alone, while the others that are back have no stores
+    _declined: frozenset[str] | None = None  # given up alone, while the others that are back lack too much
+    _declined_at: float = 0.0
 
     def __post_init__(self) -> None:
         self.assigned = self.assigned or self.model_lanes
@@ -58,7 +66,7 @@ class LaneAssignment:
             self._move(away | late, only_to_stores=False)
         elif away == self.given_up:
             self._declined = None
-        elif away != self._declined:
+        elif away != self._declined or now - self._declined_at >= DECLINED_SECONDS:
             self._move(away, only_to_stores=True)
         return {name: self.assigned[name] for name in sorted(self.assigned) if name in present}
 
@@ -73,8 +81,8 @@ class LaneAssignment:
         placement = self.place(left, processor_by_task(self.assigned)) if left else None
         if placement is None or isinstance(placement, Refusal):
             return
-        if only_to_stores and placement.without_stores:
-            self._declined = given_up
+        if only_to_stores and not placement.restores_at_most(MOST_RESTORED_ENTRIES):
+            self._declined, self._declined_at = given_up, self.clock()
             return
         self._declined = None
         self.given_up, self.assigned = given_up, placement.tasks_of()

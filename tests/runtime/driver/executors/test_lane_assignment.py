@@ -9,7 +9,13 @@ from streamapp.placement.placement_reason import PlacementReason
 from streamapp.placement.placer import place_tasks
 from streamapp.placement.task_placement import TaskPlacement
 from streamapp.tasks.refusal import Refusal
-from streamapp_runtime.driver.executors.lane_assignment import LaneAssignment, Lanes, processor_by_task
+from streamapp_runtime.driver.executors.lane_assignment import (
+    DECLINED_SECONDS,
+    MOST_RESTORED_ENTRIES,
+    LaneAssignment,
+    Lanes,
+    processor_by_task,
+)
 
 DELAY = 30.0
 WHOLE: Lanes = {"a": ("0", "3"), "b": ("1", "4"), "c": ("2", "5")}
@@ -109,12 +115,41 @@ def test_where_all_processors_share_a_place_they_move_back() -> None:
     assert world.assignment.complete
 
 
-def test_where_stores_would_have_to_be_restored_they_stay() -> None:
+def without_b(entries: int) -> tuple[World, Lanes]:
+    """Tasks have so many entries; a processor was given up, and its disk is lost."""
     world = three_machines()
+    world.after(0, "abc")
+    world.write(entries)
     world.after(0, "ac")
     moved = world.after(DELAY, "ac")
+    world.write(0)
+    for stores in world.stores.values():
+        stores.pop("node-b", None)
+    return world, moved
+
+
+def test_where_much_would_have_to_be_restored_they_stay() -> None:
+    world, moved = without_b(MOST_RESTORED_ENTRIES + 1)
     assert world.after(1, "abc") == moved
     assert world.assignment.given_up == {"b"}
+
+
+def test_where_little_would_have_to_be_restored_they_move_back() -> None:
+    world, moved = without_b(MOST_RESTORED_ENTRIES)
+    lanes = world.after(1, "abc")
+    before, after = processor_by_task(moved), processor_by_task(lanes)
+    assert sorted(map(len, lanes.values())) == [2, 2, 2]
+    assert {task for task in TASKS if before[task] != after[task]} == set(lanes["b"])
+    assert world.assignment.complete
+
+
+def test_where_it_is_not_known_how_much_they_stay_until_it_is() -> None:
+    world, moved = without_b(10)
+    known, world.stores = world.stores, {task: {} for task in TASKS}
+    assert world.after(1, "abc") == moved
+    world.stores = known
+    assert world.after(DECLINED_SECONDS - 1, "abc") == moved
+    assert sorted(map(len, world.after(1, "abc").values())) == [2, 2, 2]
 
 
 def test_tasks_move_back_to_a_processor_whose_disk_still_has_their_stores() -> None:
@@ -134,7 +169,7 @@ def test_tasks_move_back_to_a_processor_whose_disk_still_has_their_stores() -> N
 def test_a_processor_that_came_back_without_stores_may_come_back_with_them_another_time() -> None:
     world = three_machines()
     world.after(0, "abc")
-    world.write(100)
+    world.write(MOST_RESTORED_ENTRIES + 1)
     left = {task: world.stores[task].pop("node-b") for task in WHOLE["b"]}
     world.after(0, "ac")
     moved = world.after(DELAY, "ac")
