@@ -92,6 +92,7 @@ def test_tasks_that_move_after_a_lost_executor_are_one_event_and_their_return_is
     (line,) = [line for line in event_lines(lines) if line["reason"] == "TasksMoved"]
     assert f"{task} to {other}" in line["message"]
     assert sim.status()["jobModel"]["movedTasks"] == 1
+    assert sim.condition("Ready")["message"] == "all tasks run; away from their processors: 1"
     sim.report(DriverState.WAITING, binding={})  # another executor is lost; the driver does not know yet
     sim.settle()
     assert reasons(lines).count("TasksReturned") == 0
@@ -100,6 +101,7 @@ def test_tasks_that_move_after_a_lost_executor_are_one_event_and_their_return_is
         sim.settle()
     assert reasons(lines).count("TasksReturned") == 1
     assert "movedTasks" not in sim.status()["jobModel"]
+    assert sim.condition("Ready")["message"] == "all processors work"
 
 
 def test_an_app_stays_ready_while_its_driver_works_by_the_job_model_before(sim: OperatorSim) -> None:

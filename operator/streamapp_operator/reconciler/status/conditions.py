@@ -157,7 +157,7 @@ def _ready(findings: Findings) -> Iterator[AppCondition]:
     if text := findings.no_progress:
         yield unknown_condition(ConditionType.READY, ConditionReason.NO_PROGRESS, text, generation)
     if findings.processing:
-        yield true_condition(ConditionType.READY, ConditionReason.RUNNING, "all processors work", generation)
+        yield true_condition(ConditionType.READY, ConditionReason.RUNNING, _work_text(findings), generation)
     if pod is None:
         reason = (
             ConditionReason.LAUNCHED
@@ -385,6 +385,11 @@ def _running_generation(findings: Findings) -> int:
     if pod is not None and (findings.driver.restart or target is None):
         return generation_of(pod.manifest)
     return target.generation if target is not None else findings.facts.newest.generation
+
+
+def _work_text(findings: Findings) -> str:
+    moved = findings.report.moved if findings.report else {}
+    return f"all tasks run; away from their processors: {len(moved)}" if moved else "all processors work"
 
 
 def _processors(findings: Findings) -> int:
