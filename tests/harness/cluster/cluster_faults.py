@@ -105,10 +105,7 @@ PAUSE_SECONDS: Final = 60.0
 
 
 def pause_other_node(space: Space) -> None:
-    """A node with an executor and without the driver answers nobody for a while, and comes back.
-
-    Tasks that left it may stay away, since their stores there went with their pod. An edit brings them back.
-    """
+    """A node with an executor and without the driver answers nobody for a while, and comes back."""
     driver = space.driver(space.name)
     nodes = {
         str(pod["metadata"]["name"]): str(pod["spec"]["nodeName"])
@@ -125,7 +122,6 @@ def pause_other_node(space: Space) -> None:
         space.cluster.programs.run("docker", "unpause", others[0])
     ready = ("wait", "--for=condition=Ready", f"node/{others[0]}", "--timeout=120s")
     space.cluster.kubectl(*ready, limit=150)
-    restart_driver(space)
 
 
 def stop_driver(space: Space) -> None:
