@@ -8,6 +8,7 @@ seldom changed.
 import socket
 import threading
 import time
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -17,23 +18,8 @@ ANSWER_SECONDS: Final = 1.0
 """How long a name server is waited for where an earlier answer is known."""
 
 
-@dataclass(slots=True)
-class _Lookup:
-    """One question to the resolver, in a thread of its own, since nothing else ends its wait."""
-
-    host: str
-    addresses: tuple[str, ...] = ()
-    error: OSError | None = None
-    done: threading.Event = field(default_factory=threading.Event)
-
-    def run(self) -> None:
-        """Ask, and note what is answered."""
-        try:
-            answers = socket.getaddrinfo(self.host, None, type=socket.SOCK_STREAM)
-            self.addresses = tuple(dict.fromkeys(str(place[0]) for *_, place in answers))
-        except OSError as error:
-            self.error = error
-        self.done.set()
+Lookup = Future[tuple[str, ...]]
+"""One question to the resolver."""
 
 
 @dataclass(slots=True)
@@ -42,7 +28,7 @@ class BrokerNames:
 
     _addresses: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _fresh_until: dict[str, float] = field(default_factory=dict)
-    _lookups: dict[str, _Lookup] = field(default_factory=dict)  # that have not been answered yet
+    _lookups: dict[str, Lookup] = field(default_factory=dict)  # that have not been answered yet
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def connect(self, host: str, port: int, seconds: float) -> socket.socket:
@@ -62,22 +48,36 @@ class BrokerNames:
         if known and time.monotonic() < self._fresh_until.get(host, 0.0):
             return known
         lookup = self._lookup(host)
-        answered = lookup.done.wait(ANSWER_SECONDS if known else None)
-        if answered:
-            self._lookups.pop(host, None)
-        if answered and lookup.addresses:
-            self._addresses[host] = lookup.addresses
-            self._fresh_until[host] = time.monotonic() + FRESH_SECONDS
-            return lookup.addresses
-        if known:
-            return known
-        raise lookup.error or OSError(f"{host} has no address")
+        try:
+            addresses = lookup.result(ANSWER_SECONDS if known else None)
+        except OSError:  # also where there is no answer in time
+            if known:
+                return known
+            raise
+        finally:
+            if lookup.done():
+                self._lookups.pop(host, None)
+        self._addresses[host] = addresses
+        self._fresh_until[host] = time.monotonic() + FRESH_SECONDS
+        return addresses
 
-    def _lookup(self, host: str) -> _Lookup:
+    def _lookup(self, host: str) -> Lookup:
         """The question that is asked about a host already, or a new one."""
         with self._lock:
             lookup = self._lookups.get(host)
             if lookup is None:
-                lookup = self._lookups[host] = _Lookup(host)
-                threading.Thread(target=lookup.run, name="broker-name", daemon=True).start()
+                lookup = self._lookups[host] = Lookup()
+                # A thread of its own: nothing else ends the wait for a name server.
+                threading.Thread(
+                    target=_look_up, args=(host, lookup), name="broker-name", daemon=True
+                ).start()
             return lookup
+
+
+def _look_up(host: str, lookup: Lookup) -> None:
+    """Ask the resolver."""
+    try:
+        answers = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        lookup.set_result(tuple(dict.fromkeys(str(place[0]) for *_, place in answers)))
+    except OSError as error:
+        lookup.set_exception(error)
