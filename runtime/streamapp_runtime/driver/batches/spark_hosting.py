@@ -7,7 +7,7 @@ from streamapp_runtime.driver.batches.batch_watch import BatchWatch
 from streamapp_runtime.driver.executors.lane_executors import LaneExecutors
 from streamapp_runtime.driver.executors.lane_hosts import HostedModel
 from streamapp_runtime.driver.executors.resident_lanes import SHORT_LOSS_SECONDS
-from streamapp_runtime.driver.executors.session_lanes import session_lanes
+from streamapp_runtime.driver.executors.session_lanes import driver_address, session_lanes
 from streamapp_runtime.driver.spark.spark_session import is_alive
 from streamapp_runtime.expressions.spark_source import DeferredSession
 
@@ -31,9 +31,7 @@ class SparkHosting:
     def watcher(self, slow: Callable[[str], None], waits: Callable[[str, str], None]) -> BatchWatch:
         """A watch over the jobs of the session, whose settings take a call to the JVM each to be read."""
         context = self.session.context
-        settings = context.getConf()
-        host = settings.get("spark.driver.host", "127.0.0.1")
-        bind = settings.get("spark.driver.bindAddress", host)
+        host, bind = driver_address(context)
         look = session_lanes(context).look_for_executors
         return BatchWatch(host, bind, context.cancelAllJobs, slow, waits, look)
 

@@ -80,16 +80,22 @@ def _server(context: SparkContext) -> LaneServer:
     if (context.master or "").startswith("local"):
         return LaneServer()
     settings = context.getConf()
-    host = settings.get("spark.driver.host", "127.0.0.1")
-    bind = settings.get("spark.driver.bindAddress", host)
+    host, bind = driver_address(context)
     port = int(str(settings.get(LANES_PORT, ANY_PORT)))
     is_encrypted = settings.get(RPC_ENCRYPTION) == "true"
     certificate = make_certificate(context) if is_encrypted else None
-    return LaneServer(_own_address(str(host)), str(bind), port, certificate=certificate)
+    return LaneServer(host, bind, port, certificate=certificate)
+
+
+def driver_address(context: SparkContext) -> tuple[str, str]:
+    """Where workers reach this driver, and the address that it binds."""
+    settings = context.getConf()
+    host = str(settings.get("spark.driver.host", "127.0.0.1"))
+    return _own_address(host), str(settings.get("spark.driver.bindAddress", host))
 
 
 def _own_address(host: str) -> str:
-    """The address of this driver's host, so that lanes need no name server; its name where none is known.
+    """The address of this driver's host, so that workers need no name server; its name where none is known.
 
     A pod knows its own name, which is the first part of that of its host, from a file.
     """
