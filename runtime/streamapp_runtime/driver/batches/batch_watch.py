@@ -13,6 +13,7 @@ from py4j.protocol import Py4JError
 
 from streamapp_runtime.driver.executors.executor_probe import LOOK_SECONDS, PATIENCE_SECONDS
 from streamapp_runtime.driver.failures import RETRIABLE, BatchTimeoutError
+from streamapp_runtime.driver.watch_thread import watching
 from streamapp_runtime.systems.stream_system import SystemTrouble
 
 SLOW_SECONDS: Final = 30.0
@@ -49,17 +50,13 @@ class BatchWatch:
             receiver.bind(address)
             receiver.setblocking(False)
             batch = _WatchedBatch(self, number, seconds, receiver)
-            thread = threading.Thread(target=batch.watch, name="batch-watch", daemon=True)
-            thread.start()
             try:
-                yield f"{self.host}:{receiver.getsockname()[1]}"
+                with watching("batch-watch", batch.watch):
+                    yield f"{self.host}:{receiver.getsockname()[1]}"
             except RETRIABLE as error:
                 if batch.ended:
                     raise BatchTimeoutError(batch.ended) from error
                 raise
-            finally:
-                batch.done.set()
-                thread.join()
 
 
 @contextmanager
@@ -67,20 +64,14 @@ def watched_calls(
     trouble: Callable[[], SystemTrouble | None], waits: Callable[[SystemTrouble], None]
 ) -> Iterator[None]:
     """Say what the driver's own calls wait for at the streams' system, while they do."""
-    done = threading.Event()
 
-    def watch() -> None:
+    def watch(done: threading.Event) -> None:
         while not done.wait(_CALL_LOOK_SECONDS):
             if call_trouble := trouble():
                 waits(call_trouble)
 
-    thread = threading.Thread(target=watch, name="call-watch", daemon=True)
-    thread.start()
-    try:
+    with watching("call-watch", watch):
         yield
-    finally:
-        done.set()
-        thread.join()
 
 
 @dataclass(slots=True)
@@ -91,15 +82,14 @@ class _WatchedBatch:
     number: int
     seconds: float | None
     receiver: socket.socket
-    done: threading.Event = field(default_factory=threading.Event)
     ended: str = ""  # why it was ended, if it was
     _steps: dict[str, tuple[float, str]] = field(default_factory=dict)  # by lane: when it was heard, and what
 
-    def watch(self) -> None:
+    def watch(self, done: threading.Event) -> None:
         """Until the batch is done, or its time is over."""
         begun = time.monotonic()
         report_at = SLOW_SECONDS if self.seconds is None else min(SLOW_SECONDS, self.seconds / 2)
-        while not self.done.wait(LOOK_SECONDS):
+        while not done.wait(LOOK_SECONDS):
             self._receive()
             seconds = time.monotonic() - begun
             if self.seconds is not None and seconds >= self.seconds:

@@ -13,12 +13,14 @@ import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
 
 from streamapp_runtime.driver.spark.scala_objects import field_of
+from streamapp_runtime.driver.watch_thread import watching
 
 PATIENCE_SECONDS: Final = 2.0
 """What is over sooner is not asked about."""
@@ -69,21 +71,15 @@ class ExecutorProbe:
     @contextmanager
     def during(self, executors: Collection[str]) -> Iterator[None]:
         """Look while something else waits for these executors."""
-        done = threading.Event()
 
-        def watch() -> None:
+        def watch(done: threading.Event) -> None:
             seconds = PATIENCE_SECONDS
             while not done.wait(seconds):
                 self.look(executors)
                 seconds = LOOK_SECONDS
 
-        thread = threading.Thread(target=watch, name="executor-probe", daemon=True)
-        thread.start()
-        try:
+        with watching("executor-probe", watch):
             yield
-        finally:
-            done.set()
-            thread.join()
 
     def _is_silent(self, executor: str, now: float, waited_seconds: float) -> bool:
         """Whether an executor has left a question unanswered for too long; it is asked when it is time."""
@@ -99,25 +95,42 @@ class ExecutorProbe:
 
     def _ask(self, executor: str) -> Any:
         """The future of an answer; None where Spark does not know the executor any more."""
-        # `SparkEnv` leads there too, but py4j cannot list its methods without the jars of Spark Connect.
-        master = field_of(self._context._jsc.sc().dagScheduler(), "blockManagerMaster")  # noqa: SLF001
-        reached = master.getExecutorEndpointRef(executor)
-        if not reached.isDefined():
-            return None
-        jvm = self._context._jvm  # noqa: SLF001 - Spark's Python asks no executor
-        fields = self._context._gateway.new_array(jvm.java.lang.Object, 2)  # noqa: SLF001
-        fields[0], fields[1] = jvm.org.apache.spark.storage.TaskResultBlockId(0), False
-        question = jvm.java.lang.Class.forName(_QUESTION).getConstructors()[0].newInstance(fields)
-        kind = jvm.scala.reflect.ClassTag.apply(jvm.java.lang.Class.forName("scala.Option"))
-        return reached.get().ask(question, kind)
+        reached = self._block_managers.getExecutorEndpointRef(executor)
+        return reached.get().ask(*self._question) if reached.isDefined() else None
+
+    @cached_property
+    def _jvm(self) -> Any:
+        """The classes of the driver's JVM: Spark's Python asks and replaces no executor."""
+        return self._context._jvm  # noqa: SLF001 - Spark has no other way
+
+    @cached_property
+    def _scala_context(self) -> Any:
+        """The SparkContext of Scala."""
+        return self._context._jsc.sc()  # noqa: SLF001 - Spark has no other way
+
+    @cached_property
+    def _block_managers(self) -> Any:
+        """What knows where each executor answers.
+
+        `SparkEnv` leads there too, but py4j cannot list its methods without the jars of Spark Connect.
+        """
+        return field_of(self._scala_context.dagScheduler(), "blockManagerMaster")
+
+    @cached_property
+    def _question(self) -> tuple[Any, Any]:
+        """What each executor is asked, and the class of its answer."""
+        jvm, class_of = self._jvm, self._jvm.java.lang.Class.forName
+        values = self._context._gateway.new_array(jvm.java.lang.Object, 2)  # noqa: SLF001 - py4j's own arrays
+        values[0], values[1] = jvm.org.apache.spark.storage.TaskResultBlockId(0), False
+        question = class_of(_QUESTION).getConstructors()[0].newInstance(values)
+        return question, jvm.scala.reflect.ClassTag.apply(class_of("scala.Option"))
 
     def _replace(self, executor: str) -> None:
         """Have what runs on an executor fail, and another one come, as Spark does for want of heartbeats."""
         _LOG.warning("executor %s has not answered for %g s, and is replaced", executor, self._answer_seconds)
-        jvm, scala = self._context._jvm, self._context._jsc.sc()  # noqa: SLF001 - Spark has no other way
         # As if the app were to blame: else Spark starts its tasks elsewhere, and the driver hears of nothing.
-        reason = jvm.org.apache.spark.scheduler.ExecutorProcessLost(
-            f"it has not answered for {self._answer_seconds:g} s", jvm.scala.Option.empty(), True
+        reason = self._jvm.org.apache.spark.scheduler.ExecutorProcessLost(
+            f"it has not answered for {self._answer_seconds:g} s", self._jvm.scala.Option.empty(), True
         )
-        scala.schedulerBackend().removeExecutor(executor, reason)
-        scala.killAndReplaceExecutor(executor)
+        self._scala_context.schedulerBackend().removeExecutor(executor, reason)
+        self._scala_context.killAndReplaceExecutor(executor)
