@@ -36,8 +36,7 @@ def kill(pid: int) -> None:
 def of_executor(points: Path) -> list[int]:
     """An executor of the app, its daemon and its workers."""
     processes = {process.pid: process for process in _of(points)}
-    executor = victims(points)["executor"][0]
-    tree = [executor]
+    tree = [min(pid for pid, process in processes.items() if _kind(process, processes) == "executor")]
     for pid in tree:
         tree += [child for child, process in sorted(processes.items()) if process.parent == pid]
     return tree

@@ -21,8 +21,11 @@ USERS = 8
 LIMIT_SECONDS = 60.0
 """Half of what Spark waits for the heartbeats of an executor."""
 STREAMS = [{"name": "events", "key": "user", "columns": "user STRING, n INT"}, {"name": "out", "key": "user"}]
-COUNTED = {"name": "counted", "aggregate": {"from": "events", "aggregates": "count(*) AS rows"}}
 OF_SPARK = {"name": "marked", "map": {"from": "events", "select": "user, n, md5(user) AS mark"}}
+
+
+def counting(stream: str) -> dict[str, Any]:
+    return {"name": "counted", "aggregate": {"from": stream, "aggregates": "count(*) AS rows"}}
 
 
 @contextmanager
@@ -42,9 +45,9 @@ def stopped(pids: list[int]) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("operators", "batch"),
     [
-        ([COUNTED], {}),
-        ([COUNTED], {"independentLanes": True}),
-        ([OF_SPARK, {**COUNTED, "aggregate": {**COUNTED["aggregate"], "from": "marked"}}], {}),  # type: ignore[dict-item]
+        ([counting("events")], {}),
+        ([counting("events")], {"independentLanes": True}),
+        ([OF_SPARK, counting("marked")], {}),
     ],
     ids=["together", "independent", "job-per-batch"],
 )

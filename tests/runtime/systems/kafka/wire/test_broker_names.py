@@ -58,6 +58,16 @@ def connect(names: BrokerNames, port: int) -> float:
     return time.monotonic() - begun
 
 
+@pytest.fixture
+def stale_names(resolver: Resolver, port: int, monkeypatch: pytest.MonkeyPatch) -> BrokerNames:
+    """Names of which one was known, and is not fresh any more."""
+    monkeypatch.setattr(broker_names, "FRESH_SECONDS", 0.0)
+    names = BrokerNames()
+    connect(names, port)
+    assert resolver.asked == 1
+    return names
+
+
 def test_a_name_is_asked_for_once_while_its_address_is_fresh(resolver: Resolver, port: int) -> None:
     names = BrokerNames()
     for _ in range(3):
@@ -66,28 +76,22 @@ def test_a_name_is_asked_for_once_while_its_address_is_fresh(resolver: Resolver,
 
 
 def test_a_known_address_is_used_while_the_name_server_does_not_answer(
-    resolver: Resolver, port: int, monkeypatch: pytest.MonkeyPatch
+    resolver: Resolver, port: int, stale_names: BrokerNames
 ) -> None:
-    monkeypatch.setattr(broker_names, "FRESH_SECONDS", 0.0)
-    names = BrokerNames()
-    connect(names, port)
     resolver.answers.clear()
-    assert all(connect(names, port) < 2 * broker_names.ANSWER_SECONDS for _ in range(3))
+    assert all(connect(stale_names, port) < 2 * broker_names.ANSWER_SECONDS for _ in range(3))
     assert resolver.asked == 2  # one question is open, and no other thread waits
     resolver.answers.set()
-    connect(names, port)
-    connect(names, port)
+    connect(stale_names, port)
+    connect(stale_names, port)
     assert resolver.asked > 2
 
 
 def test_a_known_address_is_used_while_the_name_server_has_no_answer(
-    resolver: Resolver, port: int, monkeypatch: pytest.MonkeyPatch
+    resolver: Resolver, port: int, stale_names: BrokerNames
 ) -> None:
-    monkeypatch.setattr(broker_names, "FRESH_SECONDS", 0.0)
-    names = BrokerNames()
-    connect(names, port)
     resolver.fails = True
-    connect(names, port)
+    connect(stale_names, port)
     assert resolver.asked == 2
 
 
