@@ -132,5 +132,9 @@ class ExecutorProbe:
         reason = self._jvm.org.apache.spark.scheduler.ExecutorProcessLost(
             f"it has not answered for {self._answer_seconds:g} s", self._jvm.scala.Option.empty(), True
         )
-        self._scala_context.schedulerBackend().removeExecutor(executor, reason)
-        self._scala_context.killAndReplaceExecutor(executor)
+        backend = self._scala_context.schedulerBackend()
+        backend.removeExecutor(executor, reason)
+        # `killAndReplaceExecutor` ends no executor that is removed already: it would keep its place for ever.
+        names = self._jvm.java.util.ArrayList()
+        names.add(executor)
+        backend.doKillExecutors(self._jvm.scala.jdk.javaapi.CollectionConverters.asScala(names).toSeq())
