@@ -138,6 +138,12 @@ class Fleet:
             for condition in app.get("status", {}).get("conditions", ())
         )
 
+    async def restarted(self) -> dict[str, Any]:
+        """The apps whose drivers were made more than once, with what their status says of drivers."""
+        found = await self.ask("GET", APPS)
+        statuses = {app["metadata"]["name"]: app.get("status", {}) for app in found["items"]}
+        return {name: status.get("driver") for name, status in statuses.items() if status.get("restarts")}
+
 
 @asynccontextmanager
 async def fleet(server: ApiServer) -> AsyncIterator[Fleet]:

@@ -42,7 +42,7 @@ def costly(name: str, operators: int = 450, salt: int = 0) -> dict[str, Any]:
             "joinTable": {
                 "from": "views",
                 "table": "users",
-                "select": f"user, {salt * operators + number}" + "+1" * 900 + " AS page",
+                "select": f"user, {salt * operators + number}" + "+f()" * 450 + " AS page",
             },
         }
         for number in range(operators)

@@ -71,6 +71,7 @@ async def _compare(server: ApiServer, operator: Operator) -> None:
                 beside += await _edits(apps, list(islice(unedited, EDITS)))
         sys.stdout.write(f"alone {_summary(alone)}; beside hostile apps {_summary(beside)}\n")
         assert _most(beside) < _most(alone) + MOST_DELAY
+        assert await apps.restarted() == {}
         assert operator.measured("streamapp_operator_restarts_total") == {"": 0.0}
 
 
