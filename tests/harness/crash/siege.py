@@ -23,6 +23,7 @@ from tests.harness.crash.record_model import LETTER_STREAMS, RecordModel
 from tests.harness.crash.view_feeder import known_users, streams_at
 from tests.harness.crash.view_streams import Row, record_of
 from tests.harness.kafka.broker import Broker
+from tests.harness.kafka.clients import open_transactions
 from tests.harness.machine.app_processes import kill, victims
 
 ROOT = Path(__file__).parents[3]
@@ -30,6 +31,7 @@ APP = Path(__file__).with_name("app.yaml")
 STEP_SECONDS = 0.05
 FROZEN_SECONDS = 4.0
 PATIENCE_SECONDS = 500.0
+LAST_LINES = 20
 MOST_RECORDS_TO_A_POINT = 10_000
 """A point that so many records did not reach is not on the app's way now, and is given up."""
 MAY_END_WITH = {-9, 0, 3}
@@ -225,7 +227,7 @@ class Siege:
             if time.monotonic() > until:
                 before, written = written, self._written()
                 if written <= before:
-                    raise SiegeError(f"waited too long for {what}: see {self.said.name}")
+                    raise SiegeError(f"waited too long for {what}: {self._last_words()}")
                 until = time.monotonic() + PATIENCE_SECONDS
             if attack is not None:
                 self._keep_running(attack)
@@ -233,6 +235,12 @@ class Siege:
 
     def _written(self) -> int:
         return self.streams.size("enriched") + self.streams.size("totals")
+
+    def _last_words(self) -> str:
+        """What the app said last, and which transactions its broker has open."""
+        lines = Path(self.said.name).read_text("utf-8", errors="replace").splitlines()[-LAST_LINES:]
+        state = [open_transactions(self.broker.bootstrap)] if self.broker is not None else []
+        return "\n".join([*state, *lines])
 
     def _wait_for_outputs(self) -> None:
         """Wait until nothing is missing, and leave the machine to the app meanwhile."""

@@ -45,7 +45,7 @@ def consumed(bootstrap: str, topic: str, start: int, end: int, partition: int = 
     try:
         while True:
             message = consumer.poll(60)
-            assert message is not None, "nothing came for a minute"
+            assert message is not None, f"nothing came for a minute: {open_transactions(bootstrap)}"
             if message.error():  # the end of the partition, or of what was committed until then
                 if message.offset() >= end:
                     return found
@@ -58,11 +58,25 @@ def consumed(bootstrap: str, topic: str, start: int, end: int, partition: int = 
         consumer.close()
 
 
-def end_of(bootstrap: str, topic: str, partition: int = 0) -> int:
-    """The end of a partition, open transactions and all."""
-    everything = {"isolation.level": "read_uncommitted"}
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "witness", **QUIET, **everything})
+def end_of(bootstrap: str, topic: str, partition: int = 0, isolation_level: str = "read_uncommitted") -> int:
+    """The end of a partition: of all that is there, or of what is before the first open transaction."""
+    consumer = Consumer(
+        {"bootstrap.servers": bootstrap, "group.id": "witness", "isolation.level": isolation_level, **QUIET}
+    )
     try:
         return consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=30)[1]
     finally:
         consumer.close()
+
+
+def open_transactions(bootstrap: str) -> str:
+    """The partitions that a transaction holds open, with what can be read and what is there."""
+    topics = AdminClient({"bootstrap.servers": bootstrap, **QUIET}).list_topics(timeout=30).topics
+    found = []
+    for name, topic in topics.items():
+        for index in topic.partitions:
+            committed = end_of(bootstrap, name, index, "read_committed")
+            everything = end_of(bootstrap, name, index)
+            if committed < everything:
+                found.append(f"{name}#{index} is readable up to {committed} of {everything}")
+    return "; ".join(found) or "no transaction is open"
