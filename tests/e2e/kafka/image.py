@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.harness.kafka.jars import jars
+from tests.harness.kafka.jars import TO_BE_KILLED, jars
 
 _HERE = Path(__file__).parent
 
@@ -18,7 +18,7 @@ def build_kafka(tag: str, runtime_image: str, flags: Sequence[str] = ()) -> None
         context = Path(laid_out)
         for name in ("Dockerfile", "start", "kafka-topics"):
             shutil.copy(_HERE / name, context)
-        shutil.copytree(jars(_HERE / "pom.xml", "-tools"), context / "jars")
+        shutil.copytree(jars(TO_BE_KILLED, _HERE / "pom.xml", "-tools"), context / "jars")
         command = ["docker", "build", *flags, "--build-arg", f"RUNTIME_IMAGE={runtime_image}", "-t", tag, "."]
         subprocess.run(command, cwd=context, check=True)
 

@@ -11,6 +11,7 @@ import click
 from tests.harness.crash.attacks import attacks
 from tests.harness.crash.siege import LaneWay, Siege
 from tests.harness.kafka.broker import Broker
+from tests.harness.kafka.jars import TO_BE_KILLED
 
 
 @click.command()
@@ -26,7 +27,7 @@ def main(kills: int, seed: int, spare_driver: bool, system: str, lanes: str, fol
     """Kill processes of a running app, and the broker if it has one, and compare its outputs with a model."""
     with tempfile.TemporaryDirectory() as temporary, ExitStack() as stack:
         begun, home = time.monotonic(), folder or Path(temporary)
-        broker = Broker(home / "broker") if system == "kafka" else None
+        broker = Broker(home / "broker", release=TO_BE_KILLED) if system == "kafka" else None
         if broker is not None:
             broker.start()
             stack.callback(broker.kill)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from tests.harness.kafka.jars import jars
+from tests.harness.kafka.jars import NEWEST, jars
 
 _WAIT = 120.0
 # Below the ports that systems hand out, so that the broker finds its own free when it starts again.
@@ -65,14 +65,16 @@ class Broker:
         joins: "Broker | None" = None,
         host: str = LOOPBACK,
         within: Sequence[str] = (),
+        release: str = NEWEST,
     ) -> None:
         """`home` keeps everything of the broker; `settings` are the broker's own and come last.
 
         `guards` are further listeners with a protocol each, such as SSL. One that `joins`
-        another has no cluster of its own: the other keeps it together. `host` is where it listens, and
-        `within` how a command is started that is to see that network.
+        another has no cluster of its own: the other keeps it together, and is of the same release. `host` is
+        where it listens, and `within` how a command is started that is to see that network.
         """
         self._joins = joins
+        self.release: str = joins.release if joins else release
         self.host = host
         self._within = within
         self.told: dict[str, str] = {}  # the address that clients of a further listener are told to use
@@ -119,7 +121,7 @@ class Broker:
         """What starts it; its folder is made first."""
         if not self._config.exists():
             self._format()
-        return [*self._within, *_java(), "kafka.Kafka", str(self._config)]
+        return [*self._within, *self._java(), "kafka.Kafka", str(self._config)]
 
     def await_answer(self, ended: Callable[[], object]) -> None:
         """Return when it accepts connections, which it does when it can serve."""
@@ -186,7 +188,7 @@ class Broker:
         unformatted.write_text("".join(lines), encoding="utf-8")
         run = subprocess.run(
             [
-                *_java(),
+                *self._java(),
                 "kafka.tools.StorageTool",
                 "format",
                 "-t",
@@ -205,9 +207,8 @@ class Broker:
     def _last_words(self) -> str:
         return self.log.read_text(encoding="utf-8", errors="replace")[-4000:]
 
-
-def _java() -> list[str]:
-    return ["java", *_JVM, "-cp", f"{jars()}/*"]
+    def _java(self) -> list[str]:
+        return ["java", *_JVM, "-cp", f"{jars(self.release)}/*"]
 
 
 def free_port() -> int:

@@ -7,15 +7,16 @@ from pathlib import Path
 import pytest
 
 from tests.harness.kafka.broker import Broker
-from tests.harness.kafka.jars import NoKafkaError, jars
+from tests.harness.kafka.jars import NEWEST, TO_BE_KILLED, NoKafkaError, jars
 from tests.harness.kafka.shared_broker import shared_broker
 
 
 @pytest.fixture(scope="session")
 def kafka_jars() -> Path:
-    """The folder of Kafka's jars."""
+    """The folder of the newest jars of Kafka; those of brokers that are killed are there as well."""
     try:
-        return jars()
+        jars(TO_BE_KILLED)
+        return jars(NEWEST)
     except NoKafkaError as error:
         if os.environ.get("CI") == "true":
             pytest.fail(str(error))
@@ -35,7 +36,7 @@ def kafka(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 @pytest.fixture
 def broker(kafka_jars: Path, tmp_path: Path) -> Iterator[Broker]:
     """A broker of the test's own, to be killed and started again as it likes."""
-    broker = Broker(tmp_path / "broker")
+    broker = Broker(tmp_path / "broker", release=TO_BE_KILLED)
     broker.start()
     yield broker
     broker.stop()
@@ -45,7 +46,7 @@ def broker(kafka_jars: Path, tmp_path: Path) -> Iterator[Broker]:
 def two_brokers(kafka_jars: Path, tmp_path: Path) -> Iterator[tuple[Broker, Broker]]:
     """The one that keeps the cluster together, and the one that may go; each has all partitions."""
     settings = {"default.replication.factor": "2", "transaction.state.log.replication.factor": "2"}
-    keeps = Broker(tmp_path / "keeps", settings)
+    keeps = Broker(tmp_path / "keeps", settings, release=TO_BE_KILLED)
     goes = Broker(tmp_path / "goes", settings, joins=keeps)
     keeps.start()
     goes.start()

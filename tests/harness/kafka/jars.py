@@ -1,12 +1,20 @@
 """The jars of Apache Kafka, got by Maven once: `python -m tests.harness.kafka.jars`."""
 
 import os
-import re
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
+NEWEST = "4.3.0"
+"""The release of brokers that run from a test's beginning to its end."""
+TO_BE_KILLED = "4.0.2"
+"""The release of brokers that tests kill.
+
+A broker of 4.1.0 to 4.4.0 leaves out the end of a transaction in partitions that have no leader at the
+moment, as those with one replica while their broker starts. Nobody reads past such a transaction, and what
+was aborted may come back (KAFKA-20734, docs/decisions/0095).
+"""
 _POM = Path(__file__).with_name("pom.xml")
 
 
@@ -14,23 +22,21 @@ class NoKafkaError(Exception):
     """This machine cannot run a broker; the message says what it lacks."""
 
 
-def jars(pom: Path = _POM, kind: str = "") -> Path:
+def jars(release: str = NEWEST, pom: Path = _POM, kind: str = "") -> Path:
     """The folder of jars, fetched if it is not there; NoKafkaError where Java or Maven are missing.
 
     Those of another pom than the tests' own broker are kept beside them, as of another kind.
     """
     if shutil.which("java") is None:
         raise NoKafkaError("no Java 17 on this machine (Debian: apt-get install openjdk-17-jre-headless)")
-    found = re.search(r"<version>(\d+\.\d+\.\d+)</version>", pom.read_text(encoding="utf-8"))
-    assert found, "the first version of three numbers in pom.xml is Kafka's"
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    home = caches / "streamapp" / "kafka" / f"{found[1]}{kind}"
+    home = caches / "streamapp" / "kafka" / f"{release}{kind}"
     if not home.exists():
-        _fetch(pom, home)
+        _fetch(release, pom, home)
     return home
 
 
-def _fetch(pom: Path, home: Path) -> None:
+def _fetch(release: str, pom: Path, home: Path) -> None:
     maven = shutil.which("mvn")
     if maven is None:
         raise NoKafkaError("no Maven on this machine to fetch a broker with (Debian: apt-get install maven)")
@@ -38,8 +44,9 @@ def _fetch(pom: Path, home: Path) -> None:
     # Renamed when complete, so that a fetch that was cut short is not taken for jars.
     with tempfile.TemporaryDirectory(dir=home.parent) as unfinished:
         target = Path(unfinished, "jars")
+        goal = ("dependency:copy-dependencies", f"-DoutputDirectory={target}", f"-Dkafka.version={release}")
         run = subprocess.run(
-            [maven, "-B", "-q", "-f", pom, "dependency:copy-dependencies", f"-DoutputDirectory={target}"],
+            [maven, "-B", "-q", "-f", pom, *goal],
             capture_output=True,
             text=True,
             check=False,
@@ -55,4 +62,5 @@ def _fetch(pom: Path, home: Path) -> None:
 
 
 if __name__ == "__main__":
-    jars()
+    for each in (NEWEST, TO_BE_KILLED):
+        jars(each)

@@ -6,6 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from tests.harness.kafka.broker import LOOPBACK, Broker
+from tests.harness.kafka.jars import TO_BE_KILLED
 from tests.harness.machine.network_namespaces import NamespaceNetwork
 
 SIZE = 3
@@ -42,6 +43,7 @@ class BrokerCluster:
                 home / f"broker-{index + 1}",
                 host=network.address(index) if network else LOOPBACK,
                 within=network.within(index) if network else (),
+                release=TO_BE_KILLED,
             )
             for index in range(SIZE)
         ]
