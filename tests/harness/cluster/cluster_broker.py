@@ -17,6 +17,12 @@ def start_broker(cluster: Cluster) -> None:
     until(lambda: [] if answers(int(BROKER.rpartition(":")[2])) else [f"nobody answers at {BROKER}"], 60)
 
 
+def kill_process_of_broker(cluster: Cluster) -> None:
+    """End its process by SIGKILL, from its node: a container's first process takes none from inside."""
+    node = cluster.objects("pods", "-n", "kafka", "-l", "app=kafka")[0]["spec"]["nodeName"]
+    cluster.programs.run("docker", "exec", node, "pkill", "-KILL", "-f", "kafka.Kafka")
+
+
 def grow(cluster: Cluster, topic: str, partitions: int) -> None:
     """Give a topic more partitions by Kafka's own command, as an administrator would."""
     command = ("kafka-topics", "--bootstrap-server", "localhost:9092", "--alter", "--topic", topic)

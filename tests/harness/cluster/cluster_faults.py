@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from tests.harness.cluster.app_namespace import LIMIT, Space
 from tests.harness.cluster.chart_installation import Installation
+from tests.harness.cluster.cluster_broker import kill_process_of_broker
 from tests.harness.cluster.waiting import until
 
 Disturb = Callable[[Space], None]
@@ -100,12 +101,12 @@ def drain_driver(space: Space) -> None:
         until(lambda: _not_replaced(space, driver), LIMIT)
 
 
-PAUSE_SECONDS: Final = 60.0
-"""So long a node that is paused answers nobody."""
+AWAY_SECONDS: Final = 60.0
+"""So long a node is away that runs an executor."""
 
 
-def pause_other_node(space: Space) -> None:
-    """A node with an executor and without the driver answers nobody for a while, and comes back."""
+def _nodes(space: Space) -> tuple[str, str]:
+    """The driver's node, and another one with an executor."""
     driver = space.driver(space.name)
     nodes = {
         str(pod["metadata"]["name"]): str(pod["spec"]["nodeName"])
@@ -114,14 +115,51 @@ def pause_other_node(space: Space) -> None:
     }
     others = sorted(set(nodes.values()) - {nodes[driver]})
     assert others, f"all pods are on one node: {nodes}"
-    space.cluster.programs.run("docker", "pause", others[0])
+    return nodes[driver], others[0]
+
+
+@contextmanager
+def _away(space: Space, node: str, end: str, begin: str) -> Iterator[None]:
+    """A node that docker ends in one way and brings back in the other, as long as this lasts."""
+    space.cluster.programs.run("docker", end, node)
     try:
-        back = time.monotonic() + PAUSE_SECONDS
-        until(lambda: [] if time.monotonic() >= back else [f"{others[0]} is paused"], LIMIT)
+        yield
     finally:
-        space.cluster.programs.run("docker", "unpause", others[0])
-    ready = ("wait", "--for=condition=Ready", f"node/{others[0]}", "--timeout=120s")
-    space.cluster.kubectl(*ready, limit=150)
+        space.cluster.programs.run("docker", begin, node)
+        ready = ("wait", "--for=condition=Ready", f"node/{node}", "--timeout=120s")
+        space.cluster.kubectl(*ready, limit=150)
+
+
+def _wait_away(node: str) -> None:
+    back = time.monotonic() + AWAY_SECONDS
+    until(lambda: [] if time.monotonic() >= back else [f"{node} is away"], LIMIT)
+
+
+def pause_other_node(space: Space) -> None:
+    """The processes of a node with an executor and without the driver stand still for a while."""
+    _, other = _nodes(space)
+    with _away(space, other, "pause", "unpause"):
+        _wait_away(other)
+
+
+def kill_other_node(space: Space) -> None:
+    """A node with an executor and without the driver loses its power, and is started again."""
+    _, other = _nodes(space)
+    with _away(space, other, "kill", "start"):
+        _wait_away(other)
+
+
+def kill_node_of_driver(space: Space) -> None:
+    """The driver's node loses its power, and is started again when another driver runs."""
+    driver = space.driver(space.name)
+    node, _ = _nodes(space)
+    with _away(space, node, "kill", "start"):
+        until(lambda: _not_replaced(space, driver), LIMIT)
+
+
+def kill_broker(space: Space) -> None:
+    """The only broker ends by SIGKILL; its container is started again with what is on its volume."""
+    kill_process_of_broker(space.cluster)
 
 
 def stop_driver(space: Space) -> None:
@@ -140,7 +178,7 @@ def end_operator(space: Space) -> None:
 
 FAULTS: Mapping[str, Fault] = {
     "all replicas of the operator are killed": Fault(end_operator, 10, 10),
-    "a node with an executor does not answer for 60 s": Fault(pause_other_node, 50, 55),
+    "the processes of a node with an executor stand still for 60 s": Fault(pause_other_node, 50, 55),
     "the Python workers of an executor are killed": Fault(kill_workers, 60, 60),
     "the JVM of an executor is killed": Fault(kill_executor, 60, 90),
     "the pod of an executor is deleted": Fault(delete_executor, 60, 90),
@@ -148,7 +186,10 @@ FAULTS: Mapping[str, Fault] = {
     "the pod of the driver is deleted": Fault(delete_driver, 90, 90),
     "an edit needs another driver": Fault(restart_driver, 60, 60),
     "a processor is added and removed": Fault(scale, 60, 60),
+    "the only broker is killed": Fault(kill_broker, 60, 60),
     "the node of the driver is drained": Fault(drain_driver, 120, 120),
+    "a node with an executor loses its power for 60 s": Fault(kill_other_node, 60, 90),
+    "the node of the driver loses its power": Fault(kill_node_of_driver, 200, 200),
     "the driver hangs": Fault(stop_driver, 240, 240),
     "the driver is killed, with driver.standby": Fault(kill_driver, 60, 60, keep_standby),
 }
