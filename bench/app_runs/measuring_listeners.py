@@ -16,6 +16,7 @@ def measuring_listeners(launched: Callable[[], None], batch: Callable[[BatchResu
         outage=_away,
         idle=lambda: None,
         unended=lambda _: None,
+        held_up=lambda _: None,
         left_open=lambda *_: None,
         slow=lambda _: None,
         doing=lambda *_: None,

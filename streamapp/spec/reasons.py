@@ -51,6 +51,7 @@ class Reason(StrEnum):
     INTERNAL_ERROR = "InternalError"
     # What rows wait for.
     AWAITING_SIDE_INPUT = "AwaitingSideInput"
+    TRANSACTION_OPEN = "TransactionOpen"
     # State stores.
     STORE_DAMAGED = "StoreDamaged"
     STORE_BUSY = "StoreBusy"

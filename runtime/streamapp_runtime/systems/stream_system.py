@@ -168,8 +168,8 @@ class StreamSystem(Protocol):
         A record without a time has that of its writing.
         """
 
-    def settled(self, partitions: Iterable[Partition]) -> bool:
-        """Whether no write to these partitions is undecided: neither visible nor void."""
+    def open_transactions(self, partitions: Iterable[Partition]) -> Mapping[Partition, int]:
+        """The partitions with writes that are neither visible nor void, and the offset of the first."""
 
     def read(self, partition: Partition, start: int, end: int) -> Iterator[pa.RecordBatch]:
         """The committed records (schema STORED) with start <= offset < end, in order.

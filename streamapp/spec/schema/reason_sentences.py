@@ -43,6 +43,8 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.APPLICATION_ID_IN_USE: "Another owner holds the application id.",
     Reason.AWAITING_SIDE_INPUT: "Rows wait for the first version of a side input to end; "
     "the app continues with other work.",
+    Reason.TRANSACTION_OPEN: "A transaction in a stream of the app stays open, and records behind it cannot "
+    "be read; the app continues with all others.",
     Reason.PODS_REFUSED: "The API server would not take the app's pods: a field is wrong, or a policy, "
     "a limit or a quota of the cluster forbids them.",
     Reason.SYSTEM_UNAVAILABLE: "A system does not answer, so the partition counts of its streams are "

@@ -267,6 +267,13 @@ def side_input_awaited(sim: OperatorSim) -> None:
     sim.settle()
 
 
+def transaction_open(sim: OperatorSim) -> None:
+    sim.bring_up(join())
+    warning = ReportedWarning(Reason.TRANSACTION_OPEN, "spec.streams", "views#3 from offset 117 on")
+    sim.report(warnings=(warning,))
+    sim.settle()
+
+
 def tasks_moved(sim: OperatorSim) -> None:
     sim.bring_up(join(processors=2))
     sim.report(moved={"Partition 1": "processor-0"})
@@ -388,6 +395,7 @@ SCENES: dict[str, tuple[Callable[[OperatorSim], None], str]] = {
     "growth-refused": (growth_refused, "its 12 partitions are no multiple of the 8"),
     "growth-under-way": (growth_under_way, "views grew from 8 to 16 partitions"),
     "side-input-awaited": (side_input_awaited, "120 rows wait for users"),
+    "transaction-open": (transaction_open, "views#3 from offset 117 on"),
     "tasks-moved": (tasks_moved, "Partition 1 to processor-0"),
     "restoring": (restoring, "3 tasks"),
     "starting": (starting, ""),

@@ -396,6 +396,13 @@ SITUATIONS: Final[Sequence[Situation]] = (
         (ConditionType.DEGRADED,),
     ),
     Situation(
+        "transaction-open",
+        _condition(ConditionType.DEGRADED, "True", Reason.TRANSACTION_OPEN),
+        "A transaction in a stream of the app stays open. No record behind it can be read until it ends.",
+        "streamapp logs {app} -n {namespace} --tail 100",
+        (ConditionType.DEGRADED,),
+    ),
+    Situation(
         "tasks-moved",
         _tasks_moved,
         "A processor is missing, and others run its tasks. They restore state that they do not have, and "

@@ -11,6 +11,7 @@ from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStr
 from streamapp_runtime.driver.executors.lane_assignment import Lanes
 from streamapp_runtime.driver.inputs.bounded_turns import left_to_read, partitions_at_end, within_turn
 from streamapp_runtime.driver.inputs.data_loss import DataLoss
+from streamapp_runtime.driver.inputs.open_transactions import OpenTransactionWatch
 from streamapp_runtime.driver.inputs.partition_splits import past_splits, settle_splits
 from streamapp_runtime.driver.inputs.read_positions import ReadPositions
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange, pending_ranges
@@ -41,6 +42,7 @@ class Backlog:
     run: CurrentRun
     clock: Callable[[], float] = time.time  # as splits are stamped
     data_lost: Callable[[str], None] = lambda _: None  # called with which records are lost
+    open_transactions: OpenTransactionWatch = field(default_factory=OpenTransactionWatch)
     side_inputs: SideInputProgress = field(init=False)
     data_loss: DataLoss = field(init=False)
     _inherited: dict[str, str] | None = None  # by task: what it takes over from others; None when not known
@@ -102,6 +104,8 @@ class Backlog:
         idle = {task: parts for task, parts in main.items() if task not in busy} if busy else main
         if self.data_loss.give_up_lost(positions.next_of(idle), spans):
             positions, self._inherited = self.positions(), None
+        own_streams = self.launch.read_order.priority
+        self.open_transactions.look(self.system, self._of_topics(spans), own_streams)
         main_ranges = within_turn(self.launch.turn, pending_ranges(main, positions, spans))
         return [*main_ranges, *self.side_inputs.pending(spans)]
 
@@ -143,9 +147,9 @@ class Backlog:
 
     def settled(self) -> bool:
         """Whether all that the app wrote to itself is there to be read."""
-        inner, topics = set(self.launch.read_order.priority), self.launch.topics
+        inner = set(self.launch.read_order.priority)
         every = {p for parts in self.launch.partitions.values() for p in parts if p.stream in inner}
-        return self.system.settled(Partition(topics.get(p.stream, p.stream), p.index) for p in every)
+        return not self.system.open_transactions(self._of_topics(every).values())
 
     def waiting(self, positions: ReadPositions) -> frozenset[str]:
         """The tasks whose tables are not yet what they have to be."""
@@ -176,7 +180,11 @@ class Backlog:
         )
 
     def _spans(self, partitions: Collection[Partition]) -> dict[Partition, OffsetSpan]:
+        of_topics = self._of_topics(partitions)
+        spans = self.system.spans(set(of_topics.values()))
+        return {partition: spans[of_topic] for partition, of_topic in of_topics.items()}
+
+    def _of_topics(self, partitions: Collection[Partition]) -> dict[Partition, Partition]:
+        """Partitions of streams, each with that of its topic."""
         topics = self.launch.topics
-        in_system = {p: Partition(topics.get(p.stream, p.stream), p.index) for p in partitions}
-        spans = self.system.spans(set(in_system.values()))
-        return {partition: spans[topic_partition] for partition, topic_partition in in_system.items()}
+        return {p: Partition(topics.get(p.stream, p.stream), p.index) for p in partitions}

@@ -88,7 +88,7 @@ def ends_of(
     counts = {name: count for name, count in system.streams().items() if name.startswith(prefix)}
     partitions = [Partition(name, index) for name, count in sorted(counts.items()) for index in range(count)]
     until = clock() + SETTLE_SECONDS
-    while not system.settled(partitions):
+    while system.open_transactions(partitions):
         if clock() > until:
             raise UnavailableError(f"{prefix}*: transactions are open for {SETTLE_SECONDS:.0f} s")
         pause(_PAUSE_SECONDS)

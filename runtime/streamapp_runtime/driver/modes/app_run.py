@@ -121,6 +121,7 @@ def run_app(mode: RunMode, stop: StopFlag, listeners: Listeners, queries: StateQ
             outage=listeners.outage,
             changed=listeners.changed,
             unended=listeners.unended,
+            held_up=listeners.held_up,
             slow=listeners.slow,
             doing=listeners.doing,
             queries=queries or StateQueries(),

@@ -15,6 +15,7 @@ from streamapp.spec.resource.field_changes import changes
 from streamapp.tasks.refusal import Refusal
 from streamapp.tasks.user_answers import known_counts, own_functions
 from streamapp_runtime.driver.batches.run_change import change_refused, model_switched, spec_edited
+from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction, open_transactions_text
 from streamapp_runtime.driver.modes.candidate_trial import CandidateTrial
 from streamapp_runtime.driver.modes.live_edit import apply_edit, is_live
 from streamapp_runtime.driver.modes.model_follower import ModelFollower
@@ -49,7 +50,8 @@ class ManagedFollower(ModelFollower):
     counts: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[ReportedWarning, ...] = ()
     edited: AcceptedApp | None = None  # a later generation that was taken up since
-    awaited: tuple[str, ...] = ()  # the side inputs that were reported last as waited for
+    # The side inputs and the transactions that were reported last as waited for.
+    reported_waits: tuple[tuple[str, ...], tuple[OpenTransaction, ...]] = ((), ())
     trial: CandidateTrial | None = None  # of a generation that needs another driver
     verdict: CandidateVerdict | None = None  # the last one
     _counted_at: float = float("-inf")
@@ -67,8 +69,9 @@ class ManagedFollower(ModelFollower):
         self._take_up_edit()
         self._try_candidate()
         self._count()
-        if self.loop.awaited != self.awaited:
-            self.awaited = self.loop.awaited
+        waited_for = (self.loop.awaited, self.loop.open_transactions)
+        if waited_for != self.reported_waits:
+            self.reported_waits = waited_for
             self.report()
         return self._take_up_model()
 
@@ -82,7 +85,7 @@ class ManagedFollower(ModelFollower):
             spec_hash=self.accepted.hash,
             generation=self._current.generation,
             counts=self.counts,
-            warnings=(*self.warnings, *reported_warnings(self._problems()), *self._awaited()),
+            warnings=(*self.warnings, *reported_warnings(self._problems()), *self._waits()),
             answers=self.judgement.answers,
             start=dict(self.start_clock.times),
             verdict=self.verdict or CandidateVerdict(self.accepted.generation),
@@ -147,11 +150,15 @@ class ManagedFollower(ModelFollower):
         located = self.user_locations.problems if self.user_locations else ()
         return (*self.judgement.problems, *located)
 
-    def _awaited(self) -> Iterator[ReportedWarning]:
-        """The side inputs for which rows wait, at each table that they fill."""
+    def _waits(self) -> Iterator[ReportedWarning]:
+        """The transactions that rows wait for, and the side inputs, at each table that these fill."""
+        awaited, transactions = self.reported_waits
+        if transactions:
+            text = open_transactions_text(transactions)
+            yield ReportedWarning(Reason.TRANSACTION_OPEN, "spec.streams", text)
         for number, table in enumerate(self._current.app.spec.tables):
             for side, side_input in enumerate(table.side_inputs):
-                if side_input.stream in self.awaited:
+                if side_input.stream in awaited:
                     path, text = (
                         f"spec.tables[{number}].sideInputs[{side}]",
                         waiting_message((side_input.stream,)).text,

@@ -12,6 +12,7 @@ from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
 from streamapp_runtime.driver.batches.run_change import ChangeKind, RunChange
 from streamapp_runtime.driver.failures import may_hold_values
+from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction
 from streamapp_runtime.driver.page.run_facts import (
     BatchFacts,
     RemoteCounts,
@@ -94,6 +95,7 @@ class PageRecorder:
     _remote: dict[str, Counter[str]] = field(default_factory=dict)
     _state: StateSizes = field(default_factory=StateSizes)
     _awaited: tuple[str, ...] = ()
+    _open_transactions: tuple[OpenTransaction, ...] = ()
     _slow: str = ""
     _notes: deque[RunNote] = field(default_factory=lambda: deque(maxlen=MOST_NOTES))
     _refused: tuple[ReportedWarning, ...] = ()
@@ -191,6 +193,10 @@ class PageRecorder:
         """Note for which side inputs rows wait."""
         self._awaited = streams
 
+    def held_up(self, transactions: tuple[OpenTransaction, ...]) -> None:
+        """Note which transactions have been open for long."""
+        self._open_transactions = transactions
+
     def slow(self, which: str) -> None:
         """Note that a batch takes long, while it does."""
         self._slow = redacted(which)[:LONGEST_NOTE]
@@ -228,6 +234,7 @@ class PageRecorder:
                     for table, counts in self._remote.items()
                 },
                 awaited=self._awaited,
+                open_transactions=self._open_transactions,
                 slow=self._slow,
                 notes=tuple(self._notes),
                 refused=self._refused,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from streamapp.protocol.driver_report import ReportedWarning
 from streamapp_runtime.driver.batches.batch_result import BatchResult
+from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction
 from streamapp_runtime.driver.page.run_history import HistoryPoint
 from streamapp_runtime.driver.page.running_app import RunningApp
 from streamapp_runtime.lanes.protocol.rejections import RejectionSample
@@ -71,6 +72,7 @@ class RunFacts:
     samples: tuple[RejectionSample, ...] = ()  # of what was left out, the newest last
     remote: Mapping[str, RemoteCounts] = field(default_factory=dict)  # by table
     awaited: tuple[str, ...] = ()  # side inputs without a version, for which rows wait
+    open_transactions: tuple[OpenTransaction, ...] = ()  # that have been open for long in what is read
     slow: str = ""  # of the batch that runs and takes long
     notes: tuple[RunNote, ...] = ()
     refused: tuple[ReportedWarning, ...] = ()

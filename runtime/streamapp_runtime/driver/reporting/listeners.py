@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.retries import OutageNotice
 from streamapp_runtime.driver.batches.run_change import RunChange
+from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction
 from streamapp_runtime.driver.reporting.open_windows import OpenWindows
 from streamapp_runtime.driver.start.launch import Launch
 
@@ -20,6 +21,7 @@ class Listeners:
     outage: Callable[[OutageNotice], None]  # from any thread
     idle: Callable[[], None]
     unended: Callable[[tuple[str, ...]], None]  # side inputs without a version, while nothing else is done
+    held_up: Callable[[tuple[OpenTransaction, ...]], None]  # open for long, in what is read
     left_open: Callable[
         [tuple[OpenWindows, ...], int | None], None
     ]  # at the end of a run, with the watermark

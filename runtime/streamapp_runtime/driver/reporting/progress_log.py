@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
 from streamapp_runtime.driver.batches.run_change import RunChange
+from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction
 from streamapp_runtime.driver.reporting.open_windows import OpenWindows
 from streamapp_runtime.driver.reporting.recent_progress import ProgressPoint, RecentProgress
 from streamapp_runtime.driver.reporting.run_messages import (
@@ -15,6 +16,7 @@ from streamapp_runtime.driver.reporting.run_messages import (
     change_message,
     failure_message,
     idle_message,
+    open_transactions_message,
     open_windows_message,
     outage_message,
     plan_message,
@@ -92,6 +94,10 @@ class ProgressLog:
         if streams and streams != self._unended:
             self.say(waiting_message(streams))
         self._unended = streams
+
+    def held_up(self, transactions: tuple[OpenTransaction, ...]) -> None:
+        """Say which transactions rows wait for the end of, or that they wait for none any more."""
+        self.say(open_transactions_message(transactions))
 
     def left_open(self, waiting: tuple[OpenWindows, ...], watermark: int | None) -> None:
         """Say which windows the run leaves open, and what they wait for."""

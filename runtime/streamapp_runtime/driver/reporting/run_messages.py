@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -15,6 +15,7 @@ from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
 from streamapp_runtime.driver.batches.run_change import ChangeKind, RunChange
 from streamapp_runtime.driver.checkpoints.state_reset import DroppedState
+from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction, open_transactions_text
 from streamapp_runtime.driver.reporting.open_windows import OpenWindows
 from streamapp_runtime.driver.reporting.recent_progress import RecentProgress
 from streamapp_runtime.driver.start.launch import Launch
@@ -221,6 +222,17 @@ def waiting_message(streams: tuple[str, ...]) -> RunMessage:
     text = f"waiting: no version of {listed} has ended yet, and rows that join its table wait until one has; "
     text += "with `versions: nullKey` a record without a key ends it in its partition"
     return RunMessage(text, {"event": "waiting", "message": text, "streams": list(streams)})
+
+
+def open_transactions_message(transactions: Collection[OpenTransaction]) -> RunMessage:
+    """That records behind open transactions cannot be read, or that all can again."""
+    if not transactions:
+        text = "the transactions that had been open for minutes have ended"
+        return RunMessage(text, {"event": "transactionsEnded", "message": text})
+    text = open_transactions_text(transactions)
+    partitions = [str(one.partition) for one in transactions]
+    facts: dict[str, object] = {"event": "transactionsOpen", "message": text, "partitions": partitions}
+    return RunMessage(text, facts, level="warn")
 
 
 def open_windows_message(waiting: OpenWindows, watermark: int | None) -> RunMessage:

@@ -116,9 +116,9 @@ class EmbeddedSystem:
                 for partition in partitions
             }
 
-    def settled(self, partitions: Iterable[Partition]) -> bool:
-        """Always: what is not committed is not written."""
-        return True
+    def open_transactions(self, partitions: Iterable[Partition]) -> Mapping[Partition, int]:
+        """None: what is not committed is not written."""
+        return {}
 
     def fetch_ahead(self, ranges: Sequence[OffsetRange]) -> None:
         """Nothing: what is on this machine is read when it is asked for."""

@@ -160,10 +160,12 @@ class KafkaSystem:
                 return int(batch.column("offset")[place].as_py())
         return end
 
-    def settled(self, partitions: Iterable[Partition]) -> bool:
-        """Whether no transaction is open on these partitions, or was committed and is not yet visible."""
+    def open_transactions(self, partitions: Iterable[Partition]) -> Mapping[Partition, int]:
+        """Where transactions are open, or were committed and are not yet visible: the offset of the first."""
         partition_list = list(partitions)
-        return self._offsets.high_watermarks(partition_list) == self._offsets.stable_ends(partition_list)
+        ends = self._offsets.high_watermarks(partition_list)
+        stable_ends = self._offsets.stable_ends(partition_list)  # asked later: it may be further by now
+        return {one: stable_ends[one] for one in partition_list if stable_ends[one] < ends[one]}
 
     def read(self, partition: Partition, start: int, end: int) -> Iterator[pa.RecordBatch]:
         """The committed records (schema STORED) with start <= offset < end, in order."""

@@ -7,6 +7,8 @@ from typing import Any
 
 from streamapp.graph.nodes import TableNode
 from streamapp.tasks.layouts.split import Split
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction
 from streamapp_runtime.driver.page.app_snapshot import app_snapshot
 from streamapp_runtime.driver.page.run_facts import RunFacts
 from streamapp_runtime.lanes.protocol.rejections import RejectionSample
@@ -284,3 +286,13 @@ def test_a_snapshot_changes_nothing() -> None:
     facts: RunFacts = run.recorder.facts()
     assert app_snapshot(facts) == app_snapshot(facts)
     assert run.recorder.facts() == facts
+
+
+def test_a_transaction_that_stays_open_is_among_what_is_waited_for_until_it_ends() -> None:
+    run = WatchedRun()
+    run.recorder.runs(running(shop(3)))
+    run.recorder.held_up((OpenTransaction(Partition("views", 3), 117),))
+    (sentence,) = waits(shown(run))
+    assert "views#3 from offset 117 on" in sentence
+    run.recorder.held_up(())
+    assert waits(shown(run)) == []
