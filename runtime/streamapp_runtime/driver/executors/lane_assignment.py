@@ -19,9 +19,8 @@ Lanes = Mapping[str, tuple[str, ...]]
 PlaceTasks = Callable[[Collection[str], Mapping[str, str]], TaskPlacement | Refusal]
 """Places all tasks on these processors; given the processor of each task before."""
 
-MOST_RESTORED_ENTRIES: Final = 10_000
-"""A task with no more changelog entries moves to where it has no store: Kafka Streams has the same number, as
-`acceptable.recovery.lag`."""
+MOST_RESTORED_ENTRIES: Final = 1_000_000
+"""A task with no more changelog entries moves to where it has no store: they take it about a second."""
 DECLINED_SECONDS: Final = 60.0
 """How often it is looked again whether tasks can move to a processor that is back."""
 
