@@ -66,6 +66,10 @@ class LaneBinding:
         if not lane.ended or lane.error is not None:
             raise LaneLostError(processor) from lane.error
 
+    def lives(self, processor: str) -> bool:
+        """Always: lanes are threads of this process."""
+        return True
+
     def cancel(self) -> None:
         """End the jobs, whatever their lanes do."""
         self.cancelled.set()

@@ -18,7 +18,7 @@ from pyspark.errors import PySparkException
 
 from streamapp_runtime.driver.executors.lane_partitions import lane_elements, lane_identities
 from streamapp_runtime.driver.executors.session_lanes import close_lanes
-from streamapp_runtime.driver.spark.scala_objects import companion, field_of
+from streamapp_runtime.driver.spark.scala_objects import companion, field_of, sequence
 from streamapp_runtime.driver.spark.session_settings import MEMORY, mebibytes
 from streamapp_runtime.driver.spark.spark_session import (
     close_session,
@@ -117,10 +117,7 @@ class ExecutorPool:
             return
         context: Any = self.session.context
         self._limit(len(needed))
-        jvm, listed = context._jvm, context._jvm.java.util.ArrayList()  # noqa: SLF001 - Python has no killExecutors
-        for executor in surplus:
-            listed.add(executor)
-        ids = jvm.scala.jdk.javaapi.CollectionConverters.asScala(listed).toSeq()
+        ids = sequence(context._jvm, surplus)  # noqa: SLF001 - Python has no killExecutors
         context._jsc.sc().schedulerBackend().killExecutors(ids, False, False, True)  # noqa: SLF001
 
     def _request(self, count: int) -> None:

@@ -19,13 +19,15 @@ from typing import Any, Final
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
 
-from streamapp_runtime.driver.spark.scala_objects import field_of
+from streamapp_runtime.driver.spark.scala_objects import field_of, sequence
 from streamapp_runtime.driver.watch_thread import watching
 
 PATIENCE_SECONDS: Final = 2.0
 """What is over sooner is not asked about."""
 ANSWER_SECONDS: Final = 10.0
 """An executor that has not answered for so long is replaced."""
+GONE_SECONDS: Final = 5.0
+"""How long a cluster may take to say what became of an executor that Spark has no connection to."""
 LOOK_SECONDS: Final = 0.5
 """How often who waits looks for answers."""
 _ASK_SECONDS: Final = 5.0
@@ -40,7 +42,7 @@ class _Question:
     """What one executor was asked last."""
 
     asked_at: float
-    answer: Any  # Spark's future
+    answer: Any  # Spark's future; None where Spark has no connection to whom to ask
     waited_seconds: float = 0.0
     is_answered: bool = False
 
@@ -65,8 +67,7 @@ class ExecutorProbe:
             self._questions = {name: one for name, one in self._questions.items() if name in executors}
             for name in executors:
                 if self._is_silent(name, now, waited_seconds):
-                    del self._questions[name]
-                    self._replace(name)
+                    self._replace(name, self._patience(self._questions.pop(name)))
 
     @contextmanager
     def during(self, executors: Collection[str]) -> Iterator[None]:
@@ -85,16 +86,22 @@ class ExecutorProbe:
         """Whether an executor has left a question unanswered for too long; it is asked when it is time."""
         question = self._questions.get(executor)
         if question is None or (question.is_answered and now - question.asked_at >= _ASK_SECONDS):
-            answer = self._ask(executor)
-            self._questions[executor] = _Question(now, answer, is_answered=answer is None)
+            self._questions[executor] = _Question(now, self._ask(executor))
             return False
-        if not question.is_answered:
-            question.is_answered = bool(question.answer.isCompleted())
-            question.waited_seconds += waited_seconds
-        return not question.is_answered and question.waited_seconds >= self._answer_seconds
+        if question.is_answered:
+            return False
+        if question.answer is None:
+            question.answer = self._ask(executor)  # one that has just come answers a moment later
+        question.is_answered = question.answer is not None and bool(question.answer.isCompleted())
+        question.waited_seconds += waited_seconds
+        return not question.is_answered and question.waited_seconds >= self._patience(question)
+
+    def _patience(self, question: _Question) -> float:
+        """How long an answer may take."""
+        return min(GONE_SECONDS, self._answer_seconds) if question.answer is None else self._answer_seconds
 
     def _ask(self, executor: str) -> Any:
-        """The future of an answer; None where Spark does not know the executor any more."""
+        """The future of an answer; None where Spark has no connection to the executor, or none yet."""
         reached = self._block_managers.getExecutorEndpointRef(executor)
         return reached.get().ask(*self._question) if reached.isDefined() else None
 
@@ -125,16 +132,14 @@ class ExecutorProbe:
         question = class_of(_QUESTION).getConstructors()[0].newInstance(values)
         return question, jvm.scala.reflect.ClassTag.apply(class_of("scala.Option"))
 
-    def _replace(self, executor: str) -> None:
+    def _replace(self, executor: str, seconds: float) -> None:
         """Have what runs on an executor fail, and another one come, as Spark does for want of heartbeats."""
-        _LOG.warning("executor %s has not answered for %g s, and is replaced", executor, self._answer_seconds)
+        _LOG.warning("executor %s has not answered for %g s, and is replaced", executor, seconds)
         # As if the app were to blame: else Spark starts its tasks elsewhere, and the driver hears of nothing.
         reason = self._jvm.org.apache.spark.scheduler.ExecutorProcessLost(
-            f"it has not answered for {self._answer_seconds:g} s", self._jvm.scala.Option.empty(), True
+            f"it has not answered for {seconds:g} s", self._jvm.scala.Option.empty(), True
         )
         backend = self._scala_context.schedulerBackend()
         backend.removeExecutor(executor, reason)
         # `killAndReplaceExecutor` ends no executor that is removed already: it would keep its place for ever.
-        names = self._jvm.java.util.ArrayList()
-        names.add(executor)
-        backend.doKillExecutors(self._jvm.scala.jdk.javaapi.CollectionConverters.asScala(names).toSeq())
+        backend.doKillExecutors(sequence(self._jvm, [executor]))

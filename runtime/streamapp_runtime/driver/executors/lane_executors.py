@@ -119,6 +119,7 @@ class LaneExecutors:
                 lanes.mapPartitions(self._packed(0, incarnation).every_batch),
                 len(processors),
                 partial(self._returned_lane, incarnation),
+                self._lives,
             )
             exchange = ResidentLanes(jobs, processors, server, loss_seconds=self.loss_seconds)
         else:
@@ -133,6 +134,11 @@ class LaneExecutors:
             return None
         frame = self._frame(self._hosts, incarnation, mark_failures=True)
         return JobPerBatch(frame, session_lanes(self.session.context).server)
+
+    def _lives(self, processor: str) -> bool:
+        """Whether the executor of a lane is there."""
+        context = self.session.context
+        return in_one_process(context) or self.bound.get(processor) in live_executors(context)
 
     def _awaited_executors(self, exchange: BatchExchange, processors: Sequence[str]) -> list[str]:
         """The executors whose reports are awaited; those of all lanes where Spark does not say which."""

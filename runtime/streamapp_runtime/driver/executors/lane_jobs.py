@@ -18,6 +18,7 @@ class SparkLaneJobs:
     bound: "RDD[object]"
     lanes: int
     returned: Callable[[int, str], "RDD[object]"]  # that of a lane whose processor has come back
+    lives: Callable[[str], bool]  # whether Spark has a connection to the executor of a processor
 
     def serve(self, number: int, processor: str, ready: Callable[[], None]) -> None:
         """Host a lane until it has ended, or raise what became of it."""

@@ -8,6 +8,7 @@ from pyspark.serializers import NoOpSerializer
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegerType, StructField, StructType
 
+from streamapp_runtime.driver.spark.scala_objects import sequence
 from streamapp_runtime.lanes.protocol.executor_identity import report_identity
 
 SCHEMA = StructType([StructField("lane", IntegerType(), nullable=False)])
@@ -60,13 +61,12 @@ def _partitions(
 ) -> Any:
     """The JVM's RDD with an element of that class for each lane."""
     jvm: Any = context._jvm  # noqa: SLF001 - Python has no makeRDD with locations
-    converters = jvm.scala.jdk.javaapi.CollectionConverters
-    pairs = jvm.java.util.ArrayList()
+    pairs = []
     for lane in range(lanes):
-        locations = jvm.java.util.ArrayList()
+        locations = []
         if executors:
             host, executor = executors[lane]
-            locations.add(f"executor_{host}_{executor}")
-        pairs.add(jvm.scala.Tuple2(element(lane), converters.asScala(locations).toSeq()))
+            locations.append(f"executor_{host}_{executor}")
+        pairs.append(jvm.scala.Tuple2(element(lane), sequence(jvm, locations)))
     tag = jvm.scala.reflect.ClassTag.apply(jvm.java.lang.Class.forName(element_class))
-    return context._jsc.sc().makeRDD(converters.asScala(pairs).toSeq(), tag).toJavaRDD()  # noqa: SLF001
+    return context._jsc.sc().makeRDD(sequence(jvm, pairs), tag).toJavaRDD()  # noqa: SLF001

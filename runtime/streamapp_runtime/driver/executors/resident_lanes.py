@@ -16,6 +16,7 @@ from py4j.protocol import Py4JError
 from pyspark import InheritableThread
 
 from streamapp_runtime.driver.executors.batch_exchange import LaneLostError, LaneResult
+from streamapp_runtime.driver.executors.executor_probe import GONE_SECONDS
 from streamapp_runtime.driver.executors.lane_server import LaneLeft, LaneReport, LaneServer
 from streamapp_runtime.lanes.protocol.batch_orders import Orders
 from streamapp_runtime.lanes.protocol.order_codec import OrderMemory
@@ -38,6 +39,9 @@ class LaneJobs(Protocol):
 
     def serve(self, number: int, processor: str, ready: Callable[[], None]) -> None:
         """Host a lane until it has ended, or raise what became of it; `ready` is called before it begins."""
+
+    def lives(self, processor: str) -> bool:
+        """Whether what a lane was hosted on is still there."""
 
     def cancel(self) -> None:
         """Have all lanes ended."""
@@ -121,7 +125,7 @@ class ResidentLanes:
                         return LaneResult(lane.processor, int(batch), reports)
                 case LaneLeft(number):
                     if lane := self._by_number.get(number):
-                        lane.ended.wait(self._loss_seconds)
+                        self._await_loss(lane)
                         lost = LaneLostError(lane.processor)
                         lane.error = lane.error or lost
                         lane.ended.set()
@@ -193,6 +197,15 @@ class ResidentLanes:
         for lane in self._lanes.values():
             if lane.ended.is_set():
                 raise lane.error or LaneLostError(lane.processor)
+
+    def _await_loss(self, lane: _ServedLane) -> None:
+        """Wait for what Spark says became of a lane whose connection has ended.
+
+        A cluster tells of an executor that ended, and of none on a node that is gone.
+        """
+        seconds = min(GONE_SECONDS, self._loss_seconds)
+        if not lane.ended.wait(seconds) and self._jobs.lives(lane.processor):
+            lane.ended.wait(self._loss_seconds - seconds)
 
     def _wait(self, seconds: float) -> bool:
         """Whether all lanes have ended within so many seconds; those that are lost may never."""

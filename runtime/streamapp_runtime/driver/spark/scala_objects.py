@@ -1,11 +1,20 @@
-"""What py4j does not reach of Scala by itself: singletons, and fields without a getter."""
+"""What py4j does not reach of Scala by itself: singletons, sequences, and fields without a getter."""
 
+from collections.abc import Iterable
 from typing import Any
 
 
 def companion(jvm: Any, name: str) -> Any:
     """A Scala object, which Python cannot name."""
     return jvm.java.lang.Class.forName(f"{name}$").getField("MODULE$").get(None)
+
+
+def sequence(jvm: Any, items: Iterable[object]) -> Any:
+    """An immutable sequence of Scala."""
+    listed = jvm.java.util.ArrayList()
+    for item in items:
+        listed.add(item)
+    return jvm.scala.jdk.javaapi.CollectionConverters.asScala(listed).toSeq()
 
 
 def field_of(instance: Any, name: str) -> Any:

@@ -106,14 +106,21 @@ def is_alive(context: SparkContext) -> bool:
 
 
 def live_executors(context: SparkContext) -> dict[str, str]:
-    """The executors that live, id -> host; none where lanes run in the driver's own process."""
-    listed = context._jsc.sc().statusStore().executorList(True)  # noqa: SLF001 - Spark has no other way
+    """The executors that live, id -> host; none where lanes run in the driver's own process.
+
+    One whose connection has ended is listed by Spark until its cluster says what became of it. A node that is
+    gone says so after minutes.
+    """
+    scala: Any = context._jsc.sc()  # noqa: SLF001 - Spark has no other way
+    listed, backend = scala.statusStore().executorList(True), scala.schedulerBackend()
     hosts = {}
     for index in range(listed.size()):
         executor = listed.apply(index)
         host = executor.hostPort().rpartition(":")[0]
-        if executor.id() != "driver" and host:  # one that is just coming has no address yet
-            hosts[executor.id()] = host
+        name = executor.id()
+        # One that is just coming has no address yet.
+        if name != "driver" and host and backend.isExecutorActive(name):
+            hosts[name] = host
     return hosts
 
 

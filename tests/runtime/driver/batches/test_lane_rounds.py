@@ -59,6 +59,9 @@ class Lanes:
         """Have a lane end without a report."""
         self.may_report[lane].put(False)
 
+    def lives(self, processor: str) -> bool:
+        return True
+
     def cancel(self) -> None:
         for lane in range(3):
             self.lose(lane)

@@ -1,4 +1,4 @@
-"""Real executors are asked whether they are there: one whose process is stopped is replaced, and no other."""
+"""Real executors are asked whether they are there: one that is stopped or cut off is replaced."""
 
 import os
 import sys
@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from streamapp_runtime.driver.executors.executor_probe import LOOK_SECONDS, ExecutorProbe
 from streamapp_runtime.driver.executors.lane_partitions import lane_elements, lane_identities
+from streamapp_runtime.driver.spark.scala_objects import field_of
 from streamapp_runtime.driver.spark.spark_session import close_session, live_executors, open_session
 from tests.harness.machine.app_processes import victims
 from tests.harness.machine.processes import until
@@ -28,10 +29,10 @@ def executors():
     return live_executors(context)
 
 
-def look(done, seconds=60):
+def look(done, seconds=60, asked=executors):
     deadline = time.monotonic() + seconds
     while not done() and time.monotonic() < deadline:
-        probe.look(executors())
+        probe.look(asked())
         time.sleep(LOOK_SECONDS)
     return done()
 
@@ -44,6 +45,14 @@ def stopped():
         yield
     finally:
         os.kill(pid, signal.SIGCONT)
+
+
+def cut_off(executor):
+    # What Spark does on Kubernetes when a connection ends: it waits for the cluster to say what became of it.
+    dispatcher = field_of(field_of(context._jsc.sc().schedulerBackend(), "rpcEnv"), "dispatcher")
+    endpoints = field_of(dispatcher, "endpointRefs").keySet().toArray()
+    (driver,) = [one for one in endpoints if one.getClass().getName().endswith("DriverEndpoint")]
+    assert driver.disableExecutor(executor)
 
 
 until(lambda: len(executors()) == 2, 60)
@@ -61,6 +70,11 @@ with stopped():
     print("another comes:", look(lambda: len(executors()) == 2))
     hosts = [(host, name) for name, host in executors().items()]
     print("both work:", len(set(lane_identities(lane_elements(context, hosts, 2)).values())) == 2)
+before = set(executors())
+lost = min(before)
+cut_off(lost)
+print("one that is cut off does not live:", set(executors()) == before - {lost})
+print("it is replaced:", look(lambda: len(executors()) == 2, asked=lambda: before))
 close_session(session)
 """
 
@@ -74,4 +88,5 @@ def test_an_executor_that_does_not_answer_while_it_is_asked_is_replaced(tmp_path
     assert facts == [
         *("all answer: True", "nobody looked: True"),
         *("one is lost: True", "another comes: True", "both work: True"),
+        *("one that is cut off does not live: True", "it is replaced: True"),
     ]
