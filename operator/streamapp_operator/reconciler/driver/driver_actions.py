@@ -7,7 +7,7 @@ from streamapp_operator.reconciler.facts.pod_state import PodState
 
 @dataclass(frozen=True, slots=True)
 class KeepDriver:
-    """Keep the running driver; one that is silent is looked at again after `seconds`."""
+    """Keep the running driver; one that is silent, or on a silent node, is looked at after `seconds`."""
 
     pod: PodState
     seconds: float | None = None

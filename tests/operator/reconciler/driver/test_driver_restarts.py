@@ -245,6 +245,21 @@ def test_a_driver_whose_node_does_not_answer_is_given_up_after_a_while(sim: Oper
     assert sim.driver()["metadata"]["name"] == "app-driver-2"
 
 
+def test_a_driver_whose_node_does_not_answer_is_looked_at_when_it_counts_as_lost(sim: OperatorSim) -> None:
+    node = f"{sim.namespace}-node"
+    sim.node(node, "True")
+    sim.apply(join(driver={"lostTimeout": "15s"}))
+    sim.settle()
+    sim.begin(node=node)
+    sim.report()
+    sim.settle()
+    sim.node(node, "Unknown")
+    sim.unready("app-driver-1")
+    sim.settle()
+    sim.pass_time(5)
+    assert 9 < sim.settle().seconds < 11
+
+
 def test_a_status_that_was_cleared_by_hand_is_rebuilt(sim: OperatorSim) -> None:
     sim.bring_up(join())
     before = sim.status()
