@@ -50,12 +50,12 @@ class OpenTransactionWatch:
             return
         self._looked_at = now
         offsets = system.open_transactions(set(partitions.values()))
-        found = (
+        transactions = (
             OpenTransaction(partition, offsets[of_topic])
             for partition, of_topic in partitions.items()
             if of_topic in offsets
         )
-        self._since = {one: self._since.get(one, now) for one in found}
+        self._since = {one: self._since.get(one, now) for one in transactions}
         self.lasting = tuple(
             sorted(
                 (one for one, since in self._since.items() if now - since >= _patience(one, own)),
