@@ -74,6 +74,9 @@ class PlayedDriver:
     @property
     def quiet(self) -> bool:
         """Whether nothing goes on here before somebody is woken, or it runs another step."""
+        exchange = self.hosting.exchange
+        if exchange is not None and exchange.binding.returning:
+            return False  # else steps go by before a lane that is started again is there
         return (not self.at_work or self.stuck) and all(lane.quiet for lane in self.hosting.former)
 
     @property

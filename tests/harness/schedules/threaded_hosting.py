@@ -53,15 +53,20 @@ class LaneBinding:
     lanes: dict[str, ServedLane] = field(default_factory=dict)  # by processor
     ordered: dict[str, int] = field(default_factory=dict)  # by processor: the batch that its lane is to serve
     cancelled: threading.Event = field(default_factory=threading.Event)
+    returning: set[str] = field(default_factory=set)  # processors whose lanes are started again
 
     def serve(self, number: int, processor: str, ready: Callable[[], None]) -> None:
         """Return when the lane has ended; LaneLostError once it is lost."""
         lane = self.lanes.get(processor)
-        if lane is None or lane.bound.lane != number:
-            lane = self.start(number, processor)
-            self.ordered.pop(processor, None)
-            self.lanes[processor] = lane
-        ready()
+        try:
+            if lane is None or lane.bound.lane != number:
+                lane = self.start(number, processor)
+                self.ordered.pop(processor, None)
+                self.lanes[processor] = lane
+            ready()
+        finally:
+            self.returning.discard(processor)
+            self.points.note_change()
         self.points.wait_long(lambda: self.cancelled.is_set() or lane.ended or lane.lost)
         if not lane.ended or lane.error is not None:
             raise LaneLostError(processor) from lane.error
@@ -78,7 +83,7 @@ class LaneBinding:
     @property
     def quiet(self) -> bool:
         """Whether no lane does anything before it is woken, or gets another order."""
-        return all(
+        return not self.returning and all(
             lane.quiet and (lane.served >= self.ordered.get(name, 0) or not lane.waiting)
             for name, lane in self.lanes.items()
         )
@@ -146,6 +151,8 @@ class WatchedExchange:
 
     def start(self, processor: str) -> None:
         """Start a lane again."""
+        if processor not in self.exchange._starting:
+            self.binding.returning.add(processor)
         self.exchange.start(processor)
 
     def joined(self) -> Iterator[str]:
