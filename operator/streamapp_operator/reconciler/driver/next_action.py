@@ -136,8 +136,8 @@ def _with_driver(
     hung_in = seconds_until_hung(pod, observed)
     if hung_in == 0.0:
         return StopDriver(pod, ConditionReason.NO_PROGRESS, grace_seconds=HUNG_GRACE_SECONDS)
-    seconds = [left for left in (hung_in, seconds_left) if left is not None]
-    return KeepDriver(pod, _recheck_seconds(min(seconds)) if seconds else None)
+    seconds = seconds_left if hung_in is None else hung_in
+    return KeepDriver(pod, None if seconds is None else _recheck_seconds(seconds))
 
 
 def _without_driver(observed: ObservedPods) -> DriverAction:

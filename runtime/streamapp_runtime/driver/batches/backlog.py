@@ -87,7 +87,7 @@ class Backlog:
 
     def start(self) -> None:
         """Note how far tables have to be filled before they are joined."""
-        self.side_inputs.start(self._spans(self.side_inputs.partitions))
+        self.side_inputs.start(self._spans(self._of_topics(self.side_inputs.partitions)))
 
     def positions(self) -> ReadPositions:
         """Where the tasks are, by their checkpoints."""
@@ -100,12 +100,13 @@ class Backlog:
         """
         side = self.launch.read_order.side
         main = {t: [p for p in parts if p.stream not in side] for t, parts in self.launch.partitions.items()}
-        spans = self._spans([p for parts in main.values() for p in parts] + self.side_inputs.partitions)
+        partitions = [p for parts in main.values() for p in parts] + self.side_inputs.partitions
+        of_topics = self._of_topics(partitions)
+        spans = self._spans(of_topics)
         idle = {task: parts for task, parts in main.items() if task not in busy} if busy else main
         if self.data_loss.give_up_lost(positions.next_of(idle), spans):
             positions, self._inherited = self.positions(), None
-        own_streams = self.launch.read_order.priority
-        self.open_transactions.look(self.system, self._of_topics(spans), own_streams)
+        self.open_transactions.look(self.system, of_topics, self.launch.read_order.priority)
         main_ranges = within_turn(self.launch.turn, pending_ranges(main, positions, spans))
         return [*main_ranges, *self.side_inputs.pending(spans)]
 
@@ -179,8 +180,7 @@ class Backlog:
             event_time.partitions, checkpoints, self.launch.shared, layout, event_time.turn
         )
 
-    def _spans(self, partitions: Collection[Partition]) -> dict[Partition, OffsetSpan]:
-        of_topics = self._of_topics(partitions)
+    def _spans(self, of_topics: Mapping[Partition, Partition]) -> dict[Partition, OffsetSpan]:
         spans = self.system.spans(set(of_topics.values()))
         return {partition: spans[of_topic] for partition, of_topic in of_topics.items()}
 

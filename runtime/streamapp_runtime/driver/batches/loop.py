@@ -49,7 +49,7 @@ from streamapp_runtime.driver.failures import BatchTimeoutError, failure_reason,
 from streamapp_runtime.driver.inputs.batch_budget import BatchBudget
 from streamapp_runtime.driver.inputs.batch_pacing import LONGEST_LOOK_SECONDS, LOOK_SECONDS, BatchPacing
 from streamapp_runtime.driver.inputs.bounded_turns import end_turn
-from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction
+from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction, OpenTransactionWatch
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange, allocate, within_back_pressure
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.state_queries.state_queries import StateQueries
@@ -100,7 +100,6 @@ class Loop:
     queries: StateQueries = field(default_factory=StateQueries)  # of the state, that lanes answer
     number: int = 0  # of the last batch
     awaited: tuple[str, ...] = ()  # side inputs without a version, for which rows have waited for long
-    open_transactions: tuple[OpenTransaction, ...] = ()  # that have been open for long in what is read
     supervisor: LaneSupervisor = field(init=False)
     stores: RememberedStores = field(init=False)
     backlog: Backlog = field(init=False)
@@ -122,7 +121,11 @@ class Loop:
     _longest: float = 0.0  # so many seconds the longest batch took that ended by itself
 
     def __post_init__(self) -> None:
-        self.backlog = Backlog(self.run, self.launch.context.now, data_lost=self.trouble)
+        self.backlog = Backlog(
+            *(self.run, self.launch.context.now),
+            data_lost=self.trouble,
+            open_transactions=OpenTransactionWatch(changed=self.held_up),
+        )
         self.bad_records = BadRecordSearch(self.launch.setup.rejection, self._key_of)
         self.stores = RememberedStores(self.ledger)
         self.queries.begin(self.launch)
@@ -354,7 +357,6 @@ class Loop:
         pending = self.backlog.pending(positions, busy_tasks)
         if self.retries.outage.since is None:
             self.outages.looked()
-        self._note_open_transactions()
         if self._busy_lanes.issuperset(self.supervisor.lanes):
             return self._hear(pending)
         waiting_tasks = self.backlog.waiting(positions)
@@ -374,12 +376,6 @@ class Loop:
         if self.supervisor.bound and ranges:
             self.backlog.forget_read()
         return None if only_asked and not batch.rows_in and not batch.rows_out else batch
-
-    def _note_open_transactions(self) -> None:
-        """Say which transactions have been open for long, whenever they are others."""
-        if (lasting := self.backlog.open_transactions.lasting) != self.open_transactions:
-            self.open_transactions = lasting
-            self.held_up(lasting)
 
     @property
     def _waiting(self) -> str:

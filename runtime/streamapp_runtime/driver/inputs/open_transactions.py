@@ -34,6 +34,7 @@ class OpenTransactionWatch:
     """Notes which transactions have been open for long, of those before which records wait."""
 
     clock: Callable[[], float] = time.monotonic
+    changed: Callable[[tuple[OpenTransaction, ...]], None] = lambda _: None  # called with those that last
     lasting: tuple[OpenTransaction, ...] = ()
     _since: dict[OpenTransaction, float] = field(default_factory=dict)
     _looked_at: float = float("-inf")
@@ -56,12 +57,11 @@ class OpenTransactionWatch:
             if of_topic in offsets
         )
         self._since = {one: self._since.get(one, now) for one in transactions}
-        self.lasting = tuple(
-            sorted(
-                (one for one, since in self._since.items() if now - since >= _patience(one, own)),
-                key=lambda one: (one.partition.stream, one.partition.index),
-            )
-        )
+        lasting = (one for one, since in self._since.items() if now - since >= _patience(one, own))
+        before = self.lasting
+        self.lasting = tuple(sorted(lasting, key=lambda one: (one.partition.stream, one.partition.index)))
+        if self.lasting != before:
+            self.changed(self.lasting)
 
 
 def _patience(transaction: OpenTransaction, own: Collection[str]) -> float:

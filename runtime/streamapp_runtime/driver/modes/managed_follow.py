@@ -69,7 +69,7 @@ class ManagedFollower(ModelFollower):
         self._take_up_edit()
         self._try_candidate()
         self._count()
-        waited_for = (self.loop.awaited, self.loop.open_transactions)
+        waited_for = (self.loop.awaited, self.loop.backlog.open_transactions.lasting)
         if waited_for != self.reported_waits:
             self.reported_waits = waited_for
             self.report()

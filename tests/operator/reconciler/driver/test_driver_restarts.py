@@ -226,10 +226,11 @@ def test_a_driver_whose_node_is_gone_is_given_up_at_once(sim: OperatorSim) -> No
     assert sim.status()["driver"]["lastEnding"]["outcome"] == "lost"
 
 
-def test_a_driver_whose_node_does_not_answer_is_given_up_after_a_while(sim: OperatorSim) -> None:
+def run_on_silent_node(sim: OperatorSim, lost_timeout: str) -> None:
+    """A driver runs, and its node does not answer any more."""
     node = f"{sim.namespace}-node"
     sim.node(node, "True")
-    sim.apply(join(driver={"lostTimeout": "2m"}))
+    sim.apply(join(driver={"lostTimeout": lost_timeout}))
     sim.settle()
     sim.begin(node=node)
     sim.report()
@@ -237,6 +238,10 @@ def test_a_driver_whose_node_does_not_answer_is_given_up_after_a_while(sim: Oper
     sim.node(node, "Unknown")
     sim.unready("app-driver-1")
     sim.settle()
+
+
+def test_a_driver_whose_node_does_not_answer_is_given_up_after_a_while(sim: OperatorSim) -> None:
+    run_on_silent_node(sim, lost_timeout="2m")
     sim.pass_time(119)
     sim.settle()
     assert sim.driver()["metadata"]["name"] == "app-driver-1"
@@ -246,16 +251,7 @@ def test_a_driver_whose_node_does_not_answer_is_given_up_after_a_while(sim: Oper
 
 
 def test_a_driver_whose_node_does_not_answer_is_looked_at_when_it_counts_as_lost(sim: OperatorSim) -> None:
-    node = f"{sim.namespace}-node"
-    sim.node(node, "True")
-    sim.apply(join(driver={"lostTimeout": "15s"}))
-    sim.settle()
-    sim.begin(node=node)
-    sim.report()
-    sim.settle()
-    sim.node(node, "Unknown")
-    sim.unready("app-driver-1")
-    sim.settle()
+    run_on_silent_node(sim, lost_timeout="15s")
     sim.pass_time(5)
     assert 9 < sim.settle().seconds < 11
 

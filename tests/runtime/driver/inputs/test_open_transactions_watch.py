@@ -17,18 +17,9 @@ from streamapp_runtime.driver.inputs.open_transactions import (
 )
 from streamapp_runtime.driver.reporting.run_messages import open_transactions_message
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
+from tests.harness.engine.watched_pages import PageClock
 from tests.harness.kafka.clients import QUIET, created
 from tests.harness.machine.processes import until
-
-
-class Clock:
-    """Seconds that pass as a test says."""
-
-    def __init__(self) -> None:
-        self.now = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture
@@ -46,19 +37,16 @@ def writer(kafka: str, topic: str) -> Producer:
 
 def begun(producer: Producer, topic: str, partition: int, rows: int = 1) -> None:
     producer.begin_transaction()
-    written(producer, topic, partition, rows)
-
-
-def written(producer: Producer, topic: str, partition: int, rows: int) -> None:
     for _ in range(rows):
         producer.produce(topic, b"row", partition=partition)
     assert producer.flush(30) == 0
 
 
 def test_a_transaction_that_stays_open_is_named_until_it_ends(kafka: str, system: KafkaSystem) -> None:
-    topic, clock = created(kafka, 2), Clock()
+    topic, clock = created(kafka, 2), PageClock()
     views = {Partition("views", index): Partition(topic, index) for index in range(2)}
-    watch, producer = OpenTransactionWatch(clock), writer(kafka, topic)
+    changes: list[tuple[OpenTransaction, ...]] = []
+    watch, producer = OpenTransactionWatch(clock, changes.append), writer(kafka, topic)
     begun(producer, topic, 0, rows=3)
     producer.commit_transaction()
     until(lambda: not system.open_transactions(views.values()), 10)
@@ -68,7 +56,7 @@ def test_a_transaction_that_stays_open_is_named_until_it_ends(kafka: str, system
     for _ in range(int(PATIENCE_SECONDS / LOOK_SECONDS) + 1):
         watch.look(system, views, ())
         named.append(watch.lasting)
-        clock.now += LOOK_SECONDS
+        clock.seconds += LOOK_SECONDS
     open_for_long = OpenTransaction(Partition("views", 1), 0)
     assert (named[-1], set(named[:-1])) == ((open_for_long,), {()})
     message = open_transactions_message(watch.lasting)
@@ -77,17 +65,18 @@ def test_a_transaction_that_stays_open_is_named_until_it_ends(kafka: str, system
     until(lambda: not system.open_transactions(views.values()), 10)
     watch.look(system, views, ())
     assert watch.lasting == ()
+    assert changes == [(open_for_long,), ()]
     assert "have ended" in open_transactions_message(watch.lasting).text
 
 
 def test_transactions_that_follow_each_other_are_not_one(kafka: str, system: KafkaSystem) -> None:
-    topic, clock = created(kafka), Clock()
+    topic, clock = created(kafka), PageClock()
     streams, watch = {Partition("views", 0): Partition(topic, 0)}, OpenTransactionWatch(clock)
     producer = writer(kafka, topic)
     for _ in range(3):
         begun(producer, topic, 0)
         watch.look(system, streams, ())
-        clock.now += PATIENCE_SECONDS - 1
+        clock.seconds += PATIENCE_SECONDS - 1
         watch.look(system, streams, ())
         assert watch.lasting == ()
         producer.commit_transaction()
@@ -95,29 +84,29 @@ def test_transactions_that_follow_each_other_are_not_one(kafka: str, system: Kaf
 
 
 def test_of_the_apps_own_streams_a_transaction_is_named_sooner(kafka: str, system: KafkaSystem) -> None:
-    topic, clock = created(kafka), Clock()
+    topic, clock = created(kafka), PageClock()
     streams = {Partition(name, 0): Partition(topic, 0) for name in ("by-user", "views")}
     watch, producer = OpenTransactionWatch(clock), writer(kafka, topic)
     begun(producer, topic, 0)
     for _ in range(2):
         watch.look(system, streams, own={"by-user"})
-        clock.now += OWN_PATIENCE_SECONDS
+        clock.seconds += OWN_PATIENCE_SECONDS
     assert watch.lasting == (OpenTransaction(Partition("by-user", 0), 0),)
     producer.abort_transaction()
 
 
 def test_brokers_are_asked_no_more_often_than_said(kafka: str, system: KafkaSystem) -> None:
-    topic, clock = created(kafka), Clock()
+    topic, clock = created(kafka), PageClock()
     streams, watch = {Partition("views", 0): Partition(topic, 0)}, OpenTransactionWatch(clock)
     watch.look(system, streams, ())
     producer = writer(kafka, topic)
     begun(producer, topic, 0)
-    clock.now += LOOK_SECONDS - 0.1
+    clock.seconds += LOOK_SECONDS - 0.1
     watch.look(system, streams, ())  # not asked, or the transaction would count from here on
-    clock.now += PATIENCE_SECONDS
+    clock.seconds += PATIENCE_SECONDS
     watch.look(system, streams, ())
     assert watch.lasting == ()
-    clock.now += PATIENCE_SECONDS
+    clock.seconds += PATIENCE_SECONDS
     watch.look(system, streams, ())
     assert watch.lasting == (OpenTransaction(Partition("views", 0), 0),)
     producer.abort_transaction()
