@@ -98,8 +98,8 @@ def scan(
 ) -> None:
     """Print the rows of TABLE in order of the key, as of the app's last batch.
 
-    All rows are as of the same batch, however many there are; with batch.independentLanes those of each
-    task are as of one batch of its lane. More than 1,000 are read from a snapshot. It ends where a task
+    Rows of each task are as of one batch of its lane, however many there are; with batch.independentLanes:
+    false all rows are as of the same batch. More than 1,000 are read from a snapshot. It ends where a task
     moves, the app is edited, or very much is written meanwhile; the command says so then and exits with 3.
 
     \b

@@ -6,17 +6,17 @@ stream that grew, where the app wants that.
 """
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Thread
-from typing import Any
+from typing import Any, Final
 
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
 
-from streamapp_runtime.driver.executors.lane_partitions import lane_elements, lane_identities
+from streamapp_runtime.driver.executors.lane_partitions import identity_job, lane_elements
 from streamapp_runtime.driver.executors.session_lanes import close_lanes
 from streamapp_runtime.driver.spark.scala_objects import companion, field_of, sequence
 from streamapp_runtime.driver.spark.session_settings import MEMORY, mebibytes
@@ -30,10 +30,33 @@ from streamapp_runtime.expressions.spark_source import DeferredSession
 
 EXECUTOR_WAIT_SECONDS = 60.0
 """How long new executors are waited for before the change is made without them."""
+WORKER_WAIT_SECONDS = 10.0
+"""How long the Python workers of new executors are waited for."""
+_WORKER_JOB: Final = "streamapp-workers"
+"""The group of the Spark job in which executors start their Python workers."""
 UNLIMITED_WORKERS = 1_000_000
 """So many workers as ever are wanted: where a cluster brings executors by itself."""
 _NUMBERS = iter(range(1_000, 1_000_000))
 """Spark numbers the workers of one JVM; those it began with have the small numbers."""
+
+
+@dataclass(slots=True)
+class _Growth:
+    """Executors that were asked for in addition to those that there were."""
+
+    count: int  # of all of them
+    before: frozenset[str]
+    begun: float
+    workers: Thread | None = None  # in which the new ones start their Python workers
+    workers_begun: float = 0.0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is waited for any more: the new ones have their workers, or took too long."""
+        now = time.monotonic()
+        if self.workers is None:
+            return now - self.begun >= EXECUTOR_WAIT_SECONDS
+        return not self.workers.is_alive() or now - self.workers_begun >= WORKER_WAIT_SECONDS
 
 
 @dataclass(slots=True)
@@ -44,19 +67,30 @@ class ExecutorPool:
     session: DeferredSession
     prepare: Callable[[SparkContext], None]  # sets what a new session needs
     workers: int  # of the cluster in the driver's JVM; 1 where there is none
-    _requested: tuple[int, float] | None = None  # for how many, and when
+    _growth: _Growth | None = None
 
     def ready(self, count: int) -> bool:
-        """Whether so many can be given work. They are asked for, and waited for, but not for ever."""
-        if in_one_process(self.session.context) or len(live_executors(self.session.context)) >= count:
-            self._requested = None
+        """Whether so many can be given work: those that are asked for have their Python workers then.
+
+        They are waited for, but not for ever.
+        """
+        if in_one_process(self.session.context):
             return True
-        if self._requested is None or self._requested[0] != count:
+        executors = live_executors(self.session.context)
+        growth = self._growth
+        if growth is None or growth.count != count:
+            if len(executors) >= count:
+                self._growth = None
+                return True
             self._request(count)
-            self._requested = count, time.monotonic()
-        if time.monotonic() - self._requested[1] < EXECUTOR_WAIT_SECONDS:
+            self._growth = growth = _Growth(count, frozenset(executors), time.monotonic())
+        if growth.workers is None and len(executors) >= count:
+            new = {name: host for name, host in executors.items() if name not in growth.before}
+            growth.workers, growth.workers_begun = self._begin_workers(new), time.monotonic()
+        if not growth.is_over:
             return False
-        self._requested = None
+        self._end_workers(growth.workers)
+        self._growth = None
         return True
 
     def request(self, count: int) -> None:
@@ -74,22 +108,32 @@ class ExecutorPool:
 
         The job is given up when it is not over in time, or its results are not wanted any more.
         """
-        job = Thread(target=self._identify, daemon=True)
-        job.start()
+        job = self._begin_workers(live_executors(self.session.context))
         deadline = time.monotonic() + seconds
         while job.is_alive() and not until() and time.monotonic() < deadline:
             job.join(0.05)
-        if job.is_alive():
-            self.session.context.cancelAllJobs()
+        self._end_workers(job)
 
-    def _identify(self) -> None:
-        executors = live_executors(self.session.context)
+    def _begin_workers(self, executors: Mapping[str, str]) -> Thread:
+        """Have these executors run a first job, whose task starts a Python worker."""
+        context = self.session.context
         hosts = [(host, name) for name, host in executors.items()]
-        lanes = lane_elements(self.session.context, hosts, len(executors))
-        with suppress(
-            PySparkException, Py4JError, OSError
-        ):  # an executor was lost: the first batch hears of it
-            lane_identities(lanes)
+        identities = identity_job(lane_elements(context, hosts, len(hosts)))
+
+        def run() -> None:
+            context.setJobGroup(_WORKER_JOB, "start the Python workers")
+            # Where an executor was lost, the first batch hears of it.
+            with suppress(PySparkException, Py4JError, OSError):
+                identities.collect()
+
+        job = Thread(target=run, daemon=True)
+        job.start()
+        return job
+
+    def _end_workers(self, job: Thread | None) -> None:
+        """Give up the job that starts workers, if it is not over."""
+        if job is not None and job.is_alive():
+            self.session.context.cancelJobGroup(_WORKER_JOB)
 
     def renewed(self, count: int) -> DeferredSession | None:
         """A new session where this one is too small for ever; the lanes of the old one have to be closed."""

@@ -19,8 +19,15 @@ LAYER_VARIABLE: Final = "STREAMAPP_LAYER"
 
 def lane_identities(lanes: "RDD[bytes]") -> dict[int, str]:
     """The executor on which each lane finds itself, as its worker reports it."""
+    return dict(identity_job(lanes).collect())
+
+
+def identity_job(lanes: "RDD[bytes]") -> "RDD[tuple[int, str]]":
+    """The same before it runs. Its environment is settled, so that another thread may run it."""
     use_workers_of_layer(lanes.context, 0)
-    return dict(lanes.mapPartitionsWithIndex(report_identity).collect())
+    identities = lanes.mapPartitionsWithIndex(report_identity)
+    identities.id()  # makes it, with the environment as it is now
+    return identities
 
 
 def use_workers_of_layer(context: SparkContext, number: int) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import socket
+from collections import deque
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 
@@ -18,6 +19,7 @@ def executor_identity() -> str:
     return blake2b("\n".join(identity_parts).encode(), digest_size=8).hexdigest()
 
 
-def report_identity(lane: int, _elements: Iterable[object]) -> Iterator[tuple[int, str]]:
-    """Say of a lane where it is."""
+def report_identity(lane: int, elements: Iterable[object]) -> Iterator[tuple[int, str]]:
+    """Say of a lane where it is; Spark keeps a worker that has read all of its elements, and ends others."""
+    deque(elements, maxlen=0)
     yield lane, executor_identity()

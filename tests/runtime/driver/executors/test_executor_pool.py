@@ -1,0 +1,58 @@
+"""Executors that are added to real ones have their Python workers before they are given a lane."""
+
+import os
+import sys
+from pathlib import Path
+
+from streamapp_runtime.crash_points import VARIABLE
+from tests.harness.machine.processes import Child
+
+DRIVER = """
+import sys
+from pathlib import Path
+from threading import Thread
+from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
+from streamapp_runtime.driver.executors.lane_partitions import lane_elements
+from streamapp_runtime.driver.spark.spark_session import close_session, live_executors, open_session
+from tests.harness.machine.app_processes import victims
+from tests.harness.machine.processes import until
+
+folder = Path(sys.argv[1])
+session = open_session("pool", 2)
+context = session.context
+pool = ExecutorPool("pool", session, lambda _: None, 2)
+until(lambda: pool.present == 2, 60)
+print("those that are there need nothing:", pool.ready(2) and not victims(folder)["daemon"])
+
+
+def hold(_):
+    # As lanes do that stay: no other task runs on such an executor.
+    (folder / "held").touch()
+    until(lambda: (folder / "released").exists(), 120)
+    return ()
+
+
+hosts = [(host, name) for name, host in live_executors(context).items()]
+lanes = Thread(target=lane_elements(context, hosts, 2).mapPartitions(hold).count)
+lanes.start()
+until(lambda: len(victims(folder)["worker"]) == 2, 60)
+print("a third is waited for:", not pool.ready(3))
+until(lambda: pool.ready(3), 60)
+print("it has a worker:", pool.present == 3 and len(victims(folder)["worker"]) == 3)
+print("it is there:", pool.ready(3))
+(folder / "released").touch()
+lanes.join()
+close_session(session)
+"""
+
+
+def test_a_new_executor_is_ready_when_it_has_a_worker(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", DRIVER, tmp_path]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[4]), VARIABLE: str(tmp_path)}
+    with Child(command, tmp_path / "driver.log", environment) as driver:
+        assert driver.wait(240) == 0, driver.said()
+    facts = [line for line in driver.said().splitlines() if line.endswith((": True", ": False"))]
+    assert facts == [
+        *("those that are there need nothing: True", "a third is waited for: True"),
+        *("it has a worker: True", "it is there: True"),
+    ]
