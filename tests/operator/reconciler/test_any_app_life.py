@@ -24,6 +24,7 @@ from tests.harness.api_server.mortal_cluster import KilledError, Mortal
 from tests.harness.operator.operator_sim import START, OperatorSim
 from tests.harness.operator.small_apps import join
 
+POD_PATH = "/api/v1/namespaces/shop/pods"
 KILLS = st.integers(1, 12)
 LIVE_EDITS = st.sampled_from(
     [{"processors": 1}, {"processors": 3}, {"batch": {"rows": 7}}, {"restartPolicy": {"backoff": "1s"}}]
@@ -71,10 +72,10 @@ class Lives(RuleBasedStateMachine):
         if "-driver-" not in path or "/pods/" not in path:
             return
         assert path not in self.incarnations, "two drivers of one incarnation"
-        self.incarnations.append(path)
         if is_standby(made):
             assert self.sim.successors() == [], f"{path} was made beside another successor"
-            return
+            return  # its number is needed once it takes over; whoever clears the status has it forgotten
+        self.incarnations.append(path)
         left = self._working_pods()
         assert left == [], f"{path} was made while {left} may still work"
         announced = self.sim.status()["driver"]["incarnation"]
@@ -92,6 +93,7 @@ class Lives(RuleBasedStateMachine):
             its_executors = f"app-{incarnation}-exec-"
             left = [name for name in self._working_pods() if not name.startswith(its_executors)]
             assert left == [successor], "another pod may still work"
+            self.incarnations.append(f"{POD_PATH}/{successor}")
 
     def _working_pods(self) -> list[str]:
         return [

@@ -92,7 +92,9 @@ def next_action(
         return NoDriver()
     at_once = successor_is_ready and history.failures <= 1
     seconds_to_wait = 0.0 if at_once else _start_not_before(history, limit) - observed.now
-    return DelayStart(seconds_to_wait) if seconds_to_wait > 0 else StartDriver(next_incarnation)
+    if seconds_to_wait > 0:
+        return DelayStart(seconds_to_wait)
+    return _await_other_standbys(observed, next_incarnation) or StartDriver(next_incarnation)
 
 
 def seconds_until_lost(pod: PodState, observed: ObservedPods) -> float | None:
@@ -149,6 +151,20 @@ def _without_driver(observed: ObservedPods) -> DriverAction:
         f"{len(observed.executors)} executors of the last driver are ending",
         _soonest_recheck(observed.executors, observed),
     )
+
+
+def _await_other_standbys(observed: ObservedPods, next_incarnation: int) -> DriverAction | None:
+    """Wait for standby drivers that were given up: they count as drivers once a later one is announced."""
+    ending = [
+        pod
+        for pod in observed.successors
+        if incarnation_of(pod) < next_incarnation
+        and pod.life is not PodLifecycle.ENDED
+        and seconds_until_lost(pod, observed) != 0.0
+    ]
+    if not ending:
+        return None
+    return AwaitPods(f"standby driver {ending[0].name} is ending", _soonest_recheck(ending, observed))
 
 
 def _soonest_recheck(pods: Iterable[PodState], observed: ObservedPods) -> float:

@@ -67,4 +67,4 @@ def _phase_of_action(findings: Findings) -> Phase:
             return Phase.RESTARTING
     if findings.driver.finished is not None:
         return Phase.COMPLETED if findings.driver.finished is ConditionReason.COMPLETED else Phase.FAILED
-    return Phase.RUNNING if findings.running or findings.ended else Phase.LAUNCHING
+    return Phase.RUNNING if findings.processing or findings.ended else Phase.LAUNCHING

@@ -61,6 +61,13 @@ EARLY_EXECUTOR_SECONDS: Final = 60.0
 """How long a driver that is to take over waits for executors before it says that it is ready."""
 
 
+def takes_over(own: int, wanted: int) -> bool:
+    """Whether the driver of an incarnation is wanted; StoppedError where a later one is: it was given up."""
+    if wanted > own:
+        raise StoppedError
+    return wanted == own
+
+
 @dataclass(slots=True)
 class Managed:
     """A run under an operator."""
@@ -234,7 +241,7 @@ class Managed:
         pool.start_workers(lambda: stop.is_set() or self._is_to_take_over(), EARLY_EXECUTOR_SECONDS)
 
     def _is_to_take_over(self) -> bool:
-        return self.transport.incarnation() >= self.environment.incarnation
+        return takes_over(self.environment.incarnation, self.transport.incarnation())
 
     def _await_other(self, stop: StopFlag, other_than: WantedState | None) -> WantedState:
         """What is wanted of a driver of this app, once it is something else."""

@@ -132,7 +132,7 @@ def test_executors_with_claims_wait_for_those_of_the_last_driver(sim: OperatorSi
 
 
 def test_a_standby_gives_way_to_one_with_executors_where_the_driver_can_wait(sim: OperatorSim) -> None:
-    sim.bring_up(join(driver={"standby": True}))
+    sim.bring_up(join(driver={"standby": True}, onPartitionChange="restart"))
     (standby,) = sim.successors()
     assert not has_early_executors(standby)
     sim.pass_time(60)
@@ -335,3 +335,18 @@ def _passes(port: int, path: str) -> bool:
         return False
     except OSError:
         return False
+
+
+def test_no_driver_is_made_beside_a_standby_that_is_ending(sim: OperatorSim) -> None:
+    sim.bring_up(join(driver={"standby": True}))
+    assert [_name(pod) for pod in sim.successors()] == ["app-driver-2"]
+    sim.edit(driver={"standby": False})
+    sim.settle()
+    assert "deletionTimestamp" in sim.pod("app-driver-2")["metadata"]
+    sim.remove("app-driver-1")
+    sim.settle()
+    assert sim.names("pods") == ["app-driver-2"]
+    assert sim.condition("Progressing")["message"] == "standby driver app-driver-2 is ending"
+    sim.remove("app-driver-2")
+    sim.settle()
+    assert sim.names("pods") == ["app-driver-3"]

@@ -60,6 +60,8 @@ def test_scaling_is_live(sim: OperatorSim) -> None:
     assert len(model.processors) == 4
     assert sorted(map(len, model.assignment().values())) == [2, 2, 2, 2]
     assert sim.says("Progressing") == ("True", "ModelChanged")
+    assert sim.says("Ready") == ("True", "Running")
+    assert sim.status()["phase"] == "Running"
     sim.report()
     sim.settle()
     assert sim.says("Ready") == ("True", "Running")
