@@ -42,6 +42,7 @@ MEASURED = (
     "engine.overhead",
     "engine.lanes",
     "engine.slow_lane",
+    "engine.even_lanes",
     "engine.viewers",
     "engine.lost_lane",
     "engine.changelog",

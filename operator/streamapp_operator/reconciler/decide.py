@@ -53,6 +53,7 @@ from streamapp_operator.reconciler.writes.planned_writes import (
     expires_in,
     locality_events,
 )
+from streamapp_operator.reconciler.writes.published_model import growth_events
 from streamapp_operator.reconciler.writes.reconcile_decision import ReconcileDecision, StatusEvent
 from streamapp_operator.reconciler.writes.restores import restores
 
@@ -92,6 +93,7 @@ def _decision(findings: Findings) -> ReconcileDecision:
     events = (
         *status_events(facts.status, status),
         *move_events(facts.status, status, findings.report.moved if findings.report else {}),
+        *growth_events(findings),
         *locality_events(findings, writes_before),
         *_autoscaling_events(findings),
     )

@@ -89,7 +89,7 @@ class Spec(Part):
     state: Annotated[State, Effect.REFUSED] = State()
     """Where local state is kept."""
     on_partition_change: Annotated[Literal["restart", "live"], Needs(Capability.CLUSTER), Effect.LIVE] = (
-        "restart"
+        "live"
     )
     """How added partitions of an input are applied: with a restart of the driver, or between two batches."""
     on_configuration_change: Annotated[

@@ -63,7 +63,7 @@ class Driver(Part):
     """Further Spark settings; those that StreamApp depends on are refused."""
     service_account_annotations: AccountAnnotations = {}
     """Annotations of the account that is made for the driver, by which clouds give it an identity."""
-    lost_timeout: LongDuration = "15s"
+    lost_timeout: LongDuration = "10s"
     """When a driver whose node is not ready, or that is not gone in time, is given up and force-deleted."""
     standby: bool = False
     """Whether a second driver is kept warm, which takes over where the first one fails; takes its memory."""

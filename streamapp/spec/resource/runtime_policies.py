@@ -24,7 +24,7 @@ class Batch(Part):
     """How long a record may take from arrival to commit: batches wait for more meanwhile. 0s: they do not."""
     timeout: Annotated[ShortDuration, Needs(Capability.RUNNING)] = "10m"
     """How long a batch with records may take before it is ended and tried again; 0s: as long as it wants."""
-    independent_lanes: Annotated[bool, Needs(Capability.RUNNING)] = False
+    independent_lanes: Annotated[bool, Needs(Capability.RUNNING)] = True
     """Whether lanes do not wait for each other: one that is slow, lost or full stops only what needs it."""
 
 

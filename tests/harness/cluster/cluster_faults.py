@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tests.harness.cluster.app_namespace import LIMIT, Space
 from tests.harness.cluster.chart_installation import Installation
-from tests.harness.cluster.cluster_broker import kill_process_of_broker
+from tests.harness.cluster.cluster_broker import grow, kill_process_of_broker
 from tests.harness.cluster.waiting import until
 
 Disturb = Callable[[Space], None]
@@ -47,6 +47,22 @@ def delete_executor(space: Space) -> None:
     space.kubectl("delete", "pod", name, "--wait=false")
 
 
+KILLS: Final = 10
+"""So many executors of one driver are killed one after another: more than Spark allows an app unless told."""
+
+
+def kill_executors(space: Space) -> None:
+    """The JVMs of ten executors, each when all work again; the driver has to be the same in the end."""
+    driver, killed = space.driver(space.name), set[str]()
+    for _ in range(KILLS):
+        until(partial(_executors_missing, space, killed), LIMIT)
+        executor = min(_running_executors(space) - killed)
+        killed.add(executor)
+        space.kubectl("exec", executor, "--", "pkill", "-KILL", "-f", "KubernetesExecutorBackend")
+    until(partial(_executors_missing, space, killed), LIMIT)
+    assert space.driver(space.name) == driver, "the driver ended with its executors"
+
+
 def kill_driver(space: Space) -> None:
     """The driver's process."""
     space.kubectl("exec", space.driver(space.name), "--", "pkill", "-KILL", "-f", "streamapp drive")
@@ -80,6 +96,18 @@ def scale(space: Space) -> None:
     for processors in (3, 2):
         space.kubectl("scale", f"streamapp/{space.name}", f"--replicas={processors}")
         until(partial(_not_scaled, space, processors), LIMIT)
+
+
+def grow_topic(space: Space, partitions: int) -> None:
+    """The views get more partitions; it is over when the app runs by a job model that has them."""
+    version = _model_version(space)
+    grow(space.cluster, f"{space.name}.views", partitions)
+    until(lambda: _not_grown(space, version), LIMIT)
+
+
+def restart_for_growth(space: Space) -> None:
+    """An edit by which added partitions are applied with another driver."""
+    space.edit(space.name, onPartitionChange="restart")
 
 
 @contextmanager
@@ -182,10 +210,15 @@ FAULTS: Mapping[str, Fault] = {
     "the Python workers of an executor are killed": Fault(kill_workers, 60, 60),
     "the JVM of an executor is killed": Fault(kill_executor, 60, 90),
     "the pod of an executor is deleted": Fault(delete_executor, 60, 90),
+    "ten executors are killed, one after another": Fault(kill_executors, 60, 90),
     "the driver is killed": Fault(kill_driver, 90, 90),
     "the pod of the driver is deleted": Fault(delete_driver, 90, 90),
     "an edit needs another driver": Fault(restart_driver, 60, 60),
     "a processor is added and removed": Fault(scale, 60, 60),
+    "a topic gets more partitions": Fault(partial(grow_topic, partitions=8), 60, 60),
+    "the same, with onPartitionChange: restart": Fault(
+        partial(grow_topic, partitions=16), 60, 60, restart_for_growth
+    ),
     "the only broker is killed": Fault(kill_broker, 60, 60),
     "the node of the driver is drained": Fault(drain_driver, 120, 120),
     "a node with an executor loses its power for 60 s": Fault(kill_other_node, 60, 90),
@@ -208,6 +241,37 @@ def _no_standby(space: Space) -> list[str]:
     conditions = [one for pod in others for one in pod["status"].get("conditions") or ()]
     is_ready = any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
     return [] if is_ready else [f"{len(others)} other drivers, none ready"]
+
+
+def _running_executors(space: Space) -> set[str]:
+    """The executors whose processes run."""
+    return {
+        str(pod["metadata"]["name"])
+        for pod in space.pods(space.name, "executor")
+        for container in pod["status"].get("containerStatuses") or ()
+        if container["ready"]
+    }
+
+
+def _executors_missing(space: Space, killed: set[str]) -> list[str]:
+    """Whether fewer executors than wanted run, besides those that were killed, or not all of them work."""
+    running = _running_executors(space) - killed
+    app = space.app(space.name)
+    wanted, report = int(app["spec"]["processors"]), space.condition(space.name, "Ready")["message"]
+    works = len(running) == wanted and report.startswith(("all processors work", "all tasks run"))
+    return [] if works else [f"{sorted(running)} run, {wanted} are wanted: {report}"]
+
+
+def _model_version(space: Space) -> int:
+    return int(space.status(space.name)["jobModel"]["version"])
+
+
+def _not_grown(space: Space, version: int) -> list[str]:
+    """Whether the app does not yet run by a job model that is newer than this one."""
+    newest = _model_version(space)
+    conditions = {kind: space.condition(space.name, kind).get("status") for kind in ("Ready", "Progressing")}
+    is_over = newest > version and conditions == {"Ready": "True", "Progressing": "False"}
+    return [] if is_over else [f"job model {newest} after {version}, {conditions}"]
 
 
 def _not_scaled(space: Space, processors: int) -> list[str]:

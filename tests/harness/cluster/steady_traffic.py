@@ -142,6 +142,7 @@ class SteadyTraffic:
                 "linger.ms": 5,
                 "queue.buffering.max.messages": 2_000_000,
                 "message.timeout.ms": 600_000,
+                "topic.metadata.refresh.interval.ms": 1_000,  # well within the app's `partitionSettle`
                 "log_level": 0,
             }
         )

@@ -255,7 +255,7 @@ def growth_refused(sim: OperatorSim) -> None:
 
 
 def growth_under_way(sim: OperatorSim) -> None:
-    sim.bring_up(join())
+    sim.bring_up(join(onPartitionChange="restart"))
     sim.report(counts={"views": 16, "users": 8})
     sim.settle()
 

@@ -46,16 +46,16 @@ def test_a_growth_of_a_stream_with_state_brings_no_task_and_keys_stay_with_their
         "With 8 partitions instead of 4: 4 tasks as before. The new partitions are read by the tasks that"
         " hold the state of their keys: views#4 by Partition 0, views#5 by Partition 1,"
         " views#6 by Partition 2, views#7 by Partition 3."
-        " The app restarts for it (onPartitionChange: restart)."
+        " The app takes them up between two batches, without a restart (onPartitionChange: live)."
     )
 
 
 def test_a_growth_without_state_brings_tasks() -> None:
-    said = outlook(sample(SENT, onPartitionChange="live"), 6)
+    said = outlook(sample(SENT, onPartitionChange="restart"), 6)
     assert said.text == (
         "With 6 partitions instead of 4: 6 tasks instead of 4. The new partitions are read by 2 new tasks"
-        " without state: views#4 by Partition 4, views#5 by Partition 5. The app takes them up between"
-        " two batches, without a restart (onPartitionChange: live)."
+        " without state: views#4 by Partition 4, views#5 by Partition 5. The app restarts for"
+        " it (onPartitionChange: restart)."
     )
 
 

@@ -127,7 +127,7 @@ APP: dict[str, Any] = {
     "broadcast_inputs": ["rates#[0-3]"],
     "placement": Placement(location="volume"),
     "state": State(persistent_volume_claim=Claim(size="1Gi"), reclaim_policy="Delete"),
-    "on_partition_change": "live",
+    "on_partition_change": "restart",
     "on_configuration_change": "restart",
     "partition_settle": "1m",
     "monitor": Monitor(interval="1m"),

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from streamapp.author.app_warnings import app_warnings
+from streamapp.plan.render.wording import listed
 from streamapp.protocol.driver_report import DriverState
 from streamapp.protocol.report_codec import MOST_WARNINGS
 from streamapp.spec.problem import with_path
@@ -40,6 +41,8 @@ from streamapp_operator.reconciler.status.app_condition import (
     unknown_condition,
 )
 
+MOST_NAMED = 5
+"""Processors that are named where tasks wait for them."""
 _FAILURES = {ConditionReason.RESTARTS_EXHAUSTED, ConditionReason.DRIVER_FAILED}
 """How a driver may have ended for good, other than by having done its work."""
 
@@ -388,8 +391,26 @@ def _running_generation(findings: Findings) -> int:
 
 
 def _work_text(findings: Findings) -> str:
-    moved = findings.report.moved if findings.report else {}
+    report = findings.report
+    moved = report.moved if report else {}
+    if missing := _missing_processors(findings):
+        waiting = sum(map(len, missing.values()))
+        return f"{waiting} tasks wait for {listed(sorted(missing), MOST_NAMED)}"
     return f"all tasks run; away from their processors: {len(moved)}" if moved else "all processors work"
+
+
+def _missing_processors(findings: Findings) -> dict[str, list[str]]:
+    """The processors without a lane of which tasks wait, by the report of a driver that runs the model."""
+    report, model = findings.report, findings.model_in_force
+    if report is None or model is None or report.model_version != model.version or not report.binding:
+        return {}
+    missing: dict[str, list[str]] = {}
+    for processor, tasks in model.assignment().items():
+        for task in tasks:
+            current = report.moved.get(task, processor)
+            if current not in report.binding:
+                missing.setdefault(current, []).append(task)
+    return missing
 
 
 def _processors(findings: Findings) -> int:

@@ -1,16 +1,19 @@
 """The job model as it is published to the driver: when, and in what form."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from streamapp.protocol import message_names
 from streamapp.protocol.accepted_app import encode_accepted
 from streamapp.protocol.wanted_state import WantedState, encode_wanted
 from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.reconciler.condition_reasons import ConditionReason
 from streamapp_operator.reconciler.config_maps.config_map_objects import job_model_config_map
 from streamapp_operator.reconciler.driver.driver_actions import KeepDriver, StartDriver
 from streamapp_operator.reconciler.findings import Findings
 from streamapp_operator.reconciler.planning.model_update import ModelUpdate
 from streamapp_operator.reconciler.pods.driver_pod import generation_of
+from streamapp_operator.reconciler.writes.reconcile_decision import StatusEvent
 
 
 def publishes_model(findings: Findings, update: ModelUpdate) -> bool:
@@ -29,6 +32,15 @@ def publishes_model(findings: Findings, update: ModelUpdate) -> bool:
     accepted_text = encode_accepted(target.accepted) if target else desired.accepted
     published = (desired.wanted, desired.accepted, desired.candidate)
     return (_for_driver(findings, update.wanted), accepted_text, _candidate_text(findings)) != published
+
+
+def growth_events(findings: Findings) -> Iterator[StatusEvent]:
+    """An event where the running driver is given added partitions; a restart for them has one of its own."""
+    update = findings.model
+    if not isinstance(update, ModelUpdate) or not isinstance(findings.action, KeepDriver):
+        return
+    if update.tasks_changed and update.grown and publishes_model(findings, update):
+        yield StatusEvent("Normal", ConditionReason.PARTITIONS_GREW, "; ".join(update.grown))
 
 
 def _candidate_text(findings: Findings) -> str:

@@ -113,7 +113,7 @@ def test_times_of_an_operator_whose_clock_was_ahead_hold_nothing_back(sim: Opera
 
 
 def test_a_moment_to_settle_that_began_by_a_clock_ahead_begins_anew(sim: OperatorSim) -> None:
-    sim.bring_up(join())
+    sim.bring_up(join(onPartitionChange="restart"))
     sim.report(counts={"views": 16, "users": 8})
     sim.settle()
     assert sim.says("Progressing") == ("True", "PartitionsGrew")

@@ -23,7 +23,7 @@ LIVE: dict[str, dict[str, Any]] = {
     "spec.partitionSettle": {"partitionSettle": "1s"},
     "spec.placement.hostAffinity": {"placement": {"hostAffinity": False}},
     "spec.restartPolicy.backoff": {"restartPolicy": {"backoff": "1s"}},
-    "spec.onPartitionChange": {"onPartitionChange": "live"},
+    "spec.onPartitionChange": {"onPartitionChange": "restart"},
     "spec.takeOver": {"takeOver": True},
     "spec.config.job.control.interval": {"config": {"job.control.interval": "5"}},
     "spec.ttlSecondsAfterFinished": {"ttlSecondsAfterFinished": 9},

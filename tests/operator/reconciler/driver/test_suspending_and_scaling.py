@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from streamapp.protocol.driver_report import ExecutorBinding
 from tests.harness.api_server.mortal_cluster import KilledError, Mortal
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.simulated_cluster import incarnation_in
@@ -133,3 +134,15 @@ def test_an_edit_that_is_taken_back_before_it_was_acted_on_leaves_no_trace(sim: 
     sim.end(code=3)
     sim.settle()
     assert sim.status()["driver"]["lastEnding"]["outcome"] == "retry"
+
+
+def test_tasks_that_wait_for_a_lost_processor_are_told(sim: OperatorSim) -> None:
+    sim.bring_up(join())
+    assert sim.condition("Ready")["message"] == "all processors work"
+    sim.report(binding={"processor-0": ExecutorBinding("node-a", "1")})
+    sim.settle()
+    assert sim.condition("Ready")["message"] == "4 tasks wait for processor-1"
+    moved = dict.fromkeys(sim.model().assignment()["processor-1"], "processor-0")
+    sim.report(binding={"processor-0": ExecutorBinding("node-a", "1")}, moved=moved)
+    sim.settle()
+    assert sim.condition("Ready")["message"] == "all tasks run; away from their processors: 4"

@@ -32,7 +32,7 @@ EDITS: dict[str, Any] = {
     "spec.broadcastInputs": {"broadcastInputs": ["views#0"]},
     "spec.placement": {"placement": {"hostAffinity": False}},
     "spec.state": {"state": {"persistentVolumeClaim": {"size": "1Gi"}}},
-    "spec.onPartitionChange": {"onPartitionChange": "live"},
+    "spec.onPartitionChange": {"onPartitionChange": "restart"},
     "spec.onConfigurationChange": {"onConfigurationChange": "restart"},
     "spec.partitionSettle": {"partitionSettle": "0s"},
     "spec.monitor": {"monitor": {"enabled": False}},

@@ -17,7 +17,7 @@ def grow(sim: OperatorSim) -> None:
 
 
 def test_a_growth_is_taken_up_with_a_restart_after_a_moment(sim: OperatorSim) -> None:
-    sim.bring_up(join())
+    sim.bring_up(join(onPartitionChange="restart"))
     sim.report(counts=GROWN)
     outcome = sim.settle()
     assert incarnation_in(sim.driver()) == 1
@@ -36,8 +36,8 @@ def test_a_growth_is_taken_up_with_a_restart_after_a_moment(sim: OperatorSim) ->
     assert sim.status()["driver"]["lastEnding"]["reason"] == "PartitionsGrew"
 
 
-def test_a_growth_is_told_as_one_event(sim: OperatorSim) -> None:
-    sim.bring_up(join())
+def test_a_growth_with_a_restart_is_told_as_one_event(sim: OperatorSim) -> None:
+    sim.bring_up(join(onPartitionChange="restart"))
     sim.report(counts=GROWN)
     sim.settle()
     sim.settle()
@@ -45,10 +45,13 @@ def test_a_growth_is_told_as_one_event(sim: OperatorSim) -> None:
     assert told == [("Normal", "PartitionsGrew", "views grew from 8 to 16 partitions")]
 
 
-def test_a_growth_may_be_taken_up_live(sim: OperatorSim) -> None:
-    sim.bring_up(join(onPartitionChange="live"))
+def test_a_growth_is_taken_up_live_and_told_once(sim: OperatorSim) -> None:
+    sim.bring_up(join())
     sim.report(counts=GROWN)
     sim.settle()
+    sim.settle()
+    told = [one for one in sim.events() if one[1] == "PartitionsGrew"]
+    assert told == [("Normal", "PartitionsGrew", "views grew from 8 to 16 partitions")]
     assert incarnation_in(sim.driver()) == 1
     assert sim.model().version == 2
     assert Partition("views", 11) in sim.model().task("Partition 3").partitions
@@ -112,7 +115,7 @@ def test_a_growth_while_suspended_is_taken_up_when_the_app_goes_on(sim: Operator
 
 
 def test_a_growth_while_launching_is_taken_up_once_the_driver_tells_of_it(sim: OperatorSim) -> None:
-    sim.apply(join())
+    sim.apply(join(onPartitionChange="restart"))
     sim.settle()
     sim.begin()
     grow(sim)

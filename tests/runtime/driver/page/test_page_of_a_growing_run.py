@@ -42,7 +42,7 @@ def test_the_page_shows_the_model_that_runs_and_the_growth_that_brought_it(env: 
     assert stream_growth(page.facts(), "events") == {
         "text": "With 4 partitions instead of 2: 2 tasks as before. The new partitions are read by the"
         " tasks that hold the state of their keys: events#2 by Partition 0, events#3 by Partition 1."
-        " The app restarts for it (onPartitionChange: restart)."
+        " The app takes them up between two batches, without a restart (onPartitionChange: live)."
     }
     env.grow("events", 4)
     reasons = run.review()
