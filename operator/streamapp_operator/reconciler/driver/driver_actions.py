@@ -39,6 +39,13 @@ class DeleteExecutors:
 
 
 @dataclass(frozen=True, slots=True)
+class DeleteStandbys:
+    """Delete standby drivers that were given up and are lost; they get no grace period."""
+
+    standbys: tuple[PodState, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class StartDriver:
     """Create the driver pod of the next incarnation, or have the standby driver of it take over."""
 
@@ -67,5 +74,13 @@ class NoDriver:
 
 
 DriverAction = (
-    KeepDriver | StopDriver | AwaitPods | DeleteExecutors | StartDriver | DelayStart | HoldStart | NoDriver
+    KeepDriver
+    | StopDriver
+    | AwaitPods
+    | DeleteExecutors
+    | DeleteStandbys
+    | StartDriver
+    | DelayStart
+    | HoldStart
+    | NoDriver
 )

@@ -13,6 +13,7 @@ from streamapp_operator.reconciler.driver.driver_actions import (
     AwaitPods,
     DelayStart,
     DeleteExecutors,
+    DeleteStandbys,
     DriverAction,
     KeepDriver,
     NoDriver,
@@ -158,12 +159,12 @@ def _await_other_standbys(observed: ObservedPods, next_incarnation: int) -> Driv
     ending = [
         pod
         for pod in observed.successors
-        if incarnation_of(pod) < next_incarnation
-        and pod.life is not PodLifecycle.ENDED
-        and seconds_until_lost(pod, observed) != 0.0
+        if incarnation_of(pod) < next_incarnation and pod.life is not PodLifecycle.ENDED
     ]
     if not ending:
         return None
+    if lost_pods := tuple(pod for pod in ending if seconds_until_lost(pod, observed) == 0.0):
+        return DeleteStandbys(lost_pods)
     return AwaitPods(f"standby driver {ending[0].name} is ending", _soonest_recheck(ending, observed))
 
 

@@ -14,6 +14,7 @@ from streamapp_operator.reconciler.driver.driver_actions import (
     AwaitPods,
     DelayStart,
     DeleteExecutors,
+    DeleteStandbys,
     HoldStart,
     KeepDriver,
     StartDriver,
@@ -140,7 +141,7 @@ def _launched(findings: Findings) -> Iterator[AppCondition]:
             yield true_condition(
                 ConditionType.LAUNCHED, ConditionReason.LAUNCHED, f"driver {pod.name}", generation
             )
-        case StopDriver() | AwaitPods() | DeleteExecutors():
+        case StopDriver() | AwaitPods() | DeleteExecutors() | DeleteStandbys():
             yield false_condition(
                 ConditionType.LAUNCHED, ConditionReason.ENDING, _ending_text(findings), generation
             )
@@ -232,7 +233,7 @@ def _progressing(findings: Findings) -> Iterator[AppCondition]:
             yield true_condition(
                 ConditionType.PROGRESSING, ConditionReason.LAUNCHED, "the driver is being started", generation
             )
-        case StopDriver() | AwaitPods() | DeleteExecutors():
+        case StopDriver() | AwaitPods() | DeleteExecutors() | DeleteStandbys():
             yield true_condition(
                 ConditionType.PROGRESSING, ConditionReason.ENDING, _ending_text(findings), generation
             )
@@ -427,7 +428,7 @@ def _no_driver_reason(findings: Findings) -> str:
             return ConditionReason.BACKING_OFF
         case HoldStart(reason=reason):
             return reason
-        case StopDriver() | AwaitPods() | DeleteExecutors():
+        case StopDriver() | AwaitPods() | DeleteExecutors() | DeleteStandbys():
             return ConditionReason.ENDING
     has_counts = not findings.acceptance.plan or isinstance(findings.acceptance.plan.counts, KnownCounts)
     return ConditionReason.NOT_ACCEPTED if has_counts else ConditionReason.NOT_PLANNED_YET
@@ -452,4 +453,6 @@ def _ending_text(findings: Findings) -> str:
             return message
         case DeleteExecutors(executors=executors, at_once=lost_executors):
             return f"{len(executors) + len(lost_executors)} executors of the last driver are taken away"
+        case DeleteStandbys(standbys=standbys):
+            return f"standby driver {standbys[0].name}, which is not gone in time, is deleted by force"
     return ""

@@ -350,3 +350,13 @@ def test_no_driver_is_made_beside_a_standby_that_is_ending(sim: OperatorSim) -> 
     sim.remove("app-driver-2")
     sim.settle()
     assert sim.names("pods") == ["app-driver-3"]
+
+
+def test_a_standby_that_is_not_gone_in_time_holds_up_no_driver(sim: OperatorSim) -> None:
+    sim.bring_up(join(driver={"standby": True}))
+    sim.edit(driver={"standby": False})
+    sim.settle()
+    sim.remove("app-driver-1")
+    sim.pass_time(120)
+    sim.settle()
+    assert sim.names("pods") == ["app-driver-3"]
