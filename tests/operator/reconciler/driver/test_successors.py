@@ -10,6 +10,7 @@ from streamapp.protocol.driver_report import DriverState
 from streamapp.protocol.message_names import INCARNATION, LIVENESS_PATH, READINESS_PATH
 from streamapp_operator.reconciler.driver.driver_decision import SETTLE_SECONDS
 from streamapp_operator.reconciler.driver.successor import STANDBY_RETRY_SECONDS, WARM_UP_SECONDS
+from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
 from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.objects.executor_limits import LIMITS_ANNOTATION
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
@@ -357,6 +358,13 @@ def test_a_standby_that_is_not_gone_in_time_holds_up_no_driver(sim: OperatorSim)
     sim.edit(driver={"standby": False})
     sim.settle()
     sim.remove("app-driver-1")
-    sim.pass_time(120)
+    deadline = parse_timestamp(
+        sim.pod("app-driver-2")["metadata"]["deletionTimestamp"]
+    )  # by the server's clock
+    assert deadline is not None
+    sim.pass_time(deadline - sim.now + 9)
+    sim.settle()
+    assert sim.names("pods") == ["app-driver-2"]
+    sim.pass_time(2)
     sim.settle()
     assert sim.names("pods") == ["app-driver-3"]
