@@ -140,8 +140,21 @@ class MemoryApi:
             # Only the first request to go sets the hour.
             leaving["metadata"].setdefault("deletionTimestamp", format_timestamp(self._clock() + BOUND_GRACE))
             return self._store(path, leaving)
+        self._forget(path)
+        self._collect_secrets(before["metadata"]["uid"])
+        return before
+
+    def _forget(self, path: str) -> None:
         self._within[path.rpartition("/")[0]].pop(path)
-        return self.objects.pop(path)
+        del self.objects[path]
+
+    def _collect_secrets(self, uid: str) -> None:
+        """The Secrets of an object that is gone go too, as by the garbage collector."""
+        secrets = [path for path in self.objects if "/secrets/" in path]
+        for path in secrets:
+            owners = self.objects[path]["metadata"].get("ownerReferences") or ()
+            if uid in {owner["uid"] for owner in owners}:
+                self._forget(path)
 
 
 def _works(pod: Object) -> bool:

@@ -104,12 +104,8 @@ class Hands:
         )
 
     def remove(self, pod: str) -> None:
-        """A pod is gone, as after its kubelet has ended it, and its Secrets by the garbage collector."""
+        """A pod is gone, as after its kubelet has ended it."""
         self.server.ask("DELETE", f"{self._path('pods', pod)}?gracePeriodSeconds=0")
-        for secret in self.server.ask("GET", self._path("secrets", ""))["items"]:
-            owners = secret["metadata"].get("ownerReferences") or ()
-            if any((owner["kind"], owner["name"]) == ("Pod", pod) for owner in owners):
-                self.server.ask("DELETE", self._path("secrets", secret["metadata"]["name"]))
 
     def collect_garbage(self) -> None:
         """What the garbage collector does when an app is gone: its objects go too."""
