@@ -91,6 +91,12 @@ def adjunct(broadcast: str = "") -> str:
     )
 
 
+def with_lanes(app: str, *, independent: bool) -> str:
+    """The same with lanes that do not wait for each other, or that run each batch together."""
+    batch = f"  batch: {{independentLanes: {str(independent).lower()}}}\n"
+    return app.replace("  streams:\n", f"{batch}  streams:\n", 1)
+
+
 def remote_join(port: int, cache: int) -> str:
     """The same join with users in a Redis of this machine."""
     local = "- {name: users, store: lmdb, sideInputs: [{stream: users, bootstrap: true}]}"

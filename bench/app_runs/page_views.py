@@ -59,6 +59,15 @@ def to_log(log: EmbeddedSystem, stream: str, records: Iterator[pa.RecordBatch], 
             _append(log, stream, batch.slice(start, each))
 
 
+def to_join(data: Path, count: int) -> None:
+    """A log for the join: one user, so many views, and an output without records."""
+    log = EmbeddedSystem(data)
+    to_log(log, "users", users(1))
+    to_log(log, "views", views(count))
+    log.create("enriched", PARTITIONS)
+    log.close()
+
+
 def to_files(folder: Path, records: Iterator[pa.RecordBatch], sizes: Sequence[int]) -> None:
     """Write the values as files of JSON lines, each of so many records, oldest first."""
     folder.mkdir(parents=True)

@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.app_runs import page_views
-from bench.app_runs.apps import JOIN
+from bench.app_runs.apps import JOIN, with_lanes
 from bench.app_runs.runs import Run, run_app
 from bench.row import Aim, Compared, Row
-from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 
 LANES = (2, 4)
 SIZE = 1_000
@@ -39,10 +38,5 @@ def _compared(lanes: int, unit: str, together: float, alone: float) -> Iterator[
 def _run(lanes: int, *, independent: bool) -> Run:
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
-        log = EmbeddedSystem(data)
-        page_views.to_log(log, "users", page_views.users(1))
-        page_views.to_log(log, "views", page_views.views(BATCHES * SIZE))
-        log.create("enriched", page_views.PARTITIONS)
-        log.close()
-        batch = f"\n  batch: {{independentLanes: {str(independent).lower()}}}\n  streams:"
-        return run_app(JOIN.replace("\n  streams:", batch, 1), data, rows=SIZE, processors=lanes)
+        page_views.to_join(data, BATCHES * SIZE)
+        return run_app(with_lanes(JOIN, independent=independent), data, rows=SIZE, processors=lanes)

@@ -12,11 +12,10 @@ from pathlib import Path
 from statistics import median
 
 from bench.app_runs import page_views
-from bench.app_runs.apps import JOIN
+from bench.app_runs.apps import JOIN, with_lanes
 from bench.app_runs.runs import Moment, Run, run_app
 from bench.row import Aim, Compared, Row
 from streamapp_runtime.driver.executors.session_lanes import RESIDENT_VARIABLE
-from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 
 LANES = (1, 2, 4)
 SIZES = (1, 1_000)
@@ -39,13 +38,10 @@ def rows() -> Iterator[Row]:
 def _run(lanes: int, size: int, *, resident: bool) -> Run:
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
-        log = EmbeddedSystem(data)
-        page_views.to_log(log, "users", page_views.users(1))
-        page_views.to_log(log, "views", page_views.views(BATCHES * size))
-        log.create("enriched", page_views.PARTITIONS)
-        log.close()
+        page_views.to_join(data, BATCHES * size)
         environment = {RESIDENT_VARIABLE: str(resident).lower()}
-        return run_app(JOIN, data, rows=size, processors=lanes, batches=BATCHES, environment=environment)
+        app = with_lanes(JOIN, independent=False)  # a batch is one of all lanes
+        return run_app(app, data, rows=size, processors=lanes, batches=BATCHES, environment=environment)
 
 
 def row(

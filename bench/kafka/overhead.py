@@ -7,7 +7,7 @@ last batches of many, and of some soon after the start.
 from collections.abc import Iterator
 
 from bench.app_runs import page_views
-from bench.app_runs.apps import JOIN
+from bench.app_runs.apps import JOIN, with_lanes
 from bench.app_runs.runs import run_app
 from bench.engine.overhead import BATCHES, row
 from bench.kafka.topics import broker_of_ones_own, create, fill, on_kafka
@@ -23,6 +23,7 @@ def rows() -> Iterator[Row]:
             views = page_views.views(BATCHES * size)
             fill(broker.bootstrap, {"users": page_views.users(1), "views": views})
             create(broker.bootstrap, "enriched")
-            app = on_kafka(JOIN, broker.bootstrap)
+            together = with_lanes(JOIN, independent=False)  # a batch is one of all lanes
+            app = on_kafka(together, broker.bootstrap)
             run = run_app(app, folder / "data", rows=size, processors=lanes, batches=BATCHES)
             yield row(run, lanes, size, most=250)

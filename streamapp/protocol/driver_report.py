@@ -102,11 +102,14 @@ class Report:
         """Where each processor is."""
         return {name: seat.location for name, seat in self.binding.items()}
 
+    def owners(self, model: JobModel) -> dict[str, str]:
+        """The processor of each task, by the model that is applied and by what was moved since."""
+        return {task.name: self.moved.get(task.name, model.owner(task.name)) for task in model.tasks}
+
     def task_locality(self, model: JobModel) -> dict[str, str | None]:
         """Where each task's state is, by the model that is applied; what is not known is left out."""
         places = self.processor_locality()
-        owners = ((task.name, self.moved.get(task.name, model.owner(task.name))) for task in model.tasks)
-        return {task: places[owner] for task, owner in owners if places.get(owner)}
+        return {task: places[owner] for task, owner in self.owners(model).items() if places.get(owner)}
 
 
 def next_power_of_two(number: int) -> int:

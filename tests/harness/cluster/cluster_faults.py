@@ -25,26 +25,33 @@ class Fault:
     prepare: Disturb = lambda _: None  # what is done before rows are watched
 
 
-def _kill_in(space: Space, role: str, pattern: str) -> None:
-    """Kill processes in the first pod of a role by SIGKILL."""
-    name = str(space.pods(space.name, role)[0]["metadata"]["name"])
-    space.kubectl("exec", name, "--", "pkill", "-KILL", "-f", pattern)
+_EXECUTOR: Final = "KubernetesExecutorBackend"
+_DRIVER: Final = "streamapp drive"
+"""By which their processes are found."""
+
+
+def _signal(space: Space, pod: str, pattern: str, signal: str = "KILL") -> None:
+    """Send a signal to processes in a pod."""
+    space.kubectl("exec", pod, "--", "pkill", f"-{signal}", "-f", pattern)
+
+
+def _first_executor(space: Space) -> str:
+    return str(space.pods(space.name, "executor")[0]["metadata"]["name"])
 
 
 def kill_workers(space: Space) -> None:
     """The Python workers of one executor."""
-    _kill_in(space, "executor", "pyspark.daemon")
+    _signal(space, _first_executor(space), "pyspark.daemon")
 
 
 def kill_executor(space: Space) -> None:
     """The JVM of one executor."""
-    _kill_in(space, "executor", "KubernetesExecutorBackend")
+    _signal(space, _first_executor(space), _EXECUTOR)
 
 
 def delete_executor(space: Space) -> None:
     """The pod of one executor."""
-    name = str(space.pods(space.name, "executor")[0]["metadata"]["name"])
-    space.kubectl("delete", "pod", name, "--wait=false")
+    space.kubectl("delete", "pod", _first_executor(space), "--wait=false")
 
 
 KILLS: Final = 10
@@ -58,14 +65,14 @@ def kill_executors(space: Space) -> None:
         until(partial(_executors_missing, space, killed), LIMIT)
         executor = min(_running_executors(space) - killed)
         killed.add(executor)
-        space.kubectl("exec", executor, "--", "pkill", "-KILL", "-f", "KubernetesExecutorBackend")
+        _signal(space, executor, _EXECUTOR)
     until(partial(_executors_missing, space, killed), LIMIT)
     assert space.driver(space.name) == driver, "the driver ended with its executors"
 
 
 def kill_driver(space: Space) -> None:
     """The driver's process."""
-    space.kubectl("exec", space.driver(space.name), "--", "pkill", "-KILL", "-f", "streamapp drive")
+    _signal(space, space.driver(space.name), _DRIVER)
 
 
 def delete_driver(space: Space) -> None:
@@ -193,7 +200,7 @@ def kill_broker(space: Space) -> None:
 def stop_driver(space: Space) -> None:
     """The driver's process hangs; it is over when another driver runs."""
     driver = space.driver(space.name)
-    space.kubectl("exec", driver, "--", "pkill", "-STOP", "-f", "streamapp drive")
+    _signal(space, driver, _DRIVER, "STOP")
     until(lambda: _not_replaced(space, driver), LIMIT)
 
 

@@ -28,6 +28,7 @@ class AwaitPods:
 
     message: str
     seconds: float
+    lost: tuple[PodState, ...] = ()  # that are deleted by force
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +37,6 @@ class DeleteExecutors:
 
     executors: tuple[PodState, ...]
     at_once: tuple[PodState, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class DeleteStandbys:
-    """Delete standby drivers that were given up and are lost; they get no grace period."""
-
-    standbys: tuple[PodState, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +68,5 @@ class NoDriver:
 
 
 DriverAction = (
-    KeepDriver
-    | StopDriver
-    | AwaitPods
-    | DeleteExecutors
-    | DeleteStandbys
-    | StartDriver
-    | DelayStart
-    | HoldStart
-    | NoDriver
+    KeepDriver | StopDriver | AwaitPods | DeleteExecutors | StartDriver | DelayStart | HoldStart | NoDriver
 )

@@ -13,7 +13,6 @@ from streamapp_operator.reconciler.driver.driver_actions import (
     AwaitPods,
     DelayStart,
     DeleteExecutors,
-    DeleteStandbys,
     DriverAction,
     KeepDriver,
     NoDriver,
@@ -163,9 +162,11 @@ def _await_other_standbys(observed: ObservedPods, next_incarnation: int) -> Driv
     ]
     if not ending:
         return None
-    if lost_pods := tuple(pod for pod in ending if seconds_until_lost(pod, observed) == 0.0):
-        return DeleteStandbys(lost_pods)
-    return AwaitPods(f"standby driver {ending[0].name} is ending", _soonest_recheck(ending, observed))
+    lost_pods = tuple(pod for pod in ending if seconds_until_lost(pod, observed) == 0.0)
+    message = f"standby driver {ending[0].name} is ending"
+    if lost_pods:
+        message = f"standby driver {lost_pods[0].name}, which is not gone in time, is deleted by force"
+    return AwaitPods(message, _soonest_recheck(ending, observed), lost_pods)
 
 
 def _soonest_recheck(pods: Iterable[PodState], observed: ObservedPods) -> float:

@@ -14,7 +14,6 @@ from streamapp_operator.reconciler.driver.driver_actions import (
     AwaitPods,
     DelayStart,
     DeleteExecutors,
-    DeleteStandbys,
     HoldStart,
     KeepDriver,
     StartDriver,
@@ -141,7 +140,7 @@ def _launched(findings: Findings) -> Iterator[AppCondition]:
             yield true_condition(
                 ConditionType.LAUNCHED, ConditionReason.LAUNCHED, f"driver {pod.name}", generation
             )
-        case StopDriver() | AwaitPods() | DeleteExecutors() | DeleteStandbys():
+        case StopDriver() | AwaitPods() | DeleteExecutors():
             yield false_condition(
                 ConditionType.LAUNCHED, ConditionReason.ENDING, _ending_text(findings), generation
             )
@@ -233,7 +232,7 @@ def _progressing(findings: Findings) -> Iterator[AppCondition]:
             yield true_condition(
                 ConditionType.PROGRESSING, ConditionReason.LAUNCHED, "the driver is being started", generation
             )
-        case StopDriver() | AwaitPods() | DeleteExecutors() | DeleteStandbys():
+        case StopDriver() | AwaitPods() | DeleteExecutors():
             yield true_condition(
                 ConditionType.PROGRESSING, ConditionReason.ENDING, _ending_text(findings), generation
             )
@@ -392,26 +391,21 @@ def _running_generation(findings: Findings) -> int:
 
 
 def _work_text(findings: Findings) -> str:
-    report = findings.report
-    moved = report.moved if report else {}
-    if missing := _missing_processors(findings):
-        waiting = sum(map(len, missing.values()))
-        return f"{waiting} tasks wait for {listed(sorted(missing), MOST_NAMED)}"
+    moved = findings.report.moved if findings.report else {}
+    if waiting := _waiting_tasks(findings):
+        missing_processors = sorted(set(waiting.values()))
+        return f"{len(waiting)} tasks wait for {listed(missing_processors, MOST_NAMED)}"
     return f"all tasks run; away from their processors: {len(moved)}" if moved else "all processors work"
 
 
-def _missing_processors(findings: Findings) -> dict[str, list[str]]:
-    """The processors without a lane of which tasks wait, by the report of a driver that runs the model."""
+def _waiting_tasks(findings: Findings) -> dict[str, str]:
+    """The tasks whose processor has no lane, by the report of a driver that runs the model."""
     report, model = findings.report, findings.model_in_force
     if report is None or model is None or report.model_version != model.version or not report.binding:
         return {}
-    missing: dict[str, list[str]] = {}
-    for processor, tasks in model.assignment().items():
-        for task in tasks:
-            current = report.moved.get(task, processor)
-            if current not in report.binding:
-                missing.setdefault(current, []).append(task)
-    return missing
+    if report.binding.keys() >= set(model.processors):
+        return {}
+    return {task: owner for task, owner in report.owners(model).items() if owner not in report.binding}
 
 
 def _processors(findings: Findings) -> int:
@@ -428,7 +422,7 @@ def _no_driver_reason(findings: Findings) -> str:
             return ConditionReason.BACKING_OFF
         case HoldStart(reason=reason):
             return reason
-        case StopDriver() | AwaitPods() | DeleteExecutors() | DeleteStandbys():
+        case StopDriver() | AwaitPods() | DeleteExecutors():
             return ConditionReason.ENDING
     has_counts = not findings.acceptance.plan or isinstance(findings.acceptance.plan.counts, KnownCounts)
     return ConditionReason.NOT_ACCEPTED if has_counts else ConditionReason.NOT_PLANNED_YET
@@ -453,6 +447,4 @@ def _ending_text(findings: Findings) -> str:
             return message
         case DeleteExecutors(executors=executors, at_once=lost_executors):
             return f"{len(executors) + len(lost_executors)} executors of the last driver are taken away"
-        case DeleteStandbys(standbys=standbys):
-            return f"standby driver {standbys[0].name}, which is not gone in time, is deleted by force"
     return ""

@@ -8,7 +8,6 @@ from streamapp_operator.reconciler.driver.driver_actions import (
     AwaitPods,
     DelayStart,
     DeleteExecutors,
-    DeleteStandbys,
     HoldStart,
     StartDriver,
     StopDriver,
@@ -64,7 +63,7 @@ def _phase_of_action(findings: Findings) -> Phase:
             return Phase.PENDING
         case StartDriver():
             return Phase.LAUNCHING
-        case StopDriver() | AwaitPods() | DeleteExecutors() | DeleteStandbys():
+        case StopDriver() | AwaitPods() | DeleteExecutors():
             return Phase.RESTARTING
     if findings.driver.finished is not None:
         return Phase.COMPLETED if findings.driver.finished is ConditionReason.COMPLETED else Phase.FAILED

@@ -23,8 +23,8 @@ from streamapp_operator.reconciler.config_maps.config_map_objects import (
 )
 from streamapp_operator.reconciler.config_maps.known_locality import known_locality
 from streamapp_operator.reconciler.driver.driver_actions import (
+    AwaitPods,
     DeleteExecutors,
-    DeleteStandbys,
     KeepDriver,
     StartDriver,
     StopDriver,
@@ -102,8 +102,8 @@ def after_status(findings: Findings) -> Iterator[Write]:
             yield Delete(STATEFUL_SET, object_names.executor_set(facts.uid))
             yield from (_delete_pod(pod.name, pod.uid) for pod in executors)
             yield from (_delete_pod(pod.name, pod.uid, grace_seconds=0) for pod in lost_executors)
-        case DeleteStandbys(standbys=standbys):
-            yield from (_delete_pod(pod.name, pod.uid, grace_seconds=0) for pod in standbys)
+        case AwaitPods(lost=lost_pods):
+            yield from (_delete_pod(pod.name, pod.uid, grace_seconds=0) for pod in lost_pods)
     successor = findings.driver.successor
     if successor.start and findings.target is not None:
         yield from _new_driver(

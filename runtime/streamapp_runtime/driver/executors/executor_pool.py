@@ -46,17 +46,14 @@ class _Growth:
 
     count: int  # of all of them
     before: frozenset[str]
-    begun: float
+    deadline: float  # until when they are waited for, and then their workers
     workers: Thread | None = None  # in which the new ones start their Python workers
-    workers_begun: float = 0.0
 
     @property
     def is_over(self) -> bool:
         """Whether nothing is waited for any more: the new ones have their workers, or took too long."""
-        now = time.monotonic()
-        if self.workers is None:
-            return now - self.begun >= EXECUTOR_WAIT_SECONDS
-        return not self.workers.is_alive() or now - self.workers_begun >= WORKER_WAIT_SECONDS
+        has_workers = self.workers is not None and not self.workers.is_alive()
+        return has_workers or time.monotonic() >= self.deadline
 
 
 @dataclass(slots=True)
@@ -83,10 +80,12 @@ class ExecutorPool:
                 self._growth = None
                 return True
             self._request(count)
-            self._growth = growth = _Growth(count, frozenset(executors), time.monotonic())
+            deadline = time.monotonic() + EXECUTOR_WAIT_SECONDS
+            self._growth = growth = _Growth(count, frozenset(executors), deadline)
         if growth.workers is None and len(executors) >= count:
             new = {name: host for name, host in executors.items() if name not in growth.before}
-            growth.workers, growth.workers_begun = self._begin_workers(new), time.monotonic()
+            growth.workers = self._begin_workers(new)
+            growth.deadline = time.monotonic() + WORKER_WAIT_SECONDS
         if not growth.is_over:
             return False
         self._end_workers(growth.workers)

@@ -358,9 +358,8 @@ def test_a_standby_that_is_not_gone_in_time_holds_up_no_driver(sim: OperatorSim)
     sim.edit(driver={"standby": False})
     sim.settle()
     sim.remove("app-driver-1")
-    deadline = parse_timestamp(
-        sim.pod("app-driver-2")["metadata"]["deletionTimestamp"]
-    )  # by the server's clock
+    # By the clock of the API server.
+    deadline = parse_timestamp(sim.pod("app-driver-2")["metadata"]["deletionTimestamp"])
     assert deadline is not None
     sim.pass_time(deadline - sim.now + 9)
     sim.settle()

@@ -1,11 +1,8 @@
 """Executors that are added to real ones have their Python workers before they are given a lane."""
 
-import os
-import sys
 from pathlib import Path
 
-from streamapp_runtime.crash_points import VARIABLE
-from tests.harness.machine.processes import Child
+from tests.harness.machine.script_facts import facts_of
 
 DRIVER = """
 import sys
@@ -27,7 +24,6 @@ print("those that are there need nothing:", pool.ready(2) and not victims(folder
 
 def hold(_):
     # As lanes do that stay: no other task runs on such an executor.
-    (folder / "held").touch()
     until(lambda: (folder / "released").exists(), 120)
     return ()
 
@@ -47,12 +43,7 @@ close_session(session)
 
 
 def test_a_new_executor_is_ready_when_it_has_a_worker(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", DRIVER, tmp_path]
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[4]), VARIABLE: str(tmp_path)}
-    with Child(command, tmp_path / "driver.log", environment) as driver:
-        assert driver.wait(240) == 0, driver.said()
-    facts = [line for line in driver.said().splitlines() if line.endswith((": True", ": False"))]
-    assert facts == [
+    assert facts_of(DRIVER, tmp_path) == [
         *("those that are there need nothing: True", "a third is waited for: True"),
         *("it has a worker: True", "it is there: True"),
     ]

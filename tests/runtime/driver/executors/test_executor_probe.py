@@ -1,11 +1,8 @@
 """Real executors are asked whether they are there: one that is stopped or cut off is replaced."""
 
-import os
-import sys
 from pathlib import Path
 
-from streamapp_runtime.crash_points import VARIABLE
-from tests.harness.machine.processes import Child
+from tests.harness.machine.script_facts import facts_of
 
 ANSWER_SECONDS = 5.0
 DRIVER = """
@@ -19,7 +16,7 @@ from streamapp_runtime.driver.spark.spark_session import close_session, live_exe
 from tests.harness.machine.app_processes import victims
 from tests.harness.machine.processes import until
 
-answer_seconds = float(sys.argv[1])
+answer_seconds = float(sys.argv[2])
 session = open_session("probe", 2)
 context = session.context
 probe = ExecutorProbe(context, answer_seconds)
@@ -39,7 +36,7 @@ def look(done, seconds=60, asked=executors):
 
 @contextmanager
 def stopped():
-    pid = victims(Path(sys.argv[2]))["executor"][0]
+    pid = victims(Path(sys.argv[1]))["executor"][0]
     os.kill(pid, signal.SIGSTOP)
     try:
         yield
@@ -80,12 +77,7 @@ close_session(session)
 
 
 def test_an_executor_that_does_not_answer_while_it_is_asked_is_replaced(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", DRIVER, str(ANSWER_SECONDS), tmp_path]
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[4]), VARIABLE: str(tmp_path)}
-    with Child(command, tmp_path / "driver.log", environment) as driver:
-        assert driver.wait(240) == 0, driver.said()
-    facts = [line for line in driver.said().splitlines() if line.endswith((": True", ": False"))]
-    assert facts == [
+    assert facts_of(DRIVER, tmp_path, str(ANSWER_SECONDS)) == [
         *("all answer: True", "nobody looked: True"),
         *("one is lost: True", "another comes: True", "both work: True"),
         *("one that is cut off does not live: True", "it is replaced: True"),
