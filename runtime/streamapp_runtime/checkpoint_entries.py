@@ -74,6 +74,9 @@ STORE_HISTORY: Final = CheckpointEntry(b"\x00stores", app_forms.STORE_HISTORY)
 FENCE: Final = CheckpointEntry(b"\x00fence", forms.FENCE, outlives_reset=True)
 """The highest incarnation that a Kafka system was fenced with. The system hides it from its readers."""
 
+READ_BARRIER: Final = b"\x00barrier"
+"""The key of tombstones that say nothing: a reader who has come to one knows all that was before it."""
+
 CHECKPOINT_ENTRIES: Final = (
     INCARNATION,
     OWNER,

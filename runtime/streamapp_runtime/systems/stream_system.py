@@ -187,7 +187,8 @@ class StreamSystem(Protocol):
         """The newest value of every key of a compacted stream's partition 0; deleted keys are left out.
 
         Transactions that are open on the stream are waited for, an UnavailableError when that takes long.
-        Unless `settled` is wanted: then what was committed before the first of them is enough.
+        Unless `settled` is wanted: then what was committed before the first of them is enough. Settled values
+        are as of the last `fence` of this process, and of the first `begin` of each of its writers, or newer.
         """
 
     def begin(

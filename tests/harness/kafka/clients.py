@@ -6,6 +6,8 @@ from typing import Any
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from tests.harness.machine.processes import until
+
 Row = tuple[int, bytes | None, bytes | None, int | None]
 
 QUIET = {"log_level": 0, "enable.metrics.push": False}
@@ -18,12 +20,20 @@ def created(bootstrap: str, partitions: int = 1, **config: str) -> str:
     settings = {key.replace("_", "."): value for key, value in config.items()}
     topic = NewTopic(name, partitions, 1, config=settings)
     admin.create_topics([topic])[name].result(30)
+    until(lambda: _is_known(admin, name, partitions), limit=30)
     return name
+
+
+def _is_known(admin: AdminClient, name: str, partitions: int) -> bool:
+    """Whether brokers tell clients of each partition: a loaded one does so a while after a topic was made."""
+    topic = admin.list_topics(timeout=30).topics.get(name)
+    return topic is not None and len(topic.partitions) == partitions
 
 
 def producer(bootstrap: str, **settings: Any) -> Producer:
     names = {key.replace("_", "."): value for key, value in settings.items()}
-    return Producer({"bootstrap.servers": bootstrap, "linger.ms": 5, **QUIET, **names})
+    in_order = {"enable.idempotence": True}  # also where a broker does not answer at once
+    return Producer({"bootstrap.servers": bootstrap, "linger.ms": 5, **in_order, **QUIET, **names})
 
 
 def consumed(bootstrap: str, topic: str, start: int, end: int, partition: int = 0) -> list[Row]:

@@ -5,20 +5,31 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import pyarrow as pa
-from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from streamapp_runtime.key_partitioning import partition_of
 
 ANY_PARTITION: Final = -1  # where the client's own partitioner puts it
 Row = Mapping[str, Any]
+_CREATE_ATTEMPTS: Final = 5
 
 
 def create(address: str, partitions: Mapping[str, int], **config: str) -> None:
-    client = AdminClient({"bootstrap.servers": address, "log_level": 0})
-    new = [NewTopic(name, count, config=config) for name, count in partitions.items()]
-    for done in client.create_topics(new).values():
-        done.result(60)
+    """Make topics. A broker that is away for a moment, as under load, ends a client's request for good."""
+    for name, count in partitions.items():
+        for attempt in range(_CREATE_ATTEMPTS):
+            client = AdminClient({"bootstrap.servers": address, "log_level": 0})
+            try:
+                client.create_topics([NewTopic(name, count, config=config)])[name].result(60)
+            except KafkaException as error:
+                code = error.args[0].code()
+                if attempt and code == KafkaError.TOPIC_ALREADY_EXISTS:
+                    break
+                if code != KafkaError._DESTROY_BROKER or attempt + 1 == _CREATE_ATTEMPTS:
+                    raise
+            else:
+                break
 
 
 def produce(

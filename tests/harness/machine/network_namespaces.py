@@ -51,11 +51,15 @@ class NamespaceNetwork:
 
     def cut(self, index: int) -> None:
         """Lose every packet to and from a namespace from now on."""
-        self._set(index, "down")
+        self._set(index, ["to-machine", *self._to_others(index)], "down")
+
+    def separate(self, index: int) -> None:
+        """Lose every packet between a namespace and the others; this machine still reaches it."""
+        self._set(index, self._to_others(index), "down")
 
     def mend(self, index: int) -> None:
         """Let packets through again."""
-        self._set(index, "up")
+        self._set(index, ["to-machine", *self._to_others(index)], "up")
 
     def close(self) -> None:
         """Remove all of it."""
@@ -63,9 +67,11 @@ class NamespaceNetwork:
             with suppress(subprocess.CalledProcessError):
                 _ip("netns", "del", self._namespace(index))
 
-    def _set(self, index: int, state: str) -> None:
-        others = [f"to-{other}" for other in range(self._count) if other != index]
-        for device in ("to-machine", *others):
+    def _to_others(self, index: int) -> list[str]:
+        return [f"to-{other}" for other in range(self._count) if other != index]
+
+    def _set(self, index: int, devices: Sequence[str], state: str) -> None:
+        for device in devices:
             _ip("-n", self._namespace(index), "link", "set", device, state)
 
     def _connect_to_machine(self, index: int) -> None:

@@ -1,15 +1,21 @@
 """Three brokers that keep a cluster together, each of which can be frozen, killed and cut off."""
 
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
+
+from confluent_kafka.admin import AdminClient
 
 from tests.harness.kafka.broker import LOOPBACK, Broker
+from tests.harness.kafka.clients import QUIET
 from tests.harness.kafka.jars import TO_BE_KILLED
 from tests.harness.machine.network_namespaces import NamespaceNetwork
 
 SIZE = 3
+_MEMBERS_SECONDS: Final = 60.0
 _SETTINGS = {
     "default.replication.factor": "3",
     "min.insync.replicas": "2",
@@ -62,6 +68,7 @@ class BrokerCluster:
         """Start all at once: one alone waits for the others."""
         with ThreadPoolExecutor(SIZE) as pool:
             list(pool.map(Broker.start, self.brokers))
+        self._await_members()
 
     def begin(self, fault: BrokerFault, index: int) -> None:
         match fault:
@@ -82,6 +89,20 @@ class BrokerCluster:
             case BrokerFault.CUT_OFF:
                 assert self._network, "a broker on loopback cannot be cut off"
                 self._network.mend(index)
+
+    def _await_members(self) -> None:
+        """Return when each broker knows all of them: until then some have no copies to give to others."""
+        ends = time.monotonic() + _MEMBERS_SECONDS
+        for broker in self.brokers:
+            client = AdminClient({"bootstrap.servers": broker.bootstrap, **QUIET})
+            while len(client.list_topics(timeout=_MEMBERS_SECONDS).brokers) < SIZE:
+                assert time.monotonic() < ends, "the brokers do not come together"
+                time.sleep(0.1)
+
+    def separate(self, index: int) -> None:
+        """Cut a broker off from the others, not from clients: it does not hear that it was deposed."""
+        assert self._network, "a broker on loopback cannot be separated"
+        self._network.separate(index)
 
     def close(self) -> None:
         """End all as a loss of power would."""

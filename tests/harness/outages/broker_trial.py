@@ -198,13 +198,16 @@ class BrokerTrial:
         consumer.assign(
             [TopicPartition(name, index, 0) for name, count in counts.items() for index in range(count)]
         )
+        following: dict[tuple[str, int], int] = {}  # a client that finds an old leader may start again
         try:
             while not self._ended.is_set():
                 messages = consumer.consume(10_000, 0.01)
                 now = time.monotonic()
                 for message in messages:
-                    if message.error() is None:
-                        self._arrivals[str(message.topic()).partition(".")[0]].append(now)
+                    place = str(message.topic()), message.partition()
+                    if message.error() is None and message.offset() >= following.get(place, 0):
+                        following[place] = message.offset() + 1
+                        self._arrivals[place[0].partition(".")[0]].append(now)
         finally:
             consumer.close()
 

@@ -12,7 +12,7 @@ from confluent_kafka import TopicPartition
 
 from streamapp.spec.resource.kafka_settings import TOPICS
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.checkpoint_entries import FENCE
+from streamapp_runtime.checkpoint_entries import FENCE, READ_BARRIER
 from streamapp_runtime.systems.kafka.rdkafka.kafka_clients import ANSWER_SECONDS, KafkaClients
 from streamapp_runtime.systems.kafka.rdkafka.latest_values import LatestValues
 from streamapp_runtime.systems.kafka.rdkafka.partition_offsets import OffsetLookup, RdkafkaOffsets
@@ -27,6 +27,7 @@ from streamapp_runtime.systems.kafka.transactions.non_transactional_writes impor
     NonTransactionalWrites,
     NotedCheckpoints,
 )
+from streamapp_runtime.systems.kafka.transactions.outgoing_records import as_records
 from streamapp_runtime.systems.kafka.transactions.transactional_writer import (
     MakeRecordProducer,
     TransactionalWriter,
@@ -237,9 +238,10 @@ class KafkaSystem:
                 transaction = self._transaction(fencing_writer)
                 transaction.put(owner, FENCE.key, FENCE.encode(incarnation))
                 transaction.commit()
+            self.interrupt(owner, writers)
+            self._raise_read_barrier(owner, fencing_writer)
         finally:
             fencing_writer.close()
-        self.interrupt(owner, writers)
 
     def delete_before(self, positions: Mapping[Partition, int]) -> None:
         """Records below these positions are read by nobody any more and go, now or by a later call."""
@@ -303,11 +305,28 @@ class KafkaSystem:
         writer = transactional_writer.take_over_writer(self._make, _id(owner, name), incarnation)
         self._writers[owner, name] = writer
         try:
+            self._raise_read_barrier(owner, writer)
             _check_fence(owner, incarnation, self._fenced_incarnation(owner))
-        except FencedError:
+        except BaseException:
             writer.spent = True
             raise
         return writer
+
+    def _raise_read_barrier(self, owner: str, writer: TransactionalWriter) -> None:
+        """Have later reads of the owner's newest values see all that was committed before this call.
+
+        A broker that was frozen or cut off answers by what it knew before, until it hears of the next leader.
+        What all replicas in sync have confirmed is behind everything that was committed: nothing that ends
+        before it is the end. A tombstone of a key that nobody has leaves nothing to be read.
+        """
+        partition = Partition(owner, 0)
+        try:
+            self._topics.check(partition)
+        except UnknownStreamError:
+            return  # nothing was committed there
+        tombstone = as_records([(READ_BARRIER, None)], self._clock())
+        writer.producing.append(partition, tombstone)
+        self._latest_values.read_up_to(owner, writer.producing.commit()[partition])
 
     def _fenced_incarnation(self, owner: str, *, settled: bool = True) -> int:
         try:

@@ -1,7 +1,7 @@
 """The newest values of a compacted topic: read once, and from there on only what was added."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from streamapp.tasks.partition import Partition
@@ -22,6 +22,14 @@ class _StreamCache:
     values: dict[bytes, bytes] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class _ReadBarrier:
+    """An offset that reads have to reach; it is of the topic of that identity only."""
+
+    identity: str
+    end: int
+
+
 @dataclass(slots=True)
 class LatestValues:
     """Partition 0 of compacted topics, as one process has seen them."""
@@ -29,7 +37,12 @@ class LatestValues:
     offsets: OffsetLookup
     topics: Topics
     reading: RangeReader
+    _read_barriers: dict[str, _ReadBarrier] = field(default_factory=dict)
     _caches: dict[str, _StreamCache] = field(default_factory=dict)
+
+    def read_up_to(self, stream: str, end: int) -> None:
+        """Have each later read that is settled reach an offset, whatever a broker calls the end."""
+        self._read_barriers[stream] = _ReadBarrier(self.topics.existing(stream).identity, end)
 
     def values(self, stream: str, *, settled: bool) -> Mapping[bytes, bytes]:
         """The newest value of every key; see `System.latest`."""
@@ -38,22 +51,33 @@ class LatestValues:
         if cache is None or cache.identity != identity:
             cache = self._caches[stream] = _StreamCache(identity)
         partition = Partition(stream, 0)
-        required_end = self.offsets.high_watermarks([partition])[partition] if settled else 0
+        least_end = self._least_end(stream, identity) if settled else 0
+        required_end = max(least_end, self._watermark(partition)) if settled else 0
         ends = time.monotonic() + SETTLE_SECONDS
-        for end in self._stable(partition):
+        while True:
+            end = self.offsets.stable_ends([partition])[partition]
             self._read(cache, partition, end)
             if end >= required_end:
                 return cache.values
+            is_deposed = self._watermark(partition) < least_end
+            if is_deposed:
+                self.offsets.doubt_leader(partition)
             if time.monotonic() > ends:
-                raise UnavailableError(
-                    f"{partition} has had a transaction open at {end} for {SETTLE_SECONDS:.0f} s"
+                reason = (
+                    f"the leader of {partition} does not know what was written to it up to {least_end}"
+                    if is_deposed
+                    else f"{partition} has had a transaction open at {end} for {SETTLE_SECONDS:.0f} s"
                 )
+                raise UnavailableError(reason)
             time.sleep(_PAUSE_SECONDS)
-        raise AssertionError("ends are told without end")
 
-    def _stable(self, partition: Partition) -> Iterator[int]:
-        while True:
-            yield self.offsets.stable_ends([partition])[partition]
+    def _watermark(self, partition: Partition) -> int:
+        return self.offsets.high_watermarks([partition])[partition]
+
+    def _least_end(self, stream: str, identity: str) -> int:
+        """Where a read has to come to: a leader that was deposed and has not heard of it names an old end."""
+        barrier = self._read_barriers.get(stream)
+        return barrier.end if barrier and barrier.identity == identity else 0
 
     def _read(self, cache: _StreamCache, partition: Partition, end: int) -> None:
         if cache.at >= end:

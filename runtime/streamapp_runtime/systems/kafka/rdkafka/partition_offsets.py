@@ -48,6 +48,9 @@ class OffsetLookup(Protocol):
     def at_time(self, partitions: Collection[Partition], time_ms: int) -> Mapping[Partition, int]:
         """The first offset of each partition that is not older than a time; without those that have none."""
 
+    def doubt_leader(self, partition: Partition) -> None:
+        """Have other brokers say who leads a partition: who is asked knows less of it than there is."""
+
     def close(self) -> None:
         """Let go of all connections."""
 
@@ -75,6 +78,10 @@ class RdkafkaOffsets:
         spec, isolation = OffsetSpec.for_timestamp(time_ms), IsolationLevel.READ_UNCOMMITTED
         offsets = _list_offsets(self.cluster, partitions, spec, isolation, lowest=_NO_SUCH_RECORD)
         return {partition: offset for partition, offset in offsets.items() if offset != _NO_SUCH_RECORD}
+
+    def doubt_leader(self, partition: Partition) -> None:
+        """Have the client look again; it takes the word of no broker that names an earlier leader."""
+        _look_for_leaders(self.cluster, _FIRST_ANSWER_SECONDS, time.monotonic() + _FIRST_ANSWER_SECONDS)
 
     def close(self) -> None:
         """Nothing: the clients go with the cluster."""

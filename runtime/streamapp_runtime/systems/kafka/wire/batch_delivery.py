@@ -26,6 +26,7 @@ from streamapp_runtime.systems.kafka.wire.requests.request_retries import (
 
 _AT_ONCE = 4  # requests; a leader knows the last five batches of a producer again
 _REQUEST = 8 << 20  # bytes of one
+_TOO_FEW_REPLICAS = {19, 20}
 _OUT_OF_ORDER, _DUPLICATE = 45, 46
 
 
@@ -169,6 +170,8 @@ class BatchDelivery:
             return error_message
         if error == UNKNOWN_TOPIC or error_codes.error_reaction(error) is ErrorReaction.LOOK:
             self.cluster.forget(partition)
+        elif error in _TOO_FEW_REPLICAS:  # for all there are where the leader was deposed and has not heard
+            self.cluster.doubt_leader(partition)
         elif error_codes.error_reaction(error) is not ErrorReaction.RETRY:
             raise error_to_raise(error, error_message)
         outbox.failed = True

@@ -50,6 +50,10 @@ class WireOffsets:
         offsets = self._asked(partitions, OffsetQuestion(time_ms, committed=False))
         return {partition: offset for partition, offset in offsets.items() if offset != NO_SUCH_RECORD}
 
+    def doubt_leader(self, partition: Partition) -> None:
+        """Have other brokers say who leads a partition: who is asked knows less of it than there is."""
+        self._cluster.doubt_leader(partition)
+
     def close(self) -> None:
         """Let go of all connections."""
         self._cluster.close()

@@ -214,7 +214,8 @@ class WireReader:
         elif fetched.stable_end >= end:
             # Compaction may have left nothing at all up to there. Asked twice, for no answer need be full.
             return end if times > 1 else at
-        else:  # a new leader may take a moment to know how far its followers are
+        else:  # a new leader may take a moment to know how far its followers are; a deposed one never does
+            self._cluster.doubt_leader(partition)
             try:
                 attempts.failed(f"it ends at {fetched.stable_end}")
             except UnavailableError:

@@ -20,6 +20,7 @@ T = TypeVar("T")
 _METADATA = (3, 7)
 _FIND_COORDINATOR = (10, 2)
 UNKNOWN_TOPIC = 3
+_NOBODY = -1  # as brokers say that a partition has no leader
 _LIVENESS_SECONDS = 0.5
 """How long another broker may take to say whether one that is silent still belongs to the cluster."""
 
@@ -69,6 +70,16 @@ class BrokerPool:
     def forget(self, partition: Partition) -> None:
         """Look again for who leads it."""
         self._leaders.pop(partition, None)
+
+    def doubt(self, connection: BrokerConnection) -> None:
+        """Have other brokers say who leads what this one leads: who was deposed may not have heard of it."""
+        self._note_failed(connection.address)
+
+    def doubt_leader(self, partition: Partition) -> None:
+        """The same of the broker that leads a partition."""
+        address = self._addresses.get(self._leaders.get(partition, _NOBODY))
+        if address is not None:
+            self._note_failed(address)
 
     def coordinator(self, transactional_id: str, attempts: RequestRetries) -> BrokerConnection:
         """A connection to who keeps the transactions of this name, asked for again."""

@@ -1,0 +1,94 @@
+"""A leader that was deposed, and has not heard of it, answers clients by what it knew before.
+
+A broker that was frozen is such a leader for some tenths of a second after it goes on, and one that is cut
+off from the other brokers, though not from clients, for as long as that lasts.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from functools import partial
+from typing import TypeVar
+
+import pytest
+from confluent_kafka.admin import AdminClient
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
+from streamapp_runtime.systems.stream_system import FencedError, StreamOptions, UnavailableError
+from tests.harness.kafka.clients import QUIET
+from tests.harness.machine.network_namespaces import NamespaceNetwork, NoNamespacesError
+from tests.harness.machine.processes import until
+from tests.harness.outages.broker_cluster import SIZE, BrokerCluster
+from tests.harness.runs.run_systems import WAYS
+
+T = TypeVar("T")
+AGREED_SECONDS = 90.0
+OWNER = "app.checkpoint"
+BEFORE, AFTER = b"before", b"after"
+CHECKPOINTS = Partition(OWNER, 0)
+TASK = b"task-0"
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory, kafka_jars: object) -> Iterator[BrokerCluster]:
+    try:
+        network = NamespaceNetwork(SIZE)
+    except NoNamespacesError as error:
+        pytest.skip(str(error))
+    with closing(network), closing(BrokerCluster(tmp_path_factory.mktemp("brokers"), network)) as brokers:
+        brokers.start()
+        yield brokers
+
+
+def _leader(bootstrap: str) -> int:
+    """Who leads the checkpoints, as these brokers say: its place in the cluster."""
+    topics = AdminClient({"bootstrap.servers": bootstrap, **QUIET}).list_topics(OWNER, 30).topics
+    return int(topics[OWNER].partitions[0].leader) - 1
+
+
+def _put(system: KafkaSystem, incarnation: int, expected: bytes | None, value: bytes) -> int:
+    """Write a checkpoint; gives the offset behind it."""
+    transaction = system.begin(OWNER, incarnation, {TASK: expected}, "lane")
+    transaction.put(OWNER, TASK, value)
+    return transaction.commit()[CHECKPOINTS]
+
+
+def _done(call: Callable[[], T]) -> T:
+    """What a call gives once brokers have agreed on who leads what, as drivers and lanes wait for it."""
+    ends = time.monotonic() + AGREED_SECONDS
+    while True:
+        try:
+            return call()
+        except UnavailableError:
+            if time.monotonic() > ends:
+                raise
+
+
+def test_what_a_deposed_leader_does_not_know_is_not_taken_for_the_newest(cluster: BrokerCluster) -> None:
+    with ExitStack() as systems:
+        one = systems.enter_context(closing(KafkaSystem(cluster.bootstrap)))
+        one.create(OWNER, 1, StreamOptions(compacted=True))
+        _put(one, 1, None, BEFORE)
+        deposed = _leader(cluster.bootstrap)
+        others = [broker.bootstrap for index, broker in enumerate(cluster.brokers) if index != deposed]
+        addresses = ",".join([cluster.brokers[deposed].bootstrap, *others])
+        misled = {name: systems.enter_context(closing(KafkaSystem(addresses, WAYS[name]))) for name in WAYS}
+
+        cluster.separate(deposed)
+        until(lambda: _leader(others[0]) != deposed, limit=60)
+        with closing(KafkaSystem(",".join(others))) as another:
+            another.fence(OWNER, 2, ["lane"])
+            end = _put(another, 2, BEFORE, AFTER)
+        # What this test is about: whoever asks the deposed leader only is told what was.
+        assert misled["wire"].latest(OWNER)[TASK] == BEFORE
+        *_, newest = misled["wire"].read(CHECKPOINTS, 0, end)
+        assert newest.column("value").to_pylist()[-1] == AFTER, "a range has an end, and is read up to it"
+
+        for number, system in enumerate(misled.values(), start=3):
+            with pytest.raises(FencedError):
+                _done(partial(system.begin, OWNER, 1, {TASK: BEFORE}, "late"))
+            _done(partial(system.fence, OWNER, number, ["lane", "late"]))
+            assert _done(partial(system.latest, OWNER))[TASK] == AFTER
+            with pytest.raises(FencedError, match="not the expected one"):
+                _done(partial(system.begin, OWNER, number, {TASK: BEFORE}, "lane"))
