@@ -18,18 +18,18 @@ _CREATE_ATTEMPTS: Final = 5
 def create(address: str, partitions: Mapping[str, int], **config: str) -> None:
     """Make topics. A broker that is away for a moment, as under load, ends a client's request for good."""
     for name, count in partitions.items():
-        for attempt in range(_CREATE_ATTEMPTS):
+        for attempt in range(1, _CREATE_ATTEMPTS + 1):
             client = AdminClient({"bootstrap.servers": address, "log_level": 0})
             try:
                 client.create_topics([NewTopic(name, count, config=config)])[name].result(60)
+                break
             except KafkaException as error:
                 code = error.args[0].code()
-                if attempt and code == KafkaError.TOPIC_ALREADY_EXISTS:
+                if code == KafkaError.TOPIC_ALREADY_EXISTS:  # by a request that the client sent twice
+                    assert len(client.list_topics(name, 60).topics[name].partitions) == count
                     break
-                if code != KafkaError._DESTROY_BROKER or attempt + 1 == _CREATE_ATTEMPTS:
+                if code != KafkaError._DESTROY_BROKER or attempt == _CREATE_ATTEMPTS:
                     raise
-            else:
-                break
 
 
 def produce(
