@@ -29,8 +29,8 @@ from streamapp_operator.reconciler.facts.pod_state import (
     live_driver,
 )
 
-HUNG_SECONDS = 45.0
-"""A driver that is silent for so long is replaced. It is silent once it has answered nothing for 15 s.
+HUNG_SECONDS = 15.0
+"""A driver that is silent for so long is replaced. It is silent once it has answered nothing for nine seconds.
 
 Its kubelet ends it a minute after its last answer as well, but leaves it the grace period of its pod.
 """

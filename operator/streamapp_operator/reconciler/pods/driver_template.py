@@ -89,22 +89,22 @@ def driver_template(app: StreamApp, installation: Installation) -> dict[str, Any
 def _probes() -> dict[str, Any]:
     """The probes, which ask whether the driver makes progress.
 
-    A driver that is stopped is unready within 20 s, which the app's conditions report, and the kubelet begins
-    to end it within 80 s. It has the grace period of its pod for that: one of the probe's own counts for
-    nothing where a container is never restarted. Until its process answers for the first time it has five
-    minutes.
+    A driver that is stopped is unready within 12 s, which the app's conditions report, and the kubelet begins
+    to end it within 80 s, where the operator has not. It has the grace period of its pod for that: one of the
+    probe's own counts for nothing where a container is never restarted. Until its process answers for the
+    first time it has five minutes.
     """
     return {
-        "startupProbe": _probe(5, 60),
-        "readinessProbe": _probe(5, 3),
+        "startupProbe": _probe(2, 150),
+        "readinessProbe": _probe(3, 3, timeout_seconds=3),
         "livenessProbe": _probe(10, 6),
     }
 
 
-def _probe(period_seconds: int, failures: int) -> dict[str, Any]:
+def _probe(period_seconds: int, failures: int, timeout_seconds: int = 5) -> dict[str, Any]:
     return {
         "httpGet": {"path": message_names.LIVENESS_PATH, "port": "metrics"},
-        "timeoutSeconds": 5,
+        "timeoutSeconds": timeout_seconds,
         "periodSeconds": period_seconds,
         "failureThreshold": failures,
     }
