@@ -30,7 +30,7 @@ from streamapp_operator.reconciler.facts.pod_state import (
 )
 
 HUNG_SECONDS = 15.0
-"""A driver that is silent for so long is replaced. It is silent once it has answered nothing for nine seconds.
+"""A driver that is silent for so long is replaced. It is silent once it has said nothing for nine seconds.
 
 Its kubelet ends it a minute after its last answer as well, but leaves it the grace period of its pod.
 """
