@@ -59,7 +59,7 @@ class LatestValues:
             self._read(cache, partition, end)
             if end >= required_end:
                 return cache.values
-            is_deposed = self._watermark(partition) < least_end
+            is_deposed = end < least_end and self._watermark(partition) < least_end
             if is_deposed:
                 self.offsets.doubt_leader(partition)
             if time.monotonic() > ends:
