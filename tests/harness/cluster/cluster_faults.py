@@ -230,7 +230,7 @@ FAULTS: Mapping[str, Fault] = {
     "the node of the driver is drained": Fault(drain_driver, 120, 120),
     "a node with an executor loses its power for 60 s": Fault(kill_other_node, 60, 90),
     "the node of the driver loses its power": Fault(kill_node_of_driver, 200, 200),
-    "the driver hangs": Fault(stop_driver, 240, 240),
+    "the driver hangs": Fault(stop_driver, 90, 90),
     "the driver is killed, with driver.standby": Fault(kill_driver, 60, 60, keep_standby),
 }
 

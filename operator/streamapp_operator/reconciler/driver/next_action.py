@@ -34,7 +34,7 @@ HUNG_SECONDS = 15.0
 
 Its kubelet ends it a minute after its last answer as well, but leaves it the grace period of its pod.
 """
-HUNG_GRACE_SECONDS = 5
+HUNG_GRACE_SECONDS = 1
 """Within so long a driver that hangs has to end. It will not, and is killed then."""
 
 
