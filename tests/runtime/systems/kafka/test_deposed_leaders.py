@@ -20,10 +20,9 @@ from tests.harness.kafka.clients import QUIET
 from tests.harness.machine.network_namespaces import NamespaceNetwork, NoNamespacesError
 from tests.harness.machine.processes import until
 from tests.harness.outages.broker_cluster import SIZE, BrokerCluster
-from tests.harness.runs.run_systems import WAYS
 
 T = TypeVar("T")
-AGREED_SECONDS = 90.0
+AGREED_SECONDS = 300.0
 OWNER = "app.checkpoint"
 BEFORE, AFTER = b"before", b"after"
 CHECKPOINTS = Partition(OWNER, 0)
@@ -65,30 +64,33 @@ def _done(call: Callable[[], T]) -> T:
                 raise
 
 
+@pytest.mark.long
+@pytest.mark.timeout(1_200)  # a third of the time the controller is cut off too, and brokers wait for it
 def test_what_a_deposed_leader_does_not_know_is_not_taken_for_the_newest(cluster: BrokerCluster) -> None:
     with ExitStack() as systems:
         one = systems.enter_context(closing(KafkaSystem(cluster.bootstrap)))
-        one.create(OWNER, 1, StreamOptions(compacted=True))
+        _done(partial(one.create, OWNER, 1, StreamOptions(compacted=True)))
+        # Each broker gets ids for producers from the controller. Later it may wait for one that is cut off.
+        _done(partial(one.interrupt, OWNER, [f"early-{number}" for number in range(12)]))
         _put(one, 1, None, BEFORE)
         deposed = _leader(cluster.bootstrap)
         others = [broker.bootstrap for index, broker in enumerate(cluster.brokers) if index != deposed]
         addresses = ",".join([cluster.brokers[deposed].bootstrap, *others])
-        misled = {name: systems.enter_context(closing(KafkaSystem(addresses, WAYS[name]))) for name in WAYS}
+        misled = systems.enter_context(closing(KafkaSystem(addresses)))
 
         cluster.separate(deposed)
         until(lambda: _leader(others[0]) != deposed, limit=60)
         with closing(KafkaSystem(",".join(others))) as another:
-            another.fence(OWNER, 2, ["lane"])
+            _done(partial(another.fence, OWNER, 2, ["lane"]))
             end = _put(another, 2, BEFORE, AFTER)
         # What this test is about: whoever asks the deposed leader only is told what was.
-        assert misled["wire"].latest(OWNER)[TASK] == BEFORE
-        *_, newest = misled["wire"].read(CHECKPOINTS, 0, end)
+        assert misled.latest(OWNER)[TASK] == BEFORE
+        *_, newest = misled.read(CHECKPOINTS, 0, end)
         assert newest.column("value").to_pylist()[-1] == AFTER, "a range has an end, and is read up to it"
 
-        for number, system in enumerate(misled.values(), start=3):
-            with pytest.raises(FencedError):
-                _done(partial(system.begin, OWNER, 1, {TASK: BEFORE}, "late"))
-            _done(partial(system.fence, OWNER, number, ["lane", "late"]))
-            assert _done(partial(system.latest, OWNER))[TASK] == AFTER
-            with pytest.raises(FencedError, match="not the expected one"):
-                _done(partial(system.begin, OWNER, number, {TASK: BEFORE}, "lane"))
+        with pytest.raises(FencedError):
+            _done(partial(misled.begin, OWNER, 1, {TASK: BEFORE}, "late"))
+        _done(partial(misled.fence, OWNER, 3, ["lane", "late"]))
+        assert _done(partial(misled.latest, OWNER))[TASK] == AFTER
+        with pytest.raises(FencedError, match="not the expected one"):
+            _done(partial(misled.begin, OWNER, 3, {TASK: BEFORE}, "lane"))

@@ -57,12 +57,19 @@ class RdkafkaReader:
     def read(self, partition: Partition, start: int, end: int) -> Iterator[pa.RecordBatch]:
         """The records (schema STORED) with start <= offset < end."""
         consumer = self._idle.pop() if self._idle else self.cluster.consumer()
+        is_usable = True
         try:
             consumer.assign([TopicPartition(partition.stream, partition.index, start)])
             yield from self._range(consumer, partition, start, end)
+        except UnavailableError:  # it may ask a leader that was deposed: another one looks who leads now
+            is_usable = False
+            raise
         finally:
-            consumer.unassign()  # else it would go on fetching
-            self._idle.append(consumer)
+            if is_usable:
+                consumer.unassign()  # else it would go on fetching
+                self._idle.append(consumer)
+            else:
+                consumer.close()
 
     def close(self) -> None:
         """Let go of all readers."""
@@ -72,7 +79,7 @@ class RdkafkaReader:
     def _range(
         self, consumer: Consumer, partition: Partition, start: int, end: int
     ) -> Iterator[pa.RecordBatch]:
-        at, last_message_at = start, time.monotonic()
+        at, last_message_at, patience_seconds = start, time.monotonic(), ANSWER_SECONDS
         while at < end:
             try:
                 messages = consumer.consume(min(MOST_MESSAGES, end - at), _WAIT_SECONDS)
@@ -93,12 +100,13 @@ class RdkafkaReader:
                 yield from _within(records, start, end)
             if at <= ended < end:
                 self._await_end(partition, end)
+                patience_seconds = _SHRUNK_SECONDS  # its leader is to know more by then
             elif ended >= end:
                 return
             if messages:
                 last_message_at = time.monotonic()
-            elif time.monotonic() - last_message_at > ANSWER_SECONDS:
-                raise UnavailableError(f"reading {partition}: nothing came for {ANSWER_SECONDS:.0f} s")
+            elif time.monotonic() - last_message_at > patience_seconds:
+                raise UnavailableError(f"reading {partition}: nothing came for {patience_seconds:.0f} s")
 
     def _await_end(self, partition: Partition, end: int) -> None:
         """Wait for an end that was seen and is not there any more; OutOfRangeError where it stays away."""
