@@ -72,7 +72,7 @@ def test_what_a_deposed_leader_does_not_know_is_not_taken_for_the_newest(cluster
         _done(partial(one.create, OWNER, 1, StreamOptions(compacted=True)))
         # Each broker gets ids for producers from the controller. Later it may wait for one that is cut off.
         _done(partial(one.interrupt, OWNER, [f"early-{number}" for number in range(12)]))
-        _put(one, 1, None, BEFORE)
+        _done(partial(_put, one, 1, None, BEFORE))
         deposed = _leader(cluster.bootstrap)
         others = [broker.bootstrap for index, broker in enumerate(cluster.brokers) if index != deposed]
         addresses = ",".join([cluster.brokers[deposed].bootstrap, *others])
@@ -82,7 +82,7 @@ def test_what_a_deposed_leader_does_not_know_is_not_taken_for_the_newest(cluster
         until(lambda: _leader(others[0]) != deposed, limit=60)
         with closing(KafkaSystem(",".join(others))) as another:
             _done(partial(another.fence, OWNER, 2, ["lane"]))
-            end = _put(another, 2, BEFORE, AFTER)
+            end = _done(partial(_put, another, 2, BEFORE, AFTER))
         # What this test is about: whoever asks the deposed leader only is told what was.
         assert misled.latest(OWNER)[TASK] == BEFORE
         *_, newest = misled.read(CHECKPOINTS, 0, end)
