@@ -19,15 +19,8 @@ SETTLE_SECONDS = 15.0
 class _StreamCache:
     identity: str
     at: int = 0
+    least_end: int = 0  # which settled reads have to reach
     values: dict[bytes, bytes] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class _ReadBarrier:
-    """An offset that reads have to reach; it is of the topic of that identity only."""
-
-    identity: str
-    end: int
 
 
 @dataclass(slots=True)
@@ -37,21 +30,18 @@ class LatestValues:
     offsets: OffsetLookup
     topics: Topics
     reading: RangeReader
-    _read_barriers: dict[str, _ReadBarrier] = field(default_factory=dict)
     _caches: dict[str, _StreamCache] = field(default_factory=dict)
 
     def read_up_to(self, stream: str, end: int) -> None:
         """Have each later read that is settled reach an offset, whatever a broker calls the end."""
-        self._read_barriers[stream] = _ReadBarrier(self.topics.existing(stream).identity, end)
+        self._cache(stream).least_end = end
 
     def values(self, stream: str, *, settled: bool) -> Mapping[bytes, bytes]:
         """The newest value of every key; see `System.latest`."""
-        identity = self.topics.existing(stream).identity
-        cache = self._caches.get(stream)
-        if cache is None or cache.identity != identity:
-            cache = self._caches[stream] = _StreamCache(identity)
+        cache = self._cache(stream)
         partition = Partition(stream, 0)
-        least_end = self._least_end(stream, identity) if settled else 0
+        # A leader that was deposed, and has not heard of it, names an old end.
+        least_end = cache.least_end if settled else 0
         required_end = max(least_end, self._watermark(partition)) if settled else 0
         ends = time.monotonic() + SETTLE_SECONDS
         while True:
@@ -74,10 +64,12 @@ class LatestValues:
     def _watermark(self, partition: Partition) -> int:
         return self.offsets.high_watermarks([partition])[partition]
 
-    def _least_end(self, stream: str, identity: str) -> int:
-        """Where a read has to come to: a leader that was deposed and has not heard of it names an old end."""
-        barrier = self._read_barriers.get(stream)
-        return barrier.end if barrier and barrier.identity == identity else 0
+    def _cache(self, stream: str) -> _StreamCache:
+        """What is known of a topic; nothing of one that was made again under the name."""
+        identity = self.topics.existing(stream).identity
+        if stream not in self._caches or self._caches[stream].identity != identity:
+            self._caches[stream] = _StreamCache(identity)
+        return self._caches[stream]
 
     def _read(self, cache: _StreamCache, partition: Partition, end: int) -> None:
         if cache.at >= end:

@@ -28,7 +28,7 @@ _KNOWN = {
     9: ("REPLICA_NOT_AVAILABLE", ErrorReaction.LOOK),
     10: ("MESSAGE_TOO_LARGE", ErrorReaction.REFUSED),
     13: ("NETWORK_EXCEPTION", ErrorReaction.LOOK),
-    14: ("COORDINATOR_LOAD_IN_PROGRESS", ErrorReaction.RETRY),
+    14: ("COORDINATOR_LOAD_IN_PROGRESS", ErrorReaction.LOOK),  # a deposed one says so for ever
     15: ("COORDINATOR_NOT_AVAILABLE", ErrorReaction.LOOK),
     16: ("NOT_COORDINATOR", ErrorReaction.LOOK),
     18: ("RECORD_LIST_TOO_LARGE", ErrorReaction.REFUSED),

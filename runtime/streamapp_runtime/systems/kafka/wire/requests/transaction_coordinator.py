@@ -23,7 +23,6 @@ T = TypeVar("T")
 _INIT = (22, 1)
 _ADD_PARTITIONS = (24, 1)
 _END = (26, 1)
-_LOADING = 14  # what a coordinator that was deposed, and has not heard of it, says for ever
 _NOT_ATTEMPTED = 55  # another partition of the same request was refused
 
 
@@ -105,7 +104,7 @@ class TransactionCoordinator:
                 return value
             if error == UNKNOWN_TOPIC:
                 attempts.missing("such partition")
-            elif attempts.refused(error) is ErrorReaction.LOOK or error == _LOADING:
+            elif attempts.refused(error) is ErrorReaction.LOOK:
                 self.cluster.doubt(self._connection)
                 self._connection = None
 
