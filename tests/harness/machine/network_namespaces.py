@@ -4,8 +4,10 @@ import itertools
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+
+import pytest
 
 _NUMBERS = itertools.count()
 _IP = shutil.which("ip")
@@ -51,15 +53,15 @@ class NamespaceNetwork:
 
     def cut(self, index: int) -> None:
         """Lose every packet to and from a namespace from now on."""
-        self._set(index, ["to-machine", *self._to_others(index)], "down")
+        self._set(index, "down")
 
     def separate(self, index: int) -> None:
         """Lose every packet between a namespace and the others; this machine still reaches it."""
-        self._set(index, self._to_others(index), "down")
+        self._set(index, "down", machine=False)
 
     def mend(self, index: int) -> None:
         """Let packets through again."""
-        self._set(index, ["to-machine", *self._to_others(index)], "up")
+        self._set(index, "up")
 
     def close(self) -> None:
         """Remove all of it."""
@@ -67,11 +69,9 @@ class NamespaceNetwork:
             with suppress(subprocess.CalledProcessError):
                 _ip("netns", "del", self._namespace(index))
 
-    def _to_others(self, index: int) -> list[str]:
-        return [f"to-{other}" for other in range(self._count) if other != index]
-
-    def _set(self, index: int, devices: Sequence[str], state: str) -> None:
-        for device in devices:
+    def _set(self, index: int, state: str, *, machine: bool = True) -> None:
+        others = [f"to-{other}" for other in range(self._count) if other != index]
+        for device in (*["to-machine"] * machine, *others):
             _ip("-n", self._namespace(index), "link", "set", device, state)
 
     def _connect_to_machine(self, index: int) -> None:
@@ -102,6 +102,20 @@ class NamespaceNetwork:
 
     def _namespace(self, index: int) -> str:
         return f"{self._name}-{index}"
+
+
+@contextmanager
+def network_or_skip(count: int) -> Iterator[NamespaceNetwork]:
+    """Such a network for a test. The test is left out without root or `ip`, in CI as well.
+
+    Programs are fetched by `.ci/run`, and missing ones fail there. To be root is a right of who runs it.
+    """
+    try:
+        network = NamespaceNetwork(count)
+    except NoNamespacesError as error:
+        pytest.skip(str(error))
+    with closing(network):
+        yield network
 
 
 def _ip(*arguments: str) -> None:

@@ -1,6 +1,5 @@
 """Three brokers that keep a cluster together, each of which can be frozen, killed and cut off."""
 
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
@@ -13,6 +12,7 @@ from tests.harness.kafka.broker import LOOPBACK, Broker
 from tests.harness.kafka.clients import QUIET
 from tests.harness.kafka.jars import TO_BE_KILLED
 from tests.harness.machine.network_namespaces import NamespaceNetwork
+from tests.harness.machine.processes import until
 
 SIZE = 3
 _MEMBERS_SECONDS: Final = 60.0
@@ -92,12 +92,11 @@ class BrokerCluster:
 
     def _await_members(self) -> None:
         """Return when each broker knows all of them: until then some have no copies to give to others."""
-        ends = time.monotonic() + _MEMBERS_SECONDS
-        for broker in self.brokers:
-            client = AdminClient({"bootstrap.servers": broker.bootstrap, **QUIET})
-            while len(client.list_topics(timeout=_MEMBERS_SECONDS).brokers) < SIZE:
-                assert time.monotonic() < ends, "the brokers do not come together"
-                time.sleep(0.1)
+        clients = [AdminClient({"bootstrap.servers": each.bootstrap, **QUIET}) for each in self.brokers]
+        until(
+            lambda: all(len(each.list_topics(timeout=_MEMBERS_SECONDS).brokers) == SIZE for each in clients),
+            _MEMBERS_SECONDS,
+        )
 
     def separate(self, index: int) -> None:
         """Cut a broker off from the others, not from clients: it does not hear that it was deposed."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.machine.network_namespaces import NamespaceNetwork, NoNamespacesError
+from tests.harness.machine.network_namespaces import network_or_skip
 from tests.harness.outages.broker_cluster import SIZE, BrokerCluster, BrokerFault
 from tests.harness.outages.broker_trial import BrokerTrial, every_fault
 
@@ -38,11 +38,5 @@ def test_an_app_goes_on_while_each_broker_in_turn_is_in_trouble(fault: BrokerFau
 @pytest.mark.long
 @pytest.mark.usefixtures("kafka_jars")
 def test_an_app_goes_on_while_each_broker_in_turn_is_cut_off(tmp_path: Path) -> None:
-    try:
-        network = NamespaceNetwork(SIZE)
-    except NoNamespacesError as error:
-        pytest.skip(str(error))
-    try:
+    with network_or_skip(SIZE) as network:
         suffered(BrokerCluster(tmp_path / "brokers", network), BrokerFault.CUT_OFF, tmp_path / "app")
-    finally:
-        network.close()

@@ -17,7 +17,7 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from streamapp_runtime.systems.stream_system import FencedError, StreamOptions, UnavailableError
 from tests.harness.kafka.clients import QUIET
-from tests.harness.machine.network_namespaces import NamespaceNetwork, NoNamespacesError
+from tests.harness.machine.network_namespaces import network_or_skip
 from tests.harness.machine.processes import until
 from tests.harness.outages.broker_cluster import SIZE, BrokerCluster
 
@@ -31,11 +31,8 @@ TASK = b"task-0"
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory, kafka_jars: object) -> Iterator[BrokerCluster]:
-    try:
-        network = NamespaceNetwork(SIZE)
-    except NoNamespacesError as error:
-        pytest.skip(str(error))
-    with closing(network), closing(BrokerCluster(tmp_path_factory.mktemp("brokers"), network)) as brokers:
+    home = tmp_path_factory.mktemp("brokers")
+    with network_or_skip(SIZE) as network, closing(BrokerCluster(home, network)) as brokers:
         brokers.start()
         yield brokers
 
