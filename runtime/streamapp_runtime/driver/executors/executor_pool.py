@@ -18,8 +18,8 @@ from pyspark.errors import PySparkException
 
 from streamapp_runtime.driver.executors.lane_partitions import identity_job, lane_elements
 from streamapp_runtime.driver.executors.session_lanes import close_lanes
+from streamapp_runtime.driver.spark.jvm_options import USUAL_MEMORY, mebibytes
 from streamapp_runtime.driver.spark.scala_objects import companion, field_of, sequence
-from streamapp_runtime.driver.spark.session_settings import MEMORY, mebibytes
 from streamapp_runtime.driver.spark.spark_session import (
     close_session,
     in_one_process,
@@ -185,7 +185,7 @@ def _add_worker(spark: SparkContext) -> None:
     no_option = jvm.scala.Option.empty()
     number = jvm.scala.Option.apply(next(_NUMBERS))
     worker = companion(jvm, "org.apache.spark.deploy.worker.Worker")
-    host, memory = context.getConf().get("spark.driver.host"), mebibytes(MEMORY)
+    host, memory = context.getConf().get("spark.driver.host"), mebibytes(USUAL_MEMORY)
     worker.startRpcEnvAndEndpoint(
         host, 0, 0, 1, memory, masters, None, number, scala.conf().clone(), no_option
     )

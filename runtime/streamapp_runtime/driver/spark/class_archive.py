@@ -26,6 +26,9 @@ _LAYOUT: Final = "1"
 _MAKING: Final = "streamapp_runtime.driver.spark.class_archive_making"
 _QUIET: Final = "-Xlog:disable", "-Xlog:all=error,cds=off:stderr", "-Xshare:auto"
 """A JVM that cannot use an archive says so in warnings, and continues."""
+_SHARED_PLACE: Final = "-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0"
+"""An archive at the address that it was made for is mapped as it is, so that JVMs of one machine share it.
+Elsewhere each JVM rewrites the pointers in it, and has nearly all of it for itself."""
 FREE_BYTES: Final = 2 << 30
 """So much of the disk has to be free for an archive to be made."""
 
@@ -121,7 +124,7 @@ class ClassArchive:
         if self.is_whole:
             with suppress(OSError):
                 os.utime(self.file)  # one that is in use is not tidied away
-            return (f"-XX:SharedArchiveFile={self.file}", *_QUIET)
+            return (f"-XX:SharedArchiveFile={self.file}", *_SHARED_PLACE, *_QUIET)
         if not self._can_be_made():
             return ()
         return (f"-XX:DumpLoadedClassList={self.folder / self.name}.%p.classes", *_QUIET)

@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from streamapp_runtime.driver.spark.jvm_options import USUAL_MEMORY
+
 _OPENED: Final = (
     *(
         "java.base/java.lang",
@@ -52,7 +54,6 @@ _LAUNCHER_SETTINGS: Final = ("spark.driver.extraClassPath", "spark.driver.extraL
 """What only the launcher is left to understand."""
 _DEFAULTS: Final = "spark-defaults.conf"
 _CORE: Final = re.compile(r"/spark-core_([0-9.]+)-[^/]*\.jar$")
-_COLLECTOR: Final = re.compile(r"-XX:[+-]Use\w*GC\b")
 
 
 def find_java() -> str | None:
@@ -71,11 +72,6 @@ def spark_jars(folder: Path) -> tuple[str, ...]:
 def scala_version(jars: Sequence[str]) -> str:
     """The Scala that Spark was built for, as the name of its core has it."""
     return next(match[1] for jar in jars if (match := _CORE.search(jar)))
-
-
-def names_collector(options: str) -> bool:
-    """Whether options of a JVM choose a garbage collector; a JVM takes no second one."""
-    return _COLLECTOR.search(options) is not None
 
 
 def default_settings(environment: Mapping[str, str]) -> Mapping[str, str] | None:
@@ -114,7 +110,7 @@ def driver_command(
         *shlex.split(known.get("spark.driver.extraJavaOptions", "")),
     ]
     class_path = os.pathsep.join([*jars, folder] if folder else jars)
-    memory = known.get("spark.driver.memory") or "1g"
+    memory = known.get("spark.driver.memory") or USUAL_MEMORY
     confs = [part for key, value in settings.items() for part in ("--conf", f"{key}={value}")]
     return [
         *(java, "-cp", class_path, f"-Xmx{memory}"),

@@ -16,7 +16,7 @@ from pyspark.java_gateway import launch_gateway
 
 from streamapp_runtime.driver.spark import spark_home
 from streamapp_runtime.driver.spark.java_command import find_java, spark_jars
-from streamapp_runtime.driver.spark.jit_options import LATE_COMPILATION
+from streamapp_runtime.driver.spark.jvm_options import LATE_COMPILATION
 from streamapp_runtime.driver.spark.jvm_process import (
     JvmEndedError,
     JvmProcess,

@@ -21,8 +21,14 @@ from typing import IO, Final
 
 from streamapp_runtime.driver.spark import spark_home
 from streamapp_runtime.driver.spark.class_archive import ClassArchive, JvmRole
-from streamapp_runtime.driver.spark.java_command import driver_command, find_java, scala_version, spark_jars
-from streamapp_runtime.driver.spark.jit_options import LATE_COMPILATION
+from streamapp_runtime.driver.spark.java_command import (
+    default_settings,
+    driver_command,
+    find_java,
+    scala_version,
+    spark_jars,
+)
+from streamapp_runtime.driver.spark.jvm_options import jvm_options
 from streamapp_runtime.driver.spark.session_settings import command_settings, session_settings
 
 _ADDRESS_VARIABLE: Final = "_PYSPARK_DRIVER_CONN_INFO_PATH"
@@ -124,7 +130,8 @@ def start_process(request: JvmRequest, *, archived: bool = True) -> JvmProcess |
     )  # read and written once, before there is a gateway
     configuration = Path(folder.name, "log4j2.properties")
     configuration.write_text(request.log4j, "utf-8")
-    options = f"-Dlog4j2.configurationFile={configuration.as_uri()} {LATE_COMPILATION}"
+    known = {**(default_settings(os.environ) or {}), **request.settings}
+    options = f"-Dlog4j2.configurationFile={configuration.as_uri()} {jvm_options(known, 'driver')}"
     settings = {**request.settings, "spark.driver.defaultJavaOptions": options}
     command = driver_command(java, jars, settings, os.environ, archive_options)
     if command is None:

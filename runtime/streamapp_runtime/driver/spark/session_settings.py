@@ -13,7 +13,7 @@ from typing import Final
 from streamapp_runtime.driver.spark import spark_home
 from streamapp_runtime.driver.spark.class_archive import ClassArchive, JvmRole, joined
 from streamapp_runtime.driver.spark.java_command import default_settings, find_java, spark_jars
-from streamapp_runtime.driver.spark.jit_options import LATE_COMPILATION
+from streamapp_runtime.driver.spark.jvm_options import USUAL_MEMORY, jvm_options, mebibytes
 
 EXECUTOR_CLASS_PATH: Final = "spark.executor.extraClassPath"
 EXECUTOR_OPTIONS: Final = "spark.executor.defaultJavaOptions"
@@ -65,22 +65,21 @@ CONTEXT_ONLY: Final = frozenset({"spark.executor.instances", CONTEXT_AUTHENTICAT
 
 To begin without executors is a mistake to Spark's launcher; and everybody on a machine reads arguments.
 """
-MEMORY: Final = "1g"
-"""Of each executor on this machine."""
 
 
 @cache  # a JVM that is started early is asked for twice
-def local_shape(processors: int, memory: str = MEMORY) -> Mapping[str, str]:
+def local_shape(processors: int, memory: str = USUAL_MEMORY) -> Mapping[str, str]:
     """Settings of a run on this machine: threads of one JVM for one processor, real executors for several."""
     master = "local[1]" if processors == 1 else f"local-cluster[{processors},1,{mebibytes(memory)}]"
     shape = {"spark.master": master, "spark.executor.memory": memory}
-    return shape if processors == 1 else {**shape, **_executor_archive_settings()}
+    return shape if processors == 1 else {**shape, **_executor_archive_settings(shape)}
 
 
 def session_settings(shape: Mapping[str, str]) -> dict[str, str]:
     """All settings of a session; of the engine's own, `shape` may change where the driver is."""
     fixed = {key: value for key, value in SETTINGS.items() if key not in PLACE or key not in shape}
-    defaults = {"spark.master": "local[1]", EXECUTOR_OPTIONS: LATE_COMPILATION}
+    known = {**(default_settings(os.environ) or {}), **shape}
+    defaults = {"spark.master": "local[1]", EXECUTOR_OPTIONS: jvm_options(known, "executor")}
     master = shape.get("spark.master", defaults["spark.master"])
     return {**defaults, **shape, **fixed, **_authentication(master)}
 
@@ -90,13 +89,7 @@ def command_settings(settings: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in settings.items() if key not in CONTEXT_ONLY}
 
 
-def mebibytes(memory: str) -> int:
-    """How much `1g` is."""
-    number, unit = int(memory[:-1]), memory[-1].lower()
-    return number * {"m": 1, "g": 1024}[unit]
-
-
-def _executor_archive_settings() -> Mapping[str, str]:
+def _executor_archive_settings(shape: Mapping[str, str]) -> Mapping[str, str]:
     """Settings with which executors on this machine use an archive of classes, or record one."""
     spark_home.prepare_spark_home()
     java, folder, defaults = find_java(), spark_home.own_jars(), default_settings(os.environ)
@@ -112,7 +105,7 @@ def _executor_archive_settings() -> Mapping[str, str]:
     # Behind these come the same jars by the names that Spark has for them, which no archive knows.
     return {
         EXECUTOR_CLASS_PATH: os.pathsep.join(jars),
-        EXECUTOR_OPTIONS: f"{LATE_COMPILATION} {joined(options)}",
+        EXECUTOR_OPTIONS: f"{jvm_options({**defaults, **shape}, 'executor')} {joined(options)}",
     }
 
 

@@ -9,7 +9,7 @@ from streamapp_operator.reconciler.objects import object_names
 from streamapp_runtime.driver.executors.binding import bind_executors
 from streamapp_runtime.driver.executors.executor_locations import executor_locations
 from streamapp_runtime.driver.modes.pod_environment import SPARK
-from streamapp_runtime.driver.spark.jit_options import LATE_COMPILATION
+from streamapp_runtime.driver.spark.jvm_options import LATE_COMPILATION
 from streamapp_runtime.transport.kubernetes_api import KubernetesApi as Client
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.machine.processes import until

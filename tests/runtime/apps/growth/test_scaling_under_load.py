@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from streamapp_runtime.driver.spark.jit_options import LATE_COMPILATION
+from streamapp_runtime.driver.spark.jvm_options import LATE_COMPILATION
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.harness.machine.app_processes import kill
 from tests.harness.runs.app_runs import Row, inputs, write_all
