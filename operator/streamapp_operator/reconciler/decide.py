@@ -20,6 +20,7 @@ from streamapp_operator.reconciler.driver.driver_actions import (
 )
 from streamapp_operator.reconciler.driver.driver_decision import decide_driver
 from streamapp_operator.reconciler.driver.driver_history import DriverHistory
+from streamapp_operator.reconciler.driver.hand_over import with_hand_over
 from streamapp_operator.reconciler.driver.start_conditions import hold_start
 from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
@@ -126,6 +127,7 @@ def collect_findings(
     facts: Facts, installation: Installation, acceptance: Acceptance | None = None
 ) -> Findings:
     """Run every step and collect the findings; `acceptance`, where it is decided already."""
+    facts = with_hand_over(facts)
     acceptance = acceptance or accept_generation(facts, installation)
     plan = _plan_target(facts, acceptance)
     model = _update_model(facts, acceptance, plan)

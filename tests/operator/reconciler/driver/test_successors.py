@@ -29,7 +29,7 @@ PATIENCE_SECONDS = 240.0
 def running(sim: OperatorSim) -> OperatorSim:
     """A simulation with an app that has run for a while, and has an executor."""
     sim.bring_up(join())
-    sim.executor(1)
+    sim.executor(1, driver="app-driver-1")
     sim.pass_time(600)
     return sim
 
@@ -80,7 +80,7 @@ def test_it_takes_over_when_the_pods_of_the_last_driver_are_gone(running: Operat
     running.settle()
     assert running.drivers() == []
     assert _published(running) == 1
-    running.remove("app-exec-1")
+    running.remove("app-1-exec-1")
     running.settle()
     assert _published(running) == 2
     assert _name(running.driver()) == "app-driver-2"
@@ -88,6 +88,61 @@ def test_it_takes_over_when_the_pods_of_the_last_driver_are_gone(running: Operat
     running.report()
     running.settle()
     assert running.says("Ready") == ("True", "Running")
+
+
+def test_it_takes_over_when_the_last_driver_has_released_its_lanes(running: OperatorSim) -> None:
+    _edited(running)
+    running.settle()
+    assert _is_leaving(running)
+    assert _published(running) == 1
+    running.report(DriverState.ENDED)
+    running.settle()
+    assert _published(running) == 2
+    status = running.status()
+    assert status["restarts"] == 1
+    ending = status["driver"]["lastEnding"]
+    assert (ending["incarnation"], ending["outcome"]) == (1, "stopped")
+    assert status["driver"]["pod"] == "app-driver-2"
+    running.remove("app-driver-1")
+    running.remove("app-1-exec-1")
+    running.settle()
+    assert _published(running) == 2
+    running.report()
+    running.settle()
+    assert running.says("Ready") == ("True", "Running")
+    assert running.status()["driver"]["lastEnding"] == ending
+
+
+def test_it_takes_over_from_a_driver_whose_pod_was_deleted_and_has_released_its_lanes(
+    running: OperatorSim,
+) -> None:
+    running.server.ask("DELETE", f"/api/v1/namespaces/{running.namespace}/pods/app-driver-1")
+    running.settle()
+    assert _published(running) == 1
+    running.report(DriverState.ENDED)
+    running.settle()
+    assert _published(running) == 2
+    assert running.status()["driver"]["lastEnding"]["outcome"] == "displaced"
+
+
+def test_a_driver_that_has_released_its_lanes_is_waited_for_where_no_successor_is_ready(
+    running: OperatorSim,
+) -> None:
+    _edited(running)
+    running.pass_time(WARM_UP_SECONDS + 1)
+    running.settle(warms_up=False)
+    assert _is_leaving(running)
+    running.report(DriverState.ENDED)
+    running.settle(warms_up=False)
+    assert _published(running) == 1
+
+
+def test_a_driver_that_only_says_that_it_ended_is_not_taken_over_from(running: OperatorSim) -> None:
+    _edited(running)
+    running.report(DriverState.ENDED)
+    running.settle(warms_up=False)
+    assert _published(running) == 1
+    assert not _is_leaving(running)
 
 
 def test_executors_of_the_successor_start_beside_those_of_the_driver(running: OperatorSim) -> None:
@@ -102,7 +157,7 @@ def test_executors_of_the_successor_start_beside_those_of_the_driver(running: Op
     running.settle()
     assert _published(running) == 1
     assert "deletionTimestamp" not in running.pod(name)["metadata"]
-    running.remove("app-exec-1")
+    running.remove("app-1-exec-1")
     running.settle()
     assert _published(running) == 2
     assert "deletionTimestamp" not in running.pod(name)["metadata"]
@@ -120,7 +175,7 @@ def test_both_generations_are_named_by_the_limits_of_executors(running: Operator
     assert images() == before | {"image/registry.example/runtime:2"}
     running.settle()
     running.remove("app-driver-1")
-    running.remove("app-exec-1")
+    running.remove("app-1-exec-1")
     running.settle()
     assert images() == {"image/registry.example/runtime:2"}
 
@@ -185,7 +240,7 @@ def test_after_a_successor_that_ended_the_driver_is_replaced_by_one_that_is_no_s
     running.settle()
     assert _is_leaving(running)
     running.remove("app-driver-1")
-    running.remove("app-exec-1")
+    running.remove("app-1-exec-1")
     running.settle()
     driver = running.driver()
     assert _name(driver) == "app-driver-3"
@@ -250,7 +305,7 @@ def test_a_driver_whose_node_is_not_ready_has_a_successor_before_it_is_given_up(
 ) -> None:
     node = f"{running.namespace}-node"
     running.remove("app-driver-1")
-    running.remove("app-exec-1")
+    running.remove("app-1-exec-1")
     running.settle()
     running.begin(node=node)
     running.report()
@@ -270,7 +325,7 @@ def test_an_operator_that_begins_meanwhile_goes_on_with_the_successor(running: O
     running.restart()
     running.settle()
     running.remove("app-driver-1")
-    running.remove("app-exec-1")
+    running.remove("app-1-exec-1")
     running.restart()
     running.settle()
     assert _name(running.driver()) == "app-driver-2"
@@ -313,14 +368,14 @@ def test_a_standby_driver_gets_ready_and_says_nothing_until_it_takes_over(
     with contained(running, "app-driver-2", tmp_path, metrics_port=port, **spark) as child:
         until(lambda: _passes(port, LIVENESS_PATH), PATIENCE_SECONDS, child)
         until(lambda: "app-2-exec-1" in running.names("pods"), PATIENCE_SECONDS, child)
-        _without_room(running, "app-exec-1")  # of the other driver: it says nothing of this one's
+        _without_room(running, "app-1-exec-1")  # of the other driver: it says nothing of this one's
         assert not _passes(port, READINESS_PATH)
         _without_room(running, "app-2-exec-1")  # it is not waited for while the other driver has the room
         until(lambda: _passes(port, READINESS_PATH), EARLY_EXECUTOR_SECONDS / 2, child)
         assert running.reported().driver == "app-driver-1"
         running.settle()
         running.remove("app-driver-1")
-        running.remove("app-exec-1")
+        running.remove("app-1-exec-1")
         running.settle()
         assert "app-2-exec-1" in running.names("pods")
         until(lambda: running.reported().driver == "app-driver-2", PATIENCE_SECONDS, child)

@@ -1,0 +1,43 @@
+"""A driver hands over when it has released its lanes, not when its process has ended.
+
+Its last report says that it has settled all batches and closed all stores. What follows takes seconds: Spark
+ends, then the JVM, the containers, and the pods of its executors. The successor waits for none of that. Were the
+former driver to write once more, the engine would fence it.
+"""
+
+from dataclasses import replace
+
+from streamapp.protocol.driver_report import DriverState
+from streamapp_operator.reconciler.facts.facts import Facts
+from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState, incarnation_of, live_driver
+from streamapp_operator.reconciler.pods.driver_pod import has_early_executors
+
+
+def with_hand_over(facts: Facts) -> Facts:
+    """The facts with a driver that has handed over as one that has ended, and its executors with it.
+
+    Only a successor that has executors of its own takes over so early. A claim is mounted by one executor, so
+    that the last driver's have to be gone.
+    """
+    driver = live_driver(facts.drivers)
+    if driver is None or not _has_handed_over(driver, facts):
+        return facts
+    ended_driver = replace(driver, life=PodLifecycle.ENDED, ended_at=facts.now)
+    return replace(
+        facts,
+        drivers=tuple(ended_driver if pod is driver else pod for pod in facts.drivers),
+        executors=tuple(pod for pod in facts.executors if pod.owner_pod != driver.uid),
+    )
+
+
+def _has_handed_over(driver: PodState, facts: Facts) -> bool:
+    report = facts.report_of(driver)
+    return (
+        driver.life is PodLifecycle.LEAVING
+        and report is not None
+        and report.state is DriverState.ENDED
+        and any(
+            pod.ready and has_early_executors(pod.manifest) and incarnation_of(pod) > incarnation_of(driver)
+            for pod in facts.successors
+        )
+    )
