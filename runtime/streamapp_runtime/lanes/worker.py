@@ -3,6 +3,7 @@
 import gc
 import os
 import pickle
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -19,6 +20,7 @@ from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.log_lines.python_logging import ProcessLogging
 from streamapp_runtime.program.program import Program
 from streamapp_runtime.redacted_output import redact_output, redacted_errors
+from streamapp_runtime.systems.connection import Connection, import_system
 
 LayerKey = tuple[str, int, int, int]
 """Run, incarnation, number of the layer, and of the first lane that the same Spark job hosts."""
@@ -101,6 +103,14 @@ def serve_orders(
         memory.note(reports)
         served = orders.batch
         driver.report(lane, served, [report.fields() for report in reports])
+
+
+def import_lane_code(connection: Connection | None, lane: int, elements: Iterable[object]) -> Iterator[int]:
+    """Prepare for a lane: a worker that has this function has imported this module, and all that it needs."""
+    deque(elements, maxlen=0)  # Spark keeps a worker that has read all of its elements, and ends others
+    if connection is not None:
+        import_system(connection)
+    yield lane
 
 
 def layer_worker(key: LayerKey, packed: bytes) -> LayerWorker:

@@ -30,6 +30,12 @@ class KafkaConnection:
 Connection = EmbeddedConnection | KafkaConnection
 
 
+def import_system(connection: Connection) -> None:
+    """Import the clients of a system that this process will open."""
+    if isinstance(connection, KafkaConnection):
+        import streamapp_runtime.systems.kafka.kafka_system  # noqa: F401
+
+
 def open_system(connection: Connection) -> StreamSystem:
     """The system, for use by this process."""
     if isinstance(connection, EmbeddedConnection):

@@ -1,8 +1,8 @@
 """A driver hands over when it has released its lanes, not when its process has ended.
 
-Its last report says that it has settled all batches and closed all stores. What follows takes seconds: Spark
-ends, then the JVM, the containers, and the pods of its executors. The successor waits for none of that. Should
-the former driver write once more, the engine fences it.
+Its last report says that it has settled all batches and closed all stores. What follows takes seconds:
+Spark ends, then the JVM, the containers, and the pods of its executors. The successor waits for none of that.
+Should the former driver write once more, the engine fences it.
 """
 
 from dataclasses import replace

@@ -16,7 +16,7 @@ from py4j.protocol import Py4JError
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
 
-from streamapp_runtime.driver.executors.lane_partitions import identity_job, lane_elements
+from streamapp_runtime.driver.executors.lane_partitions import lane_elements, worker_job
 from streamapp_runtime.driver.executors.session_lanes import close_lanes
 from streamapp_runtime.driver.spark.jvm_options import USUAL_MEMORY, mebibytes
 from streamapp_runtime.driver.spark.scala_objects import companion, field_of, sequence
@@ -27,6 +27,7 @@ from streamapp_runtime.driver.spark.spark_session import (
     open_session,
 )
 from streamapp_runtime.expressions.spark_source import DeferredSession
+from streamapp_runtime.systems.connection import Connection
 
 EXECUTOR_WAIT_SECONDS = 60.0
 """How long new executors are waited for before the change is made without them."""
@@ -64,6 +65,7 @@ class ExecutorPool:
     session: DeferredSession
     prepare: Callable[[SparkContext], None]  # sets what a new session needs
     workers: int  # of the cluster in the driver's JVM; 1 where there is none
+    connection: Connection | None = None  # of the app's streams, whose clients new workers import
     _growth: _Growth | None = None
 
     def ready(self, count: int) -> bool:
@@ -114,16 +116,16 @@ class ExecutorPool:
         self._end_workers(job)
 
     def _begin_workers(self, executors: Mapping[str, str]) -> Thread:
-        """Have these executors run a first job, whose task starts a Python worker."""
+        """Have these executors run a first job, whose tasks start Python workers that import what lanes need."""
         context = self.session.context
         hosts = [(host, name) for name, host in executors.items()]
-        identities = identity_job(lane_elements(context, hosts, len(hosts)))
+        workers = worker_job(lane_elements(context, hosts, len(hosts)), self.connection)
 
         def run() -> None:
             context.setJobGroup(_WORKER_JOB, "start the Python workers")
             # Where an executor was lost, the first batch hears of it.
             with suppress(PySparkException, Py4JError, OSError):
-                identities.collect()
+                workers.collect()
 
         job = Thread(target=run, daemon=True)
         job.start()

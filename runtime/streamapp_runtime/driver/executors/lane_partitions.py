@@ -1,6 +1,7 @@
 """Lanes as partitions of what Spark runs jobs over, each with the executor on which its task has to run."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 from pyspark import RDD, SparkContext
@@ -10,6 +11,8 @@ from pyspark.sql.types import IntegerType, StructField, StructType
 
 from streamapp_runtime.driver.spark.scala_objects import sequence
 from streamapp_runtime.lanes.protocol.executor_identity import report_identity
+from streamapp_runtime.lanes.worker import import_lane_code
+from streamapp_runtime.systems.connection import Connection
 
 SCHEMA = StructType([StructField("lane", IntegerType(), nullable=False)])
 
@@ -19,15 +22,19 @@ LAYER_VARIABLE: Final = "STREAMAPP_LAYER"
 
 def lane_identities(lanes: "RDD[bytes]") -> dict[int, str]:
     """The executor on which each lane finds itself, as its worker reports it."""
-    return dict(identity_job(lanes).collect())
-
-
-def identity_job(lanes: "RDD[bytes]") -> "RDD[tuple[int, str]]":
-    """The same before it runs. Its environment is settled, so that another thread may run it."""
     use_workers_of_layer(lanes.context, 0)
-    identities = lanes.mapPartitionsWithIndex(report_identity)
-    identities.id()  # makes it, with the environment as it is now
-    return identities
+    return dict(lanes.mapPartitionsWithIndex(report_identity).collect())
+
+
+def worker_job(lanes: "RDD[bytes]", connection: Connection | None) -> "RDD[int]":
+    """A job that starts the Python worker of each lane, and has it import what a lane needs.
+
+    Its environment is settled, so that another thread may run it.
+    """
+    use_workers_of_layer(lanes.context, 0)
+    workers = lanes.mapPartitionsWithIndex(partial(import_lane_code, connection))
+    workers.id()  # makes it, with the environment as it is now
+    return workers
 
 
 def use_workers_of_layer(context: SparkContext, number: int) -> None:

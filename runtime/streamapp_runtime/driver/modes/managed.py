@@ -124,7 +124,9 @@ class Managed:
         app_id, settings = self.app.application_id, self.environment.session_settings(self.app)
         session = open_configured_session(app_id, settings, self.environment.log4j(self.app))
         self.start_clock.note(StartStep.SPARK)
-        self._executor_pool = ExecutorPool(app_id, session, lambda _: None, UNLIMITED_WORKERS)
+        self._executor_pool = ExecutorPool(
+            app_id, session, lambda _: None, UNLIMITED_WORKERS, storage.connection
+        )
         return self._executor_pool
 
     def first_launch(

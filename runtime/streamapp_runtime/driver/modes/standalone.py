@@ -119,7 +119,7 @@ class Standalone:
         self._locality = LocalityMemory.in_folder(folder, self._location)
         self._transport = FileTransport(message_folder(storage.state, app_id))
         self._transport.begin()
-        return ExecutorPool(app_id, session, self._prepare, processors)
+        return ExecutorPool(app_id, session, self._prepare, processors, storage.connection)
 
     def first_launch(
         self,

@@ -11,13 +11,14 @@ from threading import Thread
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
 from streamapp_runtime.driver.executors.lane_partitions import lane_elements
 from streamapp_runtime.driver.spark.spark_session import close_session, live_executors, open_session
+from streamapp_runtime.systems.connection import KafkaConnection
 from tests.harness.machine.app_processes import victims
 from tests.harness.machine.processes import until
 
 folder = Path(sys.argv[1])
 session = open_session("pool", 2)
 context = session.context
-pool = ExecutorPool("pool", session, lambda _: None, 2)
+pool = ExecutorPool("pool", session, lambda _: None, 2, KafkaConnection("127.0.0.1:1"))
 until(lambda: pool.present == 2, 60)
 print("those that are there need nothing:", pool.ready(2) and not victims(folder)["daemon"])
 
@@ -36,6 +37,15 @@ print("a third is waited for:", not pool.ready(3))
 until(lambda: pool.ready(3), 60)
 print("it has a worker:", pool.present == 3 and len(victims(folder)["worker"]) == 3)
 print("it is there:", pool.ready(3))
+(added,) = [(host, name) for name, host in live_executors(context).items() if (host, name) not in hosts]
+
+
+def imported(_):
+    return [name in sys.modules for name in ("streamapp_runtime.lanes.worker", "confluent_kafka")]
+
+
+workers = lane_elements(context, [added], 1).mapPartitions(imported)
+print("its worker has what a lane needs:", workers.collect() == [True, True])
 (folder / "released").touch()
 lanes.join()
 close_session(session)
@@ -45,5 +55,5 @@ close_session(session)
 def test_a_new_executor_is_ready_when_it_has_a_worker(tmp_path: Path) -> None:
     assert facts_of(DRIVER, tmp_path) == [
         *("those that are there need nothing: True", "a third is waited for: True"),
-        *("it has a worker: True", "it is there: True"),
+        *("it has a worker: True", "it is there: True", "its worker has what a lane needs: True"),
     ]
