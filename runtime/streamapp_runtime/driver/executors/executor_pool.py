@@ -116,7 +116,7 @@ class ExecutorPool:
         self._end_workers(job)
 
     def _begin_workers(self, executors: Mapping[str, str]) -> Thread:
-        """Have these executors run a first job, whose tasks start Python workers that import what lanes need."""
+        """Have these executors run a job whose tasks start Python workers, which import what lanes need."""
         context = self.session.context
         hosts = [(host, name) for name, host in executors.items()]
         workers = worker_job(lane_elements(context, hosts, len(hosts)), self.connection)
