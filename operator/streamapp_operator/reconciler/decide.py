@@ -20,7 +20,7 @@ from streamapp_operator.reconciler.driver.driver_actions import (
 )
 from streamapp_operator.reconciler.driver.driver_decision import decide_driver
 from streamapp_operator.reconciler.driver.driver_history import DriverHistory
-from streamapp_operator.reconciler.driver.hand_over import with_hand_over
+from streamapp_operator.reconciler.driver.released_driver import with_hand_over
 from streamapp_operator.reconciler.driver.start_conditions import hold_start
 from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
