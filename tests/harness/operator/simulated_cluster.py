@@ -147,9 +147,15 @@ class Hands:
         self.begin(name, node)
         return name
 
-    def report(self, state: DriverState = DriverState.RUNNING, name: str = "app", **told: Any) -> None:
-        """The driver that lives says something; by default that it runs what it was told to."""
-        driver = self.driver()["metadata"]["name"]
+    def report(
+        self,
+        state: DriverState = DriverState.RUNNING,
+        name: str = "app",
+        driver: str | None = None,
+        **told: Any,
+    ) -> None:
+        """The driver that lives, or this one, says something; by default that it runs what it was told to."""
+        driver = driver or self.driver()["metadata"]["name"]
         job_model = self.config_map(f"{name}-job-model")["data"]
         desired = decode_wanted(job_model[message_names.WANTED])
         model = desired.model

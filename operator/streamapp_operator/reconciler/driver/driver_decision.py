@@ -18,6 +18,7 @@ from streamapp_operator.reconciler.driver.driver_history import (
     with_newest_driver,
 )
 from streamapp_operator.reconciler.driver.next_action import DesiredDriver, ObservedPods, next_action
+from streamapp_operator.reconciler.driver.released_driver import with_former_ended
 from streamapp_operator.reconciler.driver.successor import SuccessorDecision, decide_successor
 from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState, live_driver
@@ -85,9 +86,10 @@ def _works(facts: Facts, pod: PodState | None) -> bool:
 def _observed_history(facts: Facts, limit: RestartLimits) -> DriverHistory:
     """The history with how the driver ended that the status names, and with the newest one."""
     recorded = history_from_status(facts.status, _copied_incarnation(facts))
-    history = observe_ending(recorded, facts.drivers, facts.now, limit)
-    newest = with_newest_driver(history, facts.drivers)
-    return history if newest is history else observe_ending(newest, facts.drivers, facts.now, limit)
+    drivers = with_former_ended(facts.drivers, facts.now)
+    history = observe_ending(recorded, drivers, facts.now, limit)
+    newest = with_newest_driver(history, drivers)
+    return history if newest is history else observe_ending(newest, drivers, facts.now, limit)
 
 
 def _copied_incarnation(facts: Facts) -> int:

@@ -5,6 +5,7 @@ Spark ends, then the JVM, the containers, and the pods of its executors. The suc
 Should the former driver write once more, the engine fences it.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from streamapp.protocol.driver_report import DriverState
@@ -22,12 +23,24 @@ def with_hand_over(facts: Facts) -> Facts:
     driver = live_driver(facts.drivers)
     if driver is None or not _has_handed_over(driver, facts):
         return facts
-    ended_driver = replace(driver, life=PodLifecycle.ENDED, ended_at=facts.now)
     return replace(
         facts,
-        drivers=tuple(ended_driver if pod is driver else pod for pod in facts.drivers),
+        drivers=tuple(_ended(pod, facts.now) if pod is driver else pod for pod in facts.drivers),
         executors=tuple(pod for pod in facts.executors if pod.owner_pod != driver.uid),
     )
+
+
+def with_former_ended(drivers: Sequence[PodState], now: float) -> tuple[PodState, ...]:
+    """Drivers for a history: one that is being deleted has ended for it, once another one has taken over."""
+    newest = max(map(incarnation_of, drivers), default=0)
+    return tuple(
+        _ended(pod, now) if pod.life is PodLifecycle.LEAVING and incarnation_of(pod) < newest else pod
+        for pod in drivers
+    )
+
+
+def _ended(pod: PodState, now: float) -> PodState:
+    return replace(pod, life=PodLifecycle.ENDED, ended_at=now)
 
 
 def _has_handed_over(driver: PodState, facts: Facts) -> bool:
