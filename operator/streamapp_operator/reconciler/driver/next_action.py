@@ -1,8 +1,8 @@
-"""The next action on an app's driver. A driver takes over only when no pod of the last one is left.
+"""The next action on an app's driver. A driver takes over only when no pod of the last one is waited for.
 
-A pod is gone when it ended, when its object does not exist, or when its node does not exist. While a node is
-not ready the pod's state is unknown; after `driver.lostTimeout` the pod counts as lost, and the engine's
-fencing keeps its writes out of the outputs.
+A pod is gone when it ended, when its driver has released its lanes (`released_driver`), when its object does
+not exist, or when its node does not exist. While a node is not ready the pod's state is unknown; after
+`driver.lostTimeout` the pod counts as lost, and the engine's fencing keeps its writes out of the outputs.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,7 @@
 """The successor of a driver: a standby driver that warms up while another one runs or ends.
 
 The next driver takes seconds to start its JVM and Spark. Where it is known that it will be needed, it is
-created before the last one has ended, and takes over when all pods of the last one are gone.
+created before the last one has ended, and takes over when that one has released its lanes, or is gone.
 """
 
 from dataclasses import dataclass
