@@ -27,6 +27,7 @@ class ConditionReason(StrEnum):
     NOT_RESTORED = "NotRestored"
     LOCALITY_UNREADABLE = "LocalityUnreadable"
     EXECUTORS_MISSING = "ExecutorsMissing"
+    STANDBY_MISSING = "StandbyMissing"
     RESTORING = "Restoring"
     RUNNING = "Running"
     ENDING = "DriverEnding"

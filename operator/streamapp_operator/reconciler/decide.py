@@ -47,6 +47,7 @@ from streamapp_operator.reconciler.planning.model_update import ModelUpdate, mod
 from streamapp_operator.reconciler.pods.trial_pods import trial_pods
 from streamapp_operator.reconciler.status.app_status import app_status
 from streamapp_operator.reconciler.status.internal_error_status import internal_error_status
+from streamapp_operator.reconciler.status.standby_problem import seconds_until_late
 from streamapp_operator.reconciler.status.status_events import move_events, status_events
 from streamapp_operator.reconciler.writes.planned_writes import (
     after_status,
@@ -221,7 +222,8 @@ def _requeue_after(findings: Findings) -> float | None:
             if pod.unready_since is not None and findings.facts.nodes:
                 delays.append(RETRY_SECONDS)
     successor = findings.driver.successor
-    delays += [delay for delay in (successor.seconds_to_wait, successor.retry_after) if delay]
+    late_in = seconds_until_late(findings.facts, findings.target)
+    delays += [delay for delay in (successor.seconds_to_wait, successor.retry_after, late_in) if delay]
     driver_pod = findings.driver.pod
     if driver_pod is not None and driver_pod.labels.get(APP_LABEL) != findings.facts.name:
         delays.append(RETRY_SECONDS)  # the watch does not see a pod without the label

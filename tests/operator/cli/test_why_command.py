@@ -248,6 +248,12 @@ def executors_missing(sim: OperatorSim) -> None:
     sim.settle()
 
 
+def standby_missing(sim: OperatorSim) -> None:
+    sim.bring_up(join(driver={"standby": True}))
+    sim.end("app-driver-2", code=1, message="no room for its heap")
+    sim.settle()
+
+
 def growth_refused(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.report(counts={"views": 12, "users": 8})
@@ -392,6 +398,7 @@ SCENES: dict[str, tuple[Callable[[OperatorSim], None], str]] = {
     "executor-unschedulable": (executor_unschedulable, "app-exec-1: Unschedulable: 0/3 nodes"),
     "executor-cannot-start": (executor_cannot_start, "app-exec-1: ErrImagePull"),
     "executors-missing": (executors_missing, "0 of 2 executors are there"),
+    "standby-missing": (standby_missing, "exit code 1: no room for its heap"),
     "growth-refused": (growth_refused, "its 12 partitions are no multiple of the 8"),
     "growth-under-way": (growth_under_way, "views grew from 8 to 16 partitions"),
     "side-input-awaited": (side_input_awaited, "120 rows wait for users"),

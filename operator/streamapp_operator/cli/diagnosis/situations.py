@@ -374,6 +374,14 @@ SITUATIONS: Final[Sequence[Situation]] = (
         (ConditionType.READY, ConditionType.PROGRESSING),
     ),
     Situation(
+        "standby-missing",
+        _condition(ConditionType.DEGRADED, "True", ConditionReason.STANDBY_MISSING),
+        "The app asks for a standby driver, and none is ready. If the driver fails now, the next one has to "
+        "start first.",
+        "kubectl get pods -n {namespace} -l streamapp.dev/app={app},streamapp.dev/role=driver",
+        (ConditionType.DEGRADED,),
+    ),
+    Situation(
         "growth-refused",
         _condition(ConditionType.DEGRADED, "True", *_GROWTH_REFUSALS),
         "A stream has other partitions than the app's state was laid out for, and the app does "

@@ -40,6 +40,7 @@ from streamapp_operator.reconciler.status.app_condition import (
     true_condition,
     unknown_condition,
 )
+from streamapp_operator.reconciler.status.standby_problem import standby_problem
 
 MOST_NAMED = 5
 """Processors that are named where tasks wait for them."""
@@ -292,6 +293,8 @@ def _degraded(findings: Findings) -> Iterator[AppCondition]:
         )
         reason = reported_reason(report.warnings[0].reason, ConditionReason.DRIVER_REPORTED)
         yield true_condition(ConditionType.DEGRADED, reason, text or reason, generation)
+    if findings.processing and (text := standby_problem(findings.facts, findings.target)):
+        yield true_condition(ConditionType.DEGRADED, ConditionReason.STANDBY_MISSING, text, generation)
     text = "nothing is wrong"
     if findings.acceptance.status is AcceptanceStatus.REJECTED:  # which Stalled says
         text = "nothing is wrong with what runs" if findings.target else "nothing runs"

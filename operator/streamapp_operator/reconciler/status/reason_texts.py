@@ -65,6 +65,9 @@ REASON_TEXTS: Mapping[ConditionReason, str] = {
         "An event alone: the ConfigMap with the places of tasks cannot be read, and counts as empty."
     ),
     ConditionReason.EXECUTORS_MISSING: "Not all executors are running.",
+    ConditionReason.STANDBY_MISSING: (
+        "The app asks for a standby driver, and none is ready: the message says why. The app itself works."
+    ),
     ConditionReason.RESTORING: "Tasks bring back their state; those that have it work.",
     ConditionReason.RUNNING: "Batches are made.",
     ConditionReason.ENDING: "A driver, or one of its pods, is ending.",
@@ -73,7 +76,7 @@ REASON_TEXTS: Mapping[ConditionReason, str] = {
     ConditionReason.DELETED: "The driver's pod was deleted.",
     ConditionReason.NO_PROGRESS: (
         "The driver is stopped or hangs, or its node does not answer; the message says which. A driver that "
-        "hangs is ended after a minute."
+        "hangs is replaced after 15 seconds."
     ),
     ConditionReason.NODE_LOST: "The driver's node was deleted, or did not answer for `driver.lostTimeout`.",
     ConditionReason.SUPERSEDED: "There was a second driver; the newest one stays.",

@@ -1,5 +1,6 @@
 """The next driver starts beside the one that it replaces, and takes over when nothing of that one is left."""
 
+import time
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import urlopen
@@ -294,10 +295,30 @@ def test_a_standby_that_failed_is_no_reason_to_replace_the_driver(sim: OperatorS
     sim.settle()
     assert sim.successors() == []
     assert sim.says("Ready") == ("True", "Running")
+    assert sim.says("Degraded") == ("True", "StandbyMissing")
+    assert "app-driver-2 ended" in sim.condition("Degraded")["message"]
     sim.pass_time(STANDBY_RETRY_SECONDS)
     sim.settle()
     assert [_name(pod) for pod in sim.successors()] == ["app-driver-3"]
     assert "app-driver-2" not in sim.names("pods")
+    assert sim.says("Degraded") == ("False", "Healthy")
+
+
+def test_a_standby_without_room_or_that_does_not_get_ready_is_told(sim: OperatorSim) -> None:
+    sim.bring_up(join(driver={"standby": True}))
+    sim.end("app-driver-2", code=1)
+    sim.settle()
+    sim.pass_time(STANDBY_RETRY_SECONDS)
+    sim.settle(warms_up=False)
+    assert sim.says("Degraded") == ("False", "Healthy")
+    sim.pass_time(time.time() - sim.now + WARM_UP_SECONDS)  # the API server says when a pod was created
+    sim.settle(warms_up=False)
+    assert sim.says("Degraded") == ("True", "StandbyMissing")
+    assert "app-driver-3 has not got ready" in sim.condition("Degraded")["message"]
+    _without_room(sim, "app-driver-3")
+    sim.settle(warms_up=False)
+    assert "app-driver-3: Unschedulable" in sim.condition("Degraded")["message"]
+    assert sim.says("Ready") == ("True", "Running")
 
 
 def test_a_driver_whose_node_is_not_ready_has_a_successor_before_it_is_given_up(
