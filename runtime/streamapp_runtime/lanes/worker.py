@@ -3,7 +3,6 @@
 import gc
 import os
 import pickle
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -15,12 +14,13 @@ from streamapp_runtime.lanes.connection.driver_connection import DriverConnectio
 from streamapp_runtime.lanes.connection.lane_address import LaneAddress
 from streamapp_runtime.lanes.layers.layer_worker import LayerWorker
 from streamapp_runtime.lanes.protocol.batch_orders import BATCH_PROPERTY
+from streamapp_runtime.lanes.protocol.executor_identity import report_identity
 from streamapp_runtime.lanes.protocol.order_codec import OrderMemory
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.log_lines.python_logging import ProcessLogging
 from streamapp_runtime.program.program import Program
 from streamapp_runtime.redacted_output import redact_output, redacted_errors
-from streamapp_runtime.systems.connection import Connection, import_system
+from streamapp_runtime.systems.connection import Connection, system_opener
 
 LayerKey = tuple[str, int, int, int]
 """Run, incarnation, number of the layer, and of the first lane that the same Spark job hosts."""
@@ -105,12 +105,16 @@ def serve_orders(
         driver.report(lane, served, [report.fields() for report in reports])
 
 
-def import_lane_code(connection: Connection | None, lane: int, elements: Iterable[object]) -> Iterator[int]:
-    """Prepare for a lane: a worker that has this function has imported this module, and all that it needs."""
-    deque(elements, maxlen=0)  # Spark keeps a worker that has read all of its elements, and ends others
+def prepare_for_lane(
+    connection: Connection | None, lane: int, elements: Iterable[object]
+) -> Iterator[tuple[int, str]]:
+    """Import the system's clients, and say where this is.
+
+    A worker that has this function has imported this module, and all that lanes need besides.
+    """
     if connection is not None:
-        import_system(connection)
-    yield lane
+        system_opener(connection)
+    return report_identity(lane, elements)
 
 
 def layer_worker(key: LayerKey, packed: bytes) -> LayerWorker:

@@ -3,8 +3,9 @@
 What is secret does not travel: a connection names the folder where it lies, and each process reads it there.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import StreamSystem
@@ -30,16 +31,15 @@ class KafkaConnection:
 Connection = EmbeddedConnection | KafkaConnection
 
 
-def import_system(connection: Connection) -> None:
-    """Import the clients of a system that this process will open."""
-    if isinstance(connection, KafkaConnection):
-        import streamapp_runtime.systems.kafka.kafka_system  # noqa: F401
+def system_opener(connection: Connection) -> Callable[[], StreamSystem]:
+    """What opens the system, with its clients imported: nothing else imports those of Kafka."""
+    if isinstance(connection, EmbeddedConnection):
+        return partial(EmbeddedSystem, connection.folder, sync=connection.sync)
+    from streamapp_runtime.systems.kafka.kafka_system import open_kafka
+
+    return partial(open_kafka, connection.bootstrap_servers, connection.settings, connection.secrets)
 
 
 def open_system(connection: Connection) -> StreamSystem:
     """The system, for use by this process."""
-    if isinstance(connection, EmbeddedConnection):
-        return EmbeddedSystem(connection.folder, sync=connection.sync)
-    from streamapp_runtime.systems.kafka.kafka_system import open_kafka
-
-    return open_kafka(connection.bootstrap_servers, connection.settings, connection.secrets)
+    return system_opener(connection)()

@@ -88,6 +88,11 @@ def default_settings(environment: Mapping[str, str]) -> Mapping[str, str] | None
     return {pair[0]: pair[1] if len(pair) > 1 else "" for pair in pairs}
 
 
+def known_settings(settings: Mapping[str, str]) -> dict[str, str]:
+    """Settings over those of `spark-defaults.conf`, as far as that can be read here."""
+    return {**(default_settings(os.environ) or {}), **settings}
+
+
 def driver_command(
     java: str,
     jars: Sequence[str],

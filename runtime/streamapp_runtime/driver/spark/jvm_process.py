@@ -22,9 +22,9 @@ from typing import IO, Final
 from streamapp_runtime.driver.spark import spark_home
 from streamapp_runtime.driver.spark.class_archive import ClassArchive, JvmRole
 from streamapp_runtime.driver.spark.java_command import (
-    default_settings,
     driver_command,
     find_java,
+    known_settings,
     scala_version,
     spark_jars,
 )
@@ -130,8 +130,8 @@ def start_process(request: JvmRequest, *, archived: bool = True) -> JvmProcess |
     )  # read and written once, before there is a gateway
     configuration = Path(folder.name, "log4j2.properties")
     configuration.write_text(request.log4j, "utf-8")
-    known = {**(default_settings(os.environ) or {}), **request.settings}
-    options = f"-Dlog4j2.configurationFile={configuration.as_uri()} {jvm_options(known, 'driver')}"
+    own_options = jvm_options(known_settings(request.settings), "driver")
+    options = f"-Dlog4j2.configurationFile={configuration.as_uri()} {own_options}"
     settings = {**request.settings, "spark.driver.defaultJavaOptions": options}
     command = driver_command(java, jars, settings, os.environ, archive_options)
     if command is None:

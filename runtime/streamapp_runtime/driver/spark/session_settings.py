@@ -12,7 +12,12 @@ from typing import Final
 
 from streamapp_runtime.driver.spark import spark_home
 from streamapp_runtime.driver.spark.class_archive import ClassArchive, JvmRole, joined
-from streamapp_runtime.driver.spark.java_command import default_settings, find_java, spark_jars
+from streamapp_runtime.driver.spark.java_command import (
+    default_settings,
+    find_java,
+    known_settings,
+    spark_jars,
+)
 from streamapp_runtime.driver.spark.jvm_options import USUAL_MEMORY, jvm_options, mebibytes
 
 EXECUTOR_CLASS_PATH: Final = "spark.executor.extraClassPath"
@@ -78,8 +83,8 @@ def local_shape(processors: int, memory: str = USUAL_MEMORY) -> Mapping[str, str
 def session_settings(shape: Mapping[str, str]) -> dict[str, str]:
     """All settings of a session; of the engine's own, `shape` may change where the driver is."""
     fixed = {key: value for key, value in SETTINGS.items() if key not in PLACE or key not in shape}
-    known = {**(default_settings(os.environ) or {}), **shape}
-    defaults = {"spark.master": "local[1]", EXECUTOR_OPTIONS: jvm_options(known, "executor")}
+    executor_options = jvm_options(known_settings(shape), "executor")
+    defaults = {"spark.master": "local[1]", EXECUTOR_OPTIONS: executor_options}
     master = shape.get("spark.master", defaults["spark.master"])
     return {**defaults, **shape, **fixed, **_authentication(master)}
 
@@ -105,7 +110,7 @@ def _executor_archive_settings(shape: Mapping[str, str]) -> Mapping[str, str]:
     # Behind these come the same jars by the names that Spark has for them, which no archive knows.
     return {
         EXECUTOR_CLASS_PATH: os.pathsep.join(jars),
-        EXECUTOR_OPTIONS: f"{jvm_options({**defaults, **shape}, 'executor')} {joined(options)}",
+        EXECUTOR_OPTIONS: f"{jvm_options(known_settings(shape), 'executor')} {joined(options)}",
     }
 
 
