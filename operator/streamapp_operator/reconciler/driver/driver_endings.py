@@ -9,7 +9,11 @@ from streamapp.spec.value_types.durations import milliseconds
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
 from streamapp_operator.reconciler.driver.driver_history import DriverHistory, DriverOutcome, EndedDriver
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState, incarnation_of
-from streamapp_operator.reconciler.facts.reported_texts import reported_reason, reported_text
+from streamapp_operator.reconciler.facts.reported_texts import (
+    ending_message,
+    reported_reason,
+    reported_text,
+)
 
 _OUTCOMES = {
     RunOutcome.DONE: DriverOutcome.DONE,
@@ -97,9 +101,8 @@ def _ended_pod(history: DriverHistory, pod: PodState, now: float) -> EndedDriver
         return _hung_driver(history, pod, ended_at)
     default = ConditionReason.COMPLETED if run_outcome is RunOutcome.DONE else ConditionReason.DRIVER_FAILED
     reason = reported_reason(termination.reason if termination else "", default)
-    message = reported_text(termination.message if termination else "") or "it said nothing"
     return replace(
-        _ended_driver(history, _OUTCOMES[run_outcome], reason, message, ended_at),
+        _ended_driver(history, _OUTCOMES[run_outcome], reason, ending_message(termination), ended_at),
         path=reported_text(termination.path) if termination else "",
     )
 

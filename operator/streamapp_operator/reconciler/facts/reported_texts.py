@@ -6,6 +6,7 @@ A driver runs the app's code, so that its words are those of a stranger.
 from typing import Final
 
 from streamapp.plan.render.display_names import legible
+from streamapp.protocol.termination import Termination
 from streamapp.spec.reasons import Reason
 
 MOST_CHARACTERS: Final = 2_000
@@ -15,6 +16,11 @@ _REASONS: Final = frozenset(Reason)
 def reported_reason(reason: str, default: str) -> str:
     """The reason if it is one that this operator knows, else the default."""
     return reason if reason in _REASONS else default
+
+
+def ending_message(ending: Termination | None) -> str:
+    """What a driver said as it ended."""
+    return reported_text(ending.message if ending else "") or "it said nothing"
 
 
 def reported_text(text: str) -> str:

@@ -4,7 +4,7 @@ from streamapp_operator.reconciler.config_maps.accepted_generation import Accept
 from streamapp_operator.reconciler.driver.successor import WARM_UP_SECONDS
 from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState
-from streamapp_operator.reconciler.facts.reported_texts import reported_text
+from streamapp_operator.reconciler.facts.reported_texts import ending_message
 
 
 def standby_problem(facts: Facts, target: AcceptedGeneration | None) -> str:
@@ -13,7 +13,7 @@ def standby_problem(facts: Facts, target: AcceptedGeneration | None) -> str:
     if standby is None:
         return ""
     if standby.life is PodLifecycle.ENDED:
-        message = reported_text(standby.ending.message if standby.ending else "") or "it said nothing"
+        message = ending_message(standby.ending)
         return f"standby driver {standby.name} ended: {message}; another one follows within a minute"
     if standby.trouble and not standby.ready:
         return f"standby driver {standby.name}: {standby.trouble}"
