@@ -106,9 +106,9 @@ class NamespaceNetwork:
 
 @contextmanager
 def network_or_skip(count: int) -> Iterator[NamespaceNetwork]:
-    """Such a network for a test. The test is left out without root or `ip`, in CI as well.
+    """Such a network for a test, which is left out where none can be made, in CI as well.
 
-    Programs are fetched by `.ci/run`, and missing ones fail there. To be root is a right of who runs it.
+    `.ci/run` fetches the program. To make namespaces is a right of who runs it, which nothing can fetch.
     """
     try:
         network = NamespaceNetwork(count)
