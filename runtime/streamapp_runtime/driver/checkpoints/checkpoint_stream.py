@@ -22,7 +22,12 @@ from streamapp_runtime.checkpoint_entries import (
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.driver.checkpoints.ownership import NOBODY, Ownership
 from streamapp_runtime.driver.checkpoints.state_reset import NEVER, DroppedState, StateReset, ends_of
-from streamapp_runtime.driver.checkpoints.stored_state import decode_checkpoint, read_checkpoint, read_layout
+from streamapp_runtime.driver.checkpoints.stored_state import (
+    decode_checkpoint,
+    read_checkpoint,
+    read_layout,
+    stored_values,
+)
 from streamapp_runtime.incarnation import Incarnation, check_newest, read_incarnation
 from streamapp_runtime.systems.stream_system import FencedError, StreamOptions, StreamSystem
 
@@ -79,6 +84,13 @@ class CheckpointStream:
             self._read()
             return
         raise FencedError(f"{MOST_RIVALS} other drivers started meanwhile")
+
+    def look(self) -> None:
+        """Read what there is, as somebody who takes nothing over."""
+        values = stored_values(self.system, self.stream)
+        if values is not None:
+            self.run_id = read_incarnation(values, self.stream).run_id
+            self._note(values)
 
     def raise_incarnation(self) -> None:
         """Fence everything before, and read what it committed. FencedError when another driver took over."""
@@ -209,7 +221,12 @@ class CheckpointStream:
         A driver that was replaced may write one late where no fence guards checkpoints: at least once without
         changelogs.
         """
-        values: Mapping[bytes, bytes] = self.system.latest(self.stream)
+        late_tasks = self._note(self.system.latest(self.stream))
+        if late_tasks:
+            self._put({task.encode(): None for task in late_tasks})
+
+    def _note(self, values: Mapping[bytes, bytes]) -> list[str]:
+        """Take what was read; gives the tasks whose checkpoints are of a run that was given up."""
         self.layout = read_layout(values, self.stream) or self.layout
         self.starts = START_POSITIONS.read(values, self.stream, _decode_starts) or {}
         self.identities = STREAM_IDENTITIES.read(values, self.stream, _decode_identities) or {}
@@ -224,8 +241,7 @@ class CheckpointStream:
                 self.checkpoints[task], self._decoded[task] = text, (text, checkpoint)
             elif checkpoint is not None:
                 late_tasks.append(task)
-        if late_tasks:
-            self._put({task.encode(): None for task in late_tasks})
+        return late_tasks
 
     def _writers(self, values: Mapping[bytes, bytes]) -> frozenset[str]:
         """All lanes that ever wrote, as they were recorded."""

@@ -42,9 +42,17 @@ def use_workers_of_layer(context: SparkContext, number: int) -> None:
     context.environment[LAYER_VARIABLE] = str(number)
 
 
-def lane_elements(context: SparkContext, executors: Sequence[tuple[str, str]], lanes: int) -> "RDD[bytes]":
-    """One element per lane, in a partition of its own; `executors` are (host, id), empty in one process."""
-    java = _partitions(context, executors, lanes, "[B", lambda _: b"")
+def lane_elements(
+    context: SparkContext,
+    executors: Sequence[tuple[str, str]],
+    lanes: int,
+    contents: Sequence[bytes] | None = None,
+) -> "RDD[bytes]":
+    """One element per lane, in a partition of its own; `executors` are (host, id), empty in one process.
+
+    `contents` are what each lane is given; nothing where there are none.
+    """
+    java = _partitions(context, executors, lanes, "[B", lambda lane: contents[lane] if contents else b"")
     return RDD(java, context, NoOpSerializer())
 
 

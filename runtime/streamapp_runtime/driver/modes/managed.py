@@ -37,6 +37,7 @@ from streamapp_runtime.driver.modes.managed_follow import (
 )
 from streamapp_runtime.driver.modes.mounted_secrets import worker_secret_sources
 from streamapp_runtime.driver.modes.pod_environment import PodEnvironment
+from streamapp_runtime.driver.modes.standby_warm_up import StandbyWarmUp
 from streamapp_runtime.driver.modes.stop_signal import StopFlag, StoppedError
 from streamapp_runtime.driver.modes.wanted_model import launch_wanted
 from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
@@ -45,6 +46,7 @@ from streamapp_runtime.driver.spark.spark_session import open_configured_session
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.app_storage import AppStorage, storage_of
 from streamapp_runtime.driver.start.launch import Launch, first_launch
+from streamapp_runtime.driver.start.standby_program import StandbyProgram
 from streamapp_runtime.driver.start.task_judgement import Judgement, judge_tasks
 from streamapp_runtime.driver.start.user_functions import UserFunctions, UserLocations, load_user_functions
 from streamapp_runtime.expressions.spark_source import DeferredSession
@@ -57,8 +59,6 @@ MODEL_SECONDS: Final = 300.0
 """How long a driver waits for a model that it can take."""
 POLL_SECONDS: Final = 0.2
 TAKE_OVER_POLL_SECONDS: Final = 0.05
-EARLY_EXECUTOR_SECONDS: Final = 60.0
-"""How long a driver that is to take over waits for executors before it says that it is ready."""
 
 
 def takes_over(own: int, wanted: int) -> bool:
@@ -138,15 +138,14 @@ class Managed:
         stop: StopFlag,
     ) -> Launch:
         """Take over, and the first wanted model that can be taken; of others the operator is told why not."""
-        if self.standby:
-            self._await_take_over(stop)
+        page = self.app.spec.page
+        shown = page.enabled and page.show_values
+        context = AppContext(self.app, storage, system, ledger, self._functions, show_values=shown)
+        known = self._await_take_over(context, stop) if self.standby else None
         wanted = self._await_other(stop, None)
         self._request_executors(wanted)
         run_id = wanted.model.run_id if wanted.model else uuid4().hex
         ledger.open(run_id, Ownership.of_cluster(self.accepted), StateReset.of_cluster(self.accepted))
-        page = self.app.spec.page
-        shown = page.enabled and page.show_values
-        context = AppContext(self.app, storage, system, ledger, self._functions, show_values=shown)
         self._judgement = judge_tasks(context, time.time())
         if self._judgement.answers is None and self._judgement.problems:
             raise AppRefusedError(list(self._judgement.problems))
@@ -162,7 +161,7 @@ class Managed:
                 # There is state that only the driver can look into: it makes the first one.
                 processors = wanted.processors or self.app.spec.processors
                 return first_launch(context, session, processors)
-            launch = launch_wanted(context, session, wanted, wanted.model)
+            launch = launch_wanted(context, session, wanted, wanted.model, known)
             if not isinstance(launch, Refusal):
                 return launch
             self._report_start(
@@ -211,36 +210,41 @@ class Managed:
         if wanted.model is not None and self._executor_pool is not None:
             self._executor_pool.request(len(wanted.model.processors))
 
-    def _await_take_over(self, stop: StopFlag) -> None:
-        """Wait until the wanted state is published for this driver: then the one before it has ended."""
-        if self.early_executors and self.environment.has_own_executors:
-            self._await_early_executors(stop)
+    def _await_take_over(self, context: AppContext, stop: StopFlag) -> StandbyProgram | None:
+        """Get ready, and wait until the wanted state is published for this driver.
+
+        Then the driver before it has ended. Gives the program that was compiled meanwhile.
+        """
+        pool = self._executor_pool
+        if pool is None:
+            raise TypeError("a driver stands by with the executors that it has opened")
+        warm_up = StandbyWarmUp(
+            context=replace(context, ledger=CheckpointStream(context.system, context.ledger.stream)),
+            pool=pool,
+            locations=self.locations,
+            transport=self.transport,
+            liveness=self.liveness,
+            is_over=lambda: stop.is_set() or self._is_to_take_over(),
+        )
+        warm_up.compile()
+        has_executors = (
+            self.early_executors and self.environment.has_own_executors and warm_up.start_executors()
+        )
+        # Executors of two drivers share a folder of their host, where the stores are open.
+        keeps_stores = has_executors and self.app.spec.state.host_path is None
+        if keeps_stores:
+            warm_up.restore()
         self.liveness.stand_by()
         self.start_clock.note(StartStep.STANDBY)
         while not self._is_to_take_over():
+            if keeps_stores:
+                warm_up.refresh()
             if stop.wait(TAKE_OVER_POLL_SECONDS):
                 raise StoppedError
         self.liveness.take_over()
         self.start_clock.note(StartStep.TAKE_OVER)
         self._report_begin()
-
-    def _await_early_executors(self, stop: StopFlag) -> None:
-        """Ask for executors, and wait until they can work, or no node has room for them now.
-
-        What is wanted of the other driver says how many there are to be; the app, while nothing is wanted.
-        """
-        pool, wanted = self._executor_pool, self.transport.wanted()
-        if pool is None:
-            return
-        count = (wanted and wanted.processors) or self.app.spec.processors
-        pool.request(count)
-        deadline = time.monotonic() + EARLY_EXECUTOR_SECONDS
-        while pool.present < count and time.monotonic() < deadline:
-            if self.locations.unschedulable() or self._is_to_take_over():
-                return
-            if stop.wait(TAKE_OVER_POLL_SECONDS):
-                raise StoppedError
-        pool.start_workers(lambda: stop.is_set() or self._is_to_take_over(), EARLY_EXECUTOR_SECONDS)
+        return warm_up.program
 
     def _is_to_take_over(self) -> bool:
         return takes_over(self.environment.incarnation, self.transport.incarnation())

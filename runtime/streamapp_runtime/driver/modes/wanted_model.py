@@ -3,8 +3,10 @@
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Protocol
 
 from streamapp.author.model import KnownPlacement
+from streamapp.author.proposal import Proposal
 from streamapp.jobmodel.job_model import JobModel
 from streamapp.placement.placement_reason import PlacementReason
 from streamapp.placement.task_placement import PriorLocality
@@ -21,6 +23,19 @@ from streamapp_runtime.driver.start.launch import Launch, prepare_launch
 from streamapp_runtime.driver.start.live_world import live_world
 from streamapp_runtime.driver.start.user_functions import proposed
 from streamapp_runtime.expressions.spark_source import SparkSource
+from streamapp_runtime.program.program import Program
+
+
+class PlannedProgram(Protocol):
+    """A program that was compiled, and for which plan."""
+
+    @property
+    def proposal(self) -> Proposal:
+        """The plan, and the tasks."""
+
+    @property
+    def program(self) -> Program:
+        """The program."""
 
 
 def launch_wanted(
@@ -28,11 +43,12 @@ def launch_wanted(
     session: SparkSource,
     wanted: WantedState,
     model: JobModel,
-    before: Launch | None = None,
+    before: PlannedProgram | None = None,
     known: KnownPlacement | None = None,
 ) -> Launch | Refusal:
     """The model ready to run, or why it cannot be taken: then the one that runs continues.
 
+    The program of `before` serves again where the plan is the same.
     `known` is the placement that the model ends, as the driver knows it: the page says by it why tasks moved.
     """
     assignment = wanted_assignment(context, wanted, model)

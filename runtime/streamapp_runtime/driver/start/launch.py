@@ -192,7 +192,7 @@ def prepare_launch(
         format_options=compiled.format_options,
         placements=key_placements(assignment),
         delivery=delivery_guarantee_of(app, specs.values()),
-        begins=_begins(specs.values(), ledger.starts),
+        begins=changelog_begins(specs.values(), ledger.starts),
         remotes=remote_settings(app, compiled.program),
         time=timekeeping_of(app, compiled.program, partitions, ledger, turn, int(context.now() * 1000)),
         late_rows=create_late_row_stream(app, topics, system),
@@ -222,7 +222,7 @@ def prepare_launch(
     )
 
 
-def _begins(specs: Iterable[StoreSpec], starts: Mapping[Partition, int]) -> dict[Partition, int]:
+def changelog_begins(specs: Iterable[StoreSpec], starts: Mapping[Partition, int]) -> dict[Partition, int]:
     """Where changelogs begin that hold entries of a run that was given up."""
     names = {spec.changelog for spec in specs}
     return {partition: at for partition, at in starts.items() if partition.stream in names}

@@ -1,11 +1,12 @@
 """Makes the streams that an app writes and that are not there yet, and says how many partitions each has."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from streamapp.author.proposal import Proposal
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
-from streamapp.spec.resource.runtime_policies import RejectionBound
+from streamapp.spec.resource.runtime_policies import BadRecords, CodeErrors, RejectionBound
 from streamapp.spec.value_types.durations import milliseconds
 from streamapp_runtime.driver.app_refusal import AppRefusedError, path_of
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause
@@ -67,17 +68,21 @@ def rejection_policies(
     app: StreamApp, topics: Mapping[str, str], system: StreamSystem
 ) -> dict[RejectionCause, RejectionPolicy]:
     """What becomes of records that are left out; streams that take them are made where they are missing."""
+    letters = {cause: policy.stream for cause, policy in _rejections(app) if policy.action == "deadLetter"}
     return {
-        cause: RejectionPolicy(
-            policy.action,
-            _limit(policy.bound),
-            _letters(policy.stream, topics, system) if policy.action == "deadLetter" else None,
-        )
-        for cause, policy in (
-            (RejectionCause.RECORD, app.spec.on_bad_record),
-            (RejectionCause.CODE, app.spec.on_code_error),
-        )
+        cause: replace(policy, letters=_letters(letters.get(cause), topics, system))
+        for cause, policy in uncollected_rejections(app).items()
     }
+
+
+def uncollected_rejections(app: StreamApp) -> dict[RejectionCause, RejectionPolicy]:
+    """The same for who reads records before it is their turn: nothing takes those that are left out."""
+    return {cause: RejectionPolicy(policy.action, _limit(policy.bound)) for cause, policy in _rejections(app)}
+
+
+def _rejections(app: StreamApp) -> tuple[tuple[RejectionCause, BadRecords | CodeErrors], ...]:
+    spec = app.spec
+    return (RejectionCause.RECORD, spec.on_bad_record), (RejectionCause.CODE, spec.on_code_error)
 
 
 def _limit(bound: RejectionBound) -> RejectionLimit:

@@ -89,12 +89,25 @@ def partitions_by_task(
             like = next(p.stream for p in sorted(owners) if p.index == count - 1)
             for index in range(count):
                 partitions[owners[Partition(like, index)]].append(Partition(operation.stream, index))
-    for read in side_input_reads(tasks):
-        if not fills_broadcast_table(app, read):
-            for name in assignment.tasks:
-                side_partitions = [p for p in assignment.partitions(name) if p.stream == read.stream]
-                partitions[name] += [Partition(read.name, p.index) for p in side_partitions]
+    for name, side_partitions in side_partitions_by_task(app, assignment, tasks).items():
+        partitions[name] += side_partitions
     return {task: tuple(sorted(p for p in parts if p.stream in reads)) for task, parts in partitions.items()}
+
+
+def side_partitions_by_task(
+    app: StreamApp, assignment: Assignment, tasks: Sequence[PlacedOperation]
+) -> dict[str, list[Partition]]:
+    """What fills the tables of each task that are the task's own."""
+    reads = [read for read in side_input_reads(tasks) if not fills_broadcast_table(app, read)]
+    return {
+        name: [
+            Partition(read.name, p.index)
+            for read in reads
+            for p in assignment.partitions(name)
+            if p.stream == read.stream
+        ]
+        for name in assignment.tasks
+    }
 
 
 def side_input_reads(tasks: Sequence[PlacedOperation]) -> list[Read]:

@@ -1,0 +1,39 @@
+"""The executors of a driver that stands by restore the stores of the lanes that they are going to have."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from streamapp_runtime.driver.executors.binding import bind_executors
+from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations
+from streamapp_runtime.driver.executors.lane_partitions import lane_elements, use_workers_of_layer
+from streamapp_runtime.driver.spark.spark_session import live_executors
+from streamapp_runtime.expressions.spark_source import DeferredSession
+from streamapp_runtime.lanes.layers.standby_lane import StandbySetup, packed_tasks, restore_standby_lane
+from streamapp_runtime.lanes.protocol.batch_orders import TaskOrder
+from streamapp_runtime.lanes.task_stores.lane_stores import RestoreProgress
+
+
+def restore_standby_stores(
+    session: DeferredSession,
+    locations: ExecutorLocations,
+    setup: StandbySetup,
+    lanes: Mapping[str, Sequence[TaskOrder]],
+    seconds: float,
+) -> RestoreProgress:
+    """Restore stores for so many seconds; `lanes` are the tasks of each processor.
+
+    Executors get the lanes that they will be bound to. Where it turns out otherwise, a lane restores its
+    stores as if nothing had been restored.
+    """
+    context = session.context
+    live = live_executors(context)
+    bound = bind_executors({}, live, sorted(lanes), {}, locations(live))
+    if not bound:
+        return RestoreProgress()
+    hosts = [(live[executor], executor) for executor in bound.values()]
+    use_workers_of_layer(context, 0)
+    elements = lane_elements(context, hosts, len(hosts), [packed_tasks(lanes[name]) for name in bound])
+    job = elements.mapPartitionsWithIndex(partial(restore_standby_lane, setup, seconds))
+    progress = [one for _, one in job.collect()]
+    restored, left = sum(one.restored for one in progress), sum(one.left for one in progress)
+    return RestoreProgress(restored, left, sum(one.size for one in progress))

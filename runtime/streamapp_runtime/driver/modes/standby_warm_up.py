@@ -1,0 +1,102 @@
+"""What a driver that stands by gets ready: its program, its executors, and their stores.
+
+All of it saves time at the take-over, and decides nothing. What cannot be had now is had then, or refused.
+"""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from streamapp.author.names import processor_names
+from streamapp_runtime.checkpoint import StateUnreadableError
+from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations
+from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
+from streamapp_runtime.driver.executors.standby_restore import restore_standby_stores
+from streamapp_runtime.driver.failures import RETRIABLE
+from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
+from streamapp_runtime.driver.start.app_context import AppContext
+from streamapp_runtime.driver.start.standby_program import StandbyProgram, standby_program
+from streamapp_runtime.lanes.task_stores.lane_stores import RestoreProgress
+from streamapp_runtime.systems.stream_system import UnknownStreamError
+from streamapp_runtime.transport.message_transport import MessageTransport
+
+POLL_SECONDS: Final = 0.05
+EXECUTOR_SECONDS: Final = 60.0
+"""How long executors are waited for, and then their workers."""
+RESTORE_SECONDS: Final = 0.5
+"""How long stores are restored until it is looked again whether the driver is to take over."""
+REFRESH_SECONDS: Final = 2.0
+"""How often stores follow the checkpoints of the driver that works."""
+_LEFT_FOR_LATER: Final = (StateUnreadableError, UnknownStreamError, *RETRIABLE)
+
+
+@dataclass(slots=True)
+class StandbyWarmUp:
+    """The warm-up of one driver."""
+
+    context: AppContext  # with a checkpoint stream of its own, which nobody opens
+    pool: ExecutorPool
+    locations: ExecutorLocations
+    transport: MessageTransport
+    liveness: DriverLiveness
+    is_over: Callable[[], bool]  # whether the driver is to take over, or to end
+    pause: Callable[[float], None] = time.sleep
+    program: StandbyProgram | None = None
+    _refreshed_at: float = float("-inf")
+
+    def compile(self) -> None:
+        """Plan and compile the app, as its streams are now."""
+        app = self.context.app
+        with suppress(*_LEFT_FOR_LATER):
+            self.context.ledger.look()
+            wanted = self.transport.wanted()
+            count = (wanted and wanted.processors) or app.spec.processors
+            self.program = standby_program(self.context, self.pool.session, processor_names(count))
+
+    def start_executors(self) -> bool:
+        """Ask for executors, and wait until they can work; False where no node has room for them now.
+
+        What is wanted of the other driver says how many there are to be; the app, while nothing is wanted.
+        """
+        wanted = self.transport.wanted()
+        count = (wanted and wanted.processors) or self.context.app.spec.processors
+        self.pool.request(count)
+        deadline = time.monotonic() + EXECUTOR_SECONDS
+        while self.pool.present < count and time.monotonic() < deadline:
+            if self.locations.unschedulable() or self.is_over():
+                return False
+            self.pause(POLL_SECONDS)
+        self.pool.start_workers(self.is_over, EXECUTOR_SECONDS)
+        return True
+
+    def restore(self) -> None:
+        """Restore the stores of all tasks, until they have what the checkpoints have."""
+        while not self.is_over():
+            self.liveness.doing("restores stores before it takes over", RESTORE_SECONDS)
+            progress = self._restore_once()
+            if not progress.left or not progress.restored:
+                return
+
+    def refresh(self) -> None:
+        """Have the stores follow the checkpoints, every now and then."""
+        if time.monotonic() - self._refreshed_at >= REFRESH_SECONDS:
+            self._restore_once()
+
+    def _restore_once(self) -> RestoreProgress:
+        progress = RestoreProgress()
+        with suppress(*_LEFT_FOR_LATER):
+            wanted, ledger = self.transport.wanted(), self.context.ledger
+            ledger.look()
+            model = wanted.model if wanted else None
+            if self.program is not None and model is not None and model.run_id == ledger.run_id:
+                progress = restore_standby_stores(
+                    self.pool.session,
+                    self.locations,
+                    self.program.setup(self.context),
+                    self.program.lanes(self.context, model),
+                    RESTORE_SECONDS,
+                )
+        self._refreshed_at = time.monotonic()
+        return progress

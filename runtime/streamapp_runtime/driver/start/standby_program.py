@@ -1,0 +1,111 @@
+"""The program of a driver that stands by. Nothing is created for it, and nothing taken over."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from streamapp.author.key_reliance import key_placements
+from streamapp.author.problems import proposal_problems
+from streamapp.author.proposal import Proposal
+from streamapp.jobmodel.job_model import JobModel
+from streamapp.spec.resource.tables import Table
+from streamapp.tasks.groupers.grouping_request import Assignment
+from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.driver.start.app_compilation import CompiledApp, compile_app
+from streamapp_runtime.driver.start.app_context import AppContext
+from streamapp_runtime.driver.start.launch import changelog_begins
+from streamapp_runtime.driver.start.live_world import live_world
+from streamapp_runtime.driver.start.stream_creation import uncollected_rejections
+from streamapp_runtime.driver.start.task_reads import side_partitions_by_task
+from streamapp_runtime.driver.start.user_functions import proposed
+from streamapp_runtime.expressions.spark_source import SparkSource
+from streamapp_runtime.lanes.layers.standby_lane import StandbySetup, filling_program
+from streamapp_runtime.lanes.protocol.batch_orders import SidePartition, TaskOrder
+from streamapp_runtime.lanes.task_stores.side_input_specs import side_input_store_specs
+from streamapp_runtime.lanes.task_stores.store_specs import store_specs
+from streamapp_runtime.lanes.worker_setup import WorkerSetup
+from streamapp_runtime.program.program import Program
+from streamapp_runtime.stores.store import StoreKind
+
+
+@dataclass(frozen=True, slots=True)
+class StandbyProgram:
+    """A plan and its program, which serves a launch of the same plan."""
+
+    proposal: Proposal
+    assignment: Assignment
+    compiled: CompiledApp
+
+    @property
+    def program(self) -> Program:
+        """The program."""
+        return self.compiled.program
+
+    def setup(self, context: AppContext) -> StandbySetup:
+        """What lanes need that restore stores: by the checkpoint stream as it was looked at last."""
+        app, ledger, storage = context.app, context.ledger, context.storage
+        specs = {
+            name: spec
+            for name, spec in store_specs(app, self.program).items()
+            if spec.changelog is not None and spec.kind is not StoreKind.MEMORY
+        }
+        filled = {table.name for table in app.spec.tables if _is_filled_early(table)}
+        side_specs = side_input_store_specs(app, self.program)
+        setup = WorkerSetup(
+            application_id=app.application_id,
+            run_id=ledger.run_id,
+            connection=storage.connection,
+            state=str(storage.state),
+            checkpoints=ledger.stream,
+            partitions={},
+            store_specs=specs,
+            side_input_specs={name: spec for name, spec in side_specs.items() if name in filled},
+            rejection=uncollected_rejections(app),
+            begins=changelog_begins(specs.values(), ledger.starts),
+            format_options=self.compiled.format_options,
+            placements=key_placements(self.assignment),
+            secret_sources=storage.secret_sources,
+            logging=storage.logging,
+        )
+        initial = {name: stream.initial for name, stream in self.assignment.layout.streams.items()}
+        return StandbySetup(filling_program(self.program.for_workers, filled), setup, initial)
+
+    def lanes(self, context: AppContext, model: JobModel) -> dict[str, list[TaskOrder]]:
+        """The tasks of each processor of a model, with their checkpoints and what fills their tables."""
+        sides = side_partitions_by_task(context.app, self.assignment, self.compiled.tasks)
+        checkpoints, changelogs = context.ledger.checkpoints, self.assignment.layout.changelog
+        return {
+            processor: [
+                TaskOrder(
+                    task,
+                    changelogs[task],
+                    checkpoints.get(task, ""),
+                    sides=tuple(SidePartition(p.stream, p.index) for p in sides[task]),
+                )
+                for task in tasks
+                if task in changelogs
+            ]
+            for processor, tasks in model.assignment().items()
+        }
+
+
+def standby_program(
+    context: AppContext, session: SparkSource, processors: Sequence[str]
+) -> StandbyProgram | None:
+    """The program for the streams of today; None where there is none: a start says why."""
+    try:
+        proposal = proposed(context.app, live_world(context, tuple(processors), context.now()))
+        if proposal.assignment is None or proposal_problems(context.app, proposal):
+            return None
+        return StandbyProgram(proposal, proposal.assignment, compile_app(context.app, proposal, session))
+    except AppRefusedError:
+        return None
+
+
+def _is_filled_early(table: Table) -> bool:
+    """Whether a table of each task is filled from the whole of its streams, with rows as they come.
+
+    Tables for all tasks, and those whose rows come as versions, are made by batches of all lanes.
+    """
+    sides = table.side_inputs
+    is_simple = not table.broadcast and not table.in_versions and table.store != "memory"
+    return is_simple and bool(sides) and all(side.bootstrap and side.python is None for side in sides)

@@ -1,0 +1,131 @@
+"""A driver that stands by compiles its app and restores stores of its executors. It takes nothing over."""
+
+from pathlib import Path
+
+from tests.harness.machine.script_facts import facts_of
+
+DRIVER = """
+import shutil
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from streamapp.protocol.accepted_app import AcceptedApp
+from streamapp.protocol.wanted_state import WantedState
+from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.run_settings import CurrentRun
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.executors.executor_locations import no_locations
+from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
+from streamapp_runtime.driver.modes.standby_warm_up import StandbyWarmUp
+from streamapp_runtime.driver.modes.wanted_model import launch_wanted
+from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
+from streamapp_runtime.driver.spark.spark_session import close_session, open_session
+from streamapp_runtime.driver.start.app_storage import embedded_storage
+from streamapp_runtime.systems.stream_system import FencedError
+from streamapp_runtime.transport.file_transport import FileTransport, write_wanted
+from tests.harness.runs.app_runs import Input, app, environment_at, in_order, inputs, last_by_key
+from tests.harness.runs.chained_app import EVENTS, USERS, numbered
+from tests.harness.runs.drained_loop import drain
+
+folder = Path(sys.argv[1])
+app = app(
+    {"name": "total", "aggregate": {"from": "events", "aggregates": "sum(n) AS total"}},
+    {"name": "told", "sendTo": {"from": "total", "stream": "totals"}},
+    {"name": "met", "joinTable": {"from": "events", "table": "names", "select": "user, n, name"}},
+    {"name": "sent", "sendTo": {"from": "met", "stream": "out"}},
+    streams=[
+        EVENTS,
+        {"name": "people", "key": "user", "columns": "user STRING, name STRING"},
+        {"name": "out", "key": "user"},
+        {"name": "totals", "key": "user"},
+    ],
+    tables=[{"name": "names", "store": "lmdb", "sideInputs": [{"stream": "people", "bootstrap": True}]}],
+    onBadRecord={"action": "skip"},
+)
+
+
+def everything_once(env, numbers):
+    rows = [row | {"name": row["user"].upper()} for row in numbered(0, numbers)]
+    totals = {key: value["total"] for key, value in last_by_key(env.records("totals")).items()}
+    return in_order(env.rows("out")) == in_order(rows) and totals == {
+        f"u{user}": sum(range(numbers)) for user in range(USERS)
+    }
+
+
+def people_read(batches):
+    return sum(count for batch in batches for stream, count in batch.read.items() if "people" in stream)
+
+
+session = open_session("standby", 2)
+with environment_at(session, embedded_storage(folder / "data")) as env:
+    people = [{"user": f"u{user}", "name": f"U{user}"} for user in range(USERS)]
+    env.write("people", [*inputs(people, "user"), Input("u1", "not JSON")], 4)
+    env.write("events", inputs(numbered(0, 4), "user"), 4)
+    working_ledger, launch = env.launched(app, 2)
+    working = Loop(session, CurrentRun.of(launch, batch_rows=40))
+    working.start()
+    drain(working)
+    layout = launch.assignment.layout
+    layout = replace(layout, run=working_ledger.run_id)
+    write_wanted(folder, WantedState(AcceptedApp(app).hash, 2, launch.model, layout))
+
+    # The executors of a driver of its own have volumes of their own.
+    context = launch.context
+    storage = replace(context.storage, state=folder / "standby")
+    standby_ledger = CheckpointStream(env.system, working_ledger.stream)
+    transport = FileTransport(folder)
+    pool = ExecutorPool("standby", session, lambda _: None, 2, storage.connection)
+    warm_up = StandbyWarmUp(
+        replace(context, storage=storage, ledger=standby_ledger), pool, no_locations, transport,
+        DriverLiveness(time.monotonic), lambda: False,
+    )
+    warm_up.compile()
+    print("it has compiled:", warm_up.program.program == launch.program)
+    working.release()  # its lanes have the one slot of each executor
+    print("there are executors:", warm_up.start_executors())
+    warm_up.restore()
+    print("it is silent:", standby_ledger.incarnation == 0)
+    working_ledger.check()  # raises where another driver has taken over
+    print("nobody took over:", True)
+
+    standby_ledger = CheckpointStream(env.system, working_ledger.stream)
+    standby_ledger.open("another")
+    wanted = transport.wanted()
+    taking_over = replace(context, storage=storage, ledger=standby_ledger)
+    following = launch_wanted(taking_over, session, wanted, wanted.model, warm_up.program)
+    print("its program serves:", following.program is warm_up.program.program)
+    env.write("events", inputs(numbered(4, 6), "user"), 4)
+    loop = Loop(session, CurrentRun.of(following, batch_rows=40))
+    loop.start()
+    batches = drain(loop)
+    print("nothing is left to restore:", sum(batch.restored for batch in batches) == 0)
+    print("nothing is left to fill:", people_read(batches) == 0)
+    print("rows are exact:", everything_once(env, 6))
+    loop.release()
+
+    # A pod that lost its volume, and a driver that has not stood by.
+    shutil.rmtree(folder / "standby")
+    standby_ledger = CheckpointStream(env.system, working_ledger.stream)
+    standby_ledger.open("another")
+    cold = launch_wanted(replace(taking_over, ledger=standby_ledger), session, wanted, wanted.model)
+    loop = Loop(session, CurrentRun.of(cold, batch_rows=40))
+    loop.start()
+    env.write("events", inputs(numbered(6, 7), "user"), 4)
+    batches = drain(loop)
+    print("else all is restored:", sum(batch.restored for batch in batches) >= USERS)
+    print("and filled:", people_read(batches) >= USERS)
+    print("rows are exact again:", everything_once(env, 7))
+    loop.release()
+    print("another program is as good:", cold.program is not warm_up.program.program)
+close_session(session)
+"""
+
+
+def test_a_driver_that_stands_by_has_its_stores_and_its_program_when_it_takes_over(tmp_path: Path) -> None:
+    assert facts_of(DRIVER, tmp_path) == [
+        *("it has compiled: True", "there are executors: True", "it is silent: True"),
+        *("nobody took over: True", "its program serves: True", "nothing is left to restore: True"),
+        *("nothing is left to fill: True", "rows are exact: True", "else all is restored: True"),
+        *("and filled: True", "rows are exact again: True", "another program is as good: True"),
+    ]
