@@ -96,7 +96,6 @@ def _run_managed(metrics_port: int, page_port: int, *, standby: bool, early_exec
     from streamapp_runtime.cli.run_process.driver_routes import state_routes
     from streamapp_runtime.cli.run_process.message_output import log_message
     from streamapp_runtime.driver.modes.app_run import run_app
-    from streamapp_runtime.driver.modes.hand_over import HandOver
     from streamapp_runtime.driver.modes.managed import Managed
     from streamapp_runtime.driver.modes.mounted_secrets import driver_secret_values
     from streamapp_runtime.driver.page.page_recorder import PageRecorder
@@ -105,6 +104,7 @@ def _run_managed(metrics_port: int, page_port: int, *, standby: bool, early_exec
     from streamapp_runtime.driver.reporting.metrics_server import EVERYWHERE, metrics_server, serve_metrics
     from streamapp_runtime.driver.reporting.progress_log import ProgressLog
     from streamapp_runtime.driver.reporting.run_messages import telemetry_message
+    from streamapp_runtime.driver.standby.hand_over import HandOver
     from streamapp_runtime.driver.state_queries.state_queries import StateQueries
     from streamapp_runtime.driver.telemetry.run_telemetry import open_telemetry
     from streamapp_runtime.redacted_output import redact_output, redacted

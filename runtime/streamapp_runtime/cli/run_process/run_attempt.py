@@ -9,13 +9,13 @@ from streamapp.protocol.termination import ExitCode
 from streamapp_runtime.cli.run_process.run_end import RunEnd
 
 if TYPE_CHECKING:
-    from streamapp_runtime.driver.modes.hand_over import HandOver
     from streamapp_runtime.driver.modes.stop_signal import SignalStop
     from streamapp_runtime.driver.page.page_recorder import PageRecorder
     from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
     from streamapp_runtime.driver.reporting.listeners import Listeners
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.progress_log import ProgressLog
+    from streamapp_runtime.driver.standby.hand_over import HandOver
     from streamapp_runtime.driver.telemetry.run_telemetry import RunTelemetry
 
 P = ParamSpec("P")

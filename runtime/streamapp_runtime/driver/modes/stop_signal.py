@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Protocol
 
-from streamapp_runtime.driver.modes.hand_over import HandOver
+from streamapp_runtime.driver.standby.hand_over import HandOver
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 

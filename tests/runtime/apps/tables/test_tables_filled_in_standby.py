@@ -10,7 +10,7 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
-from streamapp_runtime.driver.start.standby_program import standby_program
+from streamapp_runtime.driver.standby.standby_program import standby_program
 from streamapp_runtime.lanes.layers.standby_lane import packed_tasks, restore_standby_lane
 from streamapp_runtime.lanes.task_stores.lane_stores import RestoreProgress
 from tests.harness.runs.app_runs import AppEnv, Input, Row, app, inputs

@@ -17,7 +17,7 @@ from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.executors.executor_locations import no_locations
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
-from streamapp_runtime.driver.modes.standby_warm_up import StandbyWarmUp
+from streamapp_runtime.driver.standby.standby_warm_up import StandbyWarmUp
 from streamapp_runtime.driver.modes.wanted_model import launch_wanted
 from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
 from streamapp_runtime.driver.spark.spark_session import close_session, open_session

@@ -13,11 +13,11 @@ from streamapp.author.names import processor_names
 from streamapp_runtime.checkpoint import StateUnreadableError
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
-from streamapp_runtime.driver.executors.standby_restore import restore_standby_stores
 from streamapp_runtime.driver.failures import RETRIABLE
 from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
+from streamapp_runtime.driver.standby.standby_program import StandbyProgram, standby_program
+from streamapp_runtime.driver.standby.standby_restore import restore_standby_stores
 from streamapp_runtime.driver.start.app_context import AppContext
-from streamapp_runtime.driver.start.standby_program import StandbyProgram, standby_program
 from streamapp_runtime.lanes.task_stores.lane_stores import RestoreProgress
 from streamapp_runtime.systems.stream_system import UnknownStreamError
 from streamapp_runtime.transport.message_transport import MessageTransport

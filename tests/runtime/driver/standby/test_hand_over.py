@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from streamapp_runtime.driver.modes.hand_over import CREATION_SECONDS, POLL_SECONDS, HandOver
 from streamapp_runtime.driver.modes.stop_signal import SignalStop
+from streamapp_runtime.driver.standby.hand_over import CREATION_SECONDS, POLL_SECONDS, HandOver
 from tests.harness.machine.processes import until
 
 GRACE = 60.0
