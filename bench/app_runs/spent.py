@@ -7,6 +7,7 @@ from pathlib import Path
 
 TICKS = os.sysconf("SC_CLK_TCK")
 LAYER = b"STREAMAPP_LAYER="
+WORKER = b"pyspark.daemon"
 
 
 def cpu_seconds(root: int | None = None) -> Mapping[str, float]:
@@ -23,7 +24,8 @@ def cpu_seconds(root: int | None = None) -> Mapping[str, float]:
                 _, _, rest = (entry / "stat").read_text().partition(" (")
                 name, _, numbers = rest.rpartition(") ")
                 fields = numbers.split()
-                kinds[int(entry.name)] = _kind(name, (entry / "environ").read_bytes())
+                command, environment = (entry / "cmdline").read_bytes(), (entry / "environ").read_bytes()
+                kinds[int(entry.name)] = _kind(name, command, environment)
             except OSError:  # it has just ended; its parent has its ticks now
                 continue
             children[int(fields[1])].append(int(entry.name))
@@ -38,8 +40,11 @@ def cpu_seconds(root: int | None = None) -> Mapping[str, float]:
     return {kind: spent / TICKS for kind, spent in found.items()}
 
 
-def _kind(name: str, environment: bytes) -> str:
+def _kind(name: str, command: bytes, environment: bytes) -> str:
+    """What a process is; where one layer does everything its workers are of no layer that they know of."""
     if name == "java":
         return "JVM"
     layers = [entry for entry in environment.split(b"\0") if entry.startswith(LAYER)]
-    return f"worker of layer {layers[0][len(LAYER) :].decode()}" if layers else "driver"
+    if layers:
+        return f"worker of layer {layers[0][len(LAYER) :].decode()}"
+    return "worker" if WORKER in command.split(b"\0") else "driver"
