@@ -67,6 +67,8 @@ class Driver(Part):
     """When a driver whose node is not ready, or that is not gone in time, is given up and force-deleted."""
     standby: bool = False
     """Whether a second driver is kept warm, which takes over where the first one fails; takes its memory."""
+    standby_executors: bool = False
+    """Whether that driver has executors too, whose stores follow the app's; takes their resources again."""
 
 
 class Executor(Part):

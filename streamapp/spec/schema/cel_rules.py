@@ -137,7 +137,10 @@ RULES: Mapping[str, list[Rule]] = {
     "CodeErrors": _DEAD_LETTERS,
     "LateRows": [_rule("self.action != 'stream' || has(self.stream)", "stream needs the stream to write to")],
     "EnvVar": [_rule("!has(self.value) || !has(self.valueFrom)", "takes either value or valueFrom")],
-    "Driver": _POD,
+    "Driver": [
+        *_POD,
+        _rule("!self.standbyExecutors || self.standby", "standbyExecutors needs driver.standby"),
+    ],
     "Executor": _POD,
     "State": [
         _rule(
@@ -164,6 +167,10 @@ RULES: Mapping[str, list[Rule]] = {
         _rule(
             "!has(self.serviceAccountName) || self.driver.serviceAccountAnnotations.size() == 0",
             "driver.serviceAccountAnnotations goes without serviceAccountName",
+        ),
+        _rule(
+            "!self.driver.standbyExecutors || !has(self.state.persistentVolumeClaim)",
+            "driver.standbyExecutors goes without state.persistentVolumeClaim",
         ),
         _rule(
             "!('volume' in self.placement.location.split('+')) || has(self.state.persistentVolumeClaim)",

@@ -11,6 +11,7 @@ from streamapp.spec.validation.deployment_rules import (
     autoscaling_has_a_target_and_room,
     restarts_wait_no_longer_than_the_most,
     spark_settings_are_those_of_spark,
+    standby_executors_have_a_standby,
     variables_are_said_once,
 )
 from streamapp.spec.validation.operator_cycles import operators_form_no_circle, streams_reach_every_sink
@@ -308,4 +309,5 @@ RULES: tuple[Callable[[Outline], Iterator[Fault]], ...] = (
     autoscaling_has_a_target_and_room,
     restarts_wait_no_longer_than_the_most,
     spark_settings_are_those_of_spark,
+    standby_executors_have_a_standby,
 )

@@ -34,6 +34,18 @@ def accounts_of_others_get_no_annotations(app: Outline) -> Iterator[Fault]:
         yield ("spec", "driver", "serviceAccountAnnotations"), message
 
 
+def standby_executors_have_a_standby(app: Outline) -> Iterator[Fault]:
+    """Executors of a standby need one, and volumes of their own."""
+    driver, state = app.spec.fields.get("driver"), app.spec.fields.get("state")
+    if not isinstance(driver, dict) or driver.get("standbyExecutors") is not True:
+        return
+    path: Path = ("spec", "driver", "standbyExecutors")
+    if driver.get("standby") is not True:
+        yield path, "are executors of a standby driver; set driver.standby as well"
+    if isinstance(state, dict) and state.get("persistentVolumeClaim") is not None:
+        yield path, "goes without state.persistentVolumeClaim: a claim is mounted by one pod"
+
+
 def autoscaling_has_a_target_and_room(app: Outline) -> Iterator[Fault]:
     """Autoscaling follows something, and its bounds leave it a number."""
     autoscale = app.spec.fields.get("autoscale")

@@ -90,9 +90,9 @@ def restart_driver(space: Space) -> None:
     until(lambda: _not_ready(space, generation), LIMIT)
 
 
-def keep_standby(space: Space) -> None:
+def keep_standby(space: Space, *, executors: bool = False) -> None:
     """An edit that asks for a standby driver; it is over when one is ready."""
-    space.edit(space.name, driver={"standby": True})
+    space.edit(space.name, driver={"standby": True, "standbyExecutors": executors})
     generation = space.app(space.name)["metadata"]["generation"]
     until(lambda: _not_ready(space, generation), LIMIT)
     until(lambda: _no_standby(space), LIMIT)
@@ -232,6 +232,9 @@ FAULTS: Mapping[str, Fault] = {
     "the node of the driver loses its power": Fault(kill_node_of_driver, 200, 200),
     "the driver hangs": Fault(stop_driver, 90, 90),
     "the driver is killed, with driver.standby": Fault(kill_driver, 60, 60, keep_standby),
+    "the driver is killed, with driver.standbyExecutors": Fault(
+        kill_driver, 30, 30, partial(keep_standby, executors=True)
+    ),
 }
 
 

@@ -128,6 +128,7 @@ def _desired_driver(
         overlaps=overlaps,
         standby=spec.driver.standby,
         early_executors=spec.state.persistent_volume_claim is None,  # a claim is mounted by one pod
+        standby_executors=spec.driver.standby_executors,
     )
 
 

@@ -49,6 +49,7 @@ class DesiredDriver:
     overlaps: bool = False  # whether the next one may start before the last one has ended
     standby: bool = False  # whether there is always to be a next one
     early_executors: bool = False  # whether executors of two drivers may be there at once
+    standby_executors: bool = False  # whether the next one always has executors
     grace: float = 60.0  # seconds within which a stopped driver is expected to end
 
 

@@ -1,8 +1,8 @@
 """A driver hands over when it has released its lanes, not when its process has ended.
 
 Its last report says that it has settled all batches and closed all stores. What follows takes seconds:
-Spark ends, then the JVM, the containers, and the pods of its executors. The successor waits for none of that.
-Should the former driver write once more, the engine fences it.
+Spark ends, then the JVM, the containers, and the pods of its executors. The successor waits for none of that,
+nor for the executors of a driver that has failed. Should any of them write once more, the engine fences it.
 """
 
 from collections.abc import Sequence
@@ -15,19 +15,20 @@ from streamapp_operator.reconciler.pods.driver_pod import has_early_executors
 
 
 def with_hand_over(facts: Facts) -> Facts:
-    """The facts with a driver that has handed over as one that has ended, and its executors with it.
+    """The facts with a driver that has handed over as one that has ended, and without the executors it left.
 
-    Only a successor that has executors of its own takes over so early. A claim is mounted by one executor, so
-    that the last driver's have to be gone.
+    So they are where a driver has failed, too. Only a successor that has executors of its own takes over so
+    early. A claim is mounted by one executor, so that the last driver's have to be gone.
     """
-    driver = live_driver(facts.drivers)
-    if driver is None or not _has_handed_over(driver, facts):
+    if not any(pod.ready and has_early_executors(pod.manifest) for pod in facts.successors):
         return facts
-    return replace(
-        facts,
-        drivers=tuple(_ended(pod, facts.now) if pod is driver else pod for pod in facts.drivers),
-        executors=tuple(pod for pod in facts.executors if pod.owner_pod != driver.uid),
-    )
+    driver = live_driver(facts.drivers)
+    if driver is not None and not _has_handed_over(driver, facts):
+        return facts
+    drivers = tuple(_ended(pod, facts.now) if pod is driver else pod for pod in facts.drivers)
+    former = {pod.uid for pod in drivers if pod.life is PodLifecycle.ENDED}
+    executors = tuple(pod for pod in facts.executors if pod.owner_pod not in former)
+    return replace(facts, drivers=drivers, executors=executors)
 
 
 def with_former_ended(drivers: Sequence[PodState], now: float) -> tuple[PodState, ...]:
@@ -45,12 +46,5 @@ def _ended(pod: PodState, now: float) -> PodState:
 
 def _has_handed_over(driver: PodState, facts: Facts) -> bool:
     report = facts.report_of(driver)
-    return (
-        driver.life is PodLifecycle.LEAVING
-        and report is not None
-        and report.state is DriverState.ENDED
-        and any(
-            pod.ready and has_early_executors(pod.manifest) and incarnation_of(pod) > incarnation_of(driver)
-            for pod in facts.successors
-        )
-    )
+    has_released = report is not None and report.state is DriverState.ENDED
+    return driver.life is PodLifecycle.LEAVING and has_released

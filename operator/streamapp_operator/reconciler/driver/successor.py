@@ -66,7 +66,8 @@ def decide_successor(
         # A standby that only is to be there takes no CPU from a driver that starts.
         is_due = observed.driver_works or _is_replaced(desired, observed)
         start = is_due and not any(_is_there(pod, observed.now) for pod in pods)
-        early_executors = desired.early_executors and _is_replaced(desired, observed)
+        has_use = desired.standby_executors or _is_replaced(desired, observed)
+        early_executors = desired.early_executors and has_use
         return SuccessorDecision(incarnation, None, start, early_executors, surplus, seconds_left)
     waits = not standby.ready and not standby.trouble
     return SuccessorDecision(
@@ -89,7 +90,7 @@ def _is_needed(desired: DesiredDriver, observed: ObservedPods) -> bool:
 def _is_replaced(desired: DesiredDriver, observed: ObservedPods) -> bool:
     """Whether the driver is ending, or will, so that the next one works soon, and needs executors.
 
-    A standby that is only there in case the driver fails has none: they would be paid for all the time.
+    A standby that is only there in case the driver fails has none, unless the app pays for them all the time.
     """
     driver = live_driver(observed.drivers)
     if driver is None or driver.life is PodLifecycle.LEAVING or desired.stop_reason:

@@ -227,11 +227,11 @@ class Managed:
             is_over=lambda: stop.is_set() or self._is_to_take_over(),
         )
         warm_up.compile()
-        has_executors = (
-            self.early_executors and self.environment.has_own_executors and warm_up.start_executors()
-        )
+        has_executors = self.early_executors and self.environment.has_own_executors
         # Executors of two drivers share a folder of their host, where the stores are open.
         keeps_stores = has_executors and self.app.spec.state.host_path is None
+        if has_executors:
+            warm_up.start_executors()
         if keeps_stores:
             warm_up.restore()
         self.liveness.stand_by()

@@ -79,7 +79,7 @@ class StandbyProgram:
                     task,
                     changelogs[task],
                     checkpoints.get(task, ""),
-                    sides=tuple(SidePartition(p.stream, p.index) for p in sides[task]),
+                    sides=tuple(SidePartition(p.stream, p.index) for p in sides.get(task, ())),
                 )
                 for task in tasks
                 if task in changelogs

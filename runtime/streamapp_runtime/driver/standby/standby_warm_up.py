@@ -27,7 +27,7 @@ EXECUTOR_SECONDS: Final = 60.0
 """How long executors are waited for, and then their workers."""
 RESTORE_SECONDS: Final = 0.5
 """How long stores are restored until it is looked again whether the driver is to take over."""
-REFRESH_SECONDS: Final = 2.0
+REFRESH_SECONDS: Final = 5.0
 """How often stores follow the checkpoints of the driver that works."""
 _LEFT_FOR_LATER: Final = (StateUnreadableError, UnknownStreamError, *RETRIABLE)
 
@@ -44,32 +44,30 @@ class StandbyWarmUp:
     is_over: Callable[[], bool]  # whether the driver is to take over, or to end
     pause: Callable[[float], None] = time.sleep
     program: StandbyProgram | None = None
+    _model_version: int | None = None  # that was wanted when the program was made
     _refreshed_at: float = float("-inf")
 
     def compile(self) -> None:
         """Plan and compile the app, as its streams are now."""
-        app = self.context.app
         with suppress(*_LEFT_FOR_LATER):
             self.context.ledger.look()
-            wanted = self.transport.wanted()
-            count = (wanted and wanted.processors) or app.spec.processors
-            self.program = standby_program(self.context, self.pool.session, processor_names(count))
+            wanted, names = self.transport.wanted(), processor_names(self._wanted_count())
+            self.program = standby_program(self.context, self.pool.session, names)
+            self._model_version = wanted.model.version if wanted and wanted.model else None
 
-    def start_executors(self) -> bool:
-        """Ask for executors, and wait until they can work; False where no node has room for them now.
+    def start_executors(self) -> None:
+        """Ask for executors, and wait until they can work, or no node has room for them now.
 
         What is wanted of the other driver says how many there are to be; the app, while nothing is wanted.
         """
-        wanted = self.transport.wanted()
-        count = (wanted and wanted.processors) or self.context.app.spec.processors
+        count = self._wanted_count()
         self.pool.request(count)
         deadline = time.monotonic() + EXECUTOR_SECONDS
         while self.pool.present < count and time.monotonic() < deadline:
             if self.locations.unschedulable() or self.is_over():
-                return False
+                return
             self.pause(POLL_SECONDS)
         self.pool.start_workers(self.is_over, EXECUTOR_SECONDS)
-        return True
 
     def restore(self) -> None:
         """Restore the stores of all tasks, until they have what the checkpoints have."""
@@ -80,9 +78,16 @@ class StandbyWarmUp:
                 return
 
     def refresh(self) -> None:
-        """Have the stores follow the checkpoints, every now and then."""
+        """Have executors follow what is wanted, and stores the checkpoints, every now and then."""
         if time.monotonic() - self._refreshed_at >= REFRESH_SECONDS:
+            with suppress(*_LEFT_FOR_LATER):
+                self.pool.request(self._wanted_count())
             self._restore_once()
+
+    def _wanted_count(self) -> int:
+        """How many executors there are to be."""
+        wanted = self.transport.wanted()
+        return (wanted and wanted.processors) or self.context.app.spec.processors
 
     def _restore_once(self) -> RestoreProgress:
         progress = RestoreProgress()
@@ -90,6 +95,8 @@ class StandbyWarmUp:
             wanted, ledger = self.transport.wanted(), self.context.ledger
             ledger.look()
             model = wanted.model if wanted else None
+            if model is not None and model.version != self._model_version:
+                self.compile()
             if self.program is not None and model is not None and model.run_id == ledger.run_id:
                 progress = restore_standby_stores(
                     self.pool.session,

@@ -16,7 +16,7 @@ from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.objects.executor_limits import LIMITS_ANNOTATION
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
 from streamapp_operator.reconciler.pods.driver_pod import has_early_executors, is_standby
-from streamapp_runtime.driver.modes.managed import EARLY_EXECUTOR_SECONDS
+from streamapp_runtime.driver.standby.standby_warm_up import EXECUTOR_SECONDS
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.machine.processes import free_port, until
 from tests.harness.operator.driver_kubelet import contained
@@ -289,6 +289,43 @@ def test_an_app_with_a_standby_always_has_a_driver_that_can_take_over(sim: Opera
     assert [_name(pod) for pod in sim.successors()] == ["app-driver-3"]
 
 
+def test_a_standby_with_executors_takes_over_without_waiting_for_those_of_a_driver_that_failed(
+    sim: OperatorSim,
+) -> None:
+    sim.bring_up(join(driver={"standby": True, "standbyExecutors": True}))
+    (standby,) = sim.successors()
+    assert has_early_executors(standby)
+    for driver in ("app-driver-1", "app-driver-2"):
+        sim.executor(1, driver=driver)
+    sim.pass_time(60)
+    sim.settle()
+    assert sim.says("Degraded") == ("False", "Healthy")
+    sim.end(code=137)
+    sim.settle()
+    assert _published(sim) == 2
+    assert "app-1-exec-1" in sim.names("pods")
+    sim.remove("app-1-exec-1")
+    sim.report()
+    sim.settle()
+    (standby,) = sim.successors()
+    assert _name(standby) == "app-driver-3"
+    assert has_early_executors(standby)
+
+
+def test_a_standby_without_executors_is_followed_by_one_that_has_them_once_the_app_asks_for_them(
+    sim: OperatorSim,
+) -> None:
+    sim.bring_up(join(driver={"standby": True}))
+    sim.edit(driver={"standby": True, "standbyExecutors": True})
+    sim.settle(warms_up=False)
+    if "app-driver-2" in sim.names("pods"):
+        sim.remove("app-driver-2")
+        sim.settle(warms_up=False)
+    (standby,) = sim.successors()
+    assert has_early_executors(standby)
+    assert _published(sim) == 1
+
+
 def test_a_standby_that_failed_is_no_reason_to_replace_the_driver(sim: OperatorSim) -> None:
     sim.bring_up(join(driver={"standby": True}))
     sim.end("app-driver-2", code=1)
@@ -392,7 +429,7 @@ def test_a_standby_driver_gets_ready_and_says_nothing_until_it_takes_over(
         _without_room(running, "app-1-exec-1")  # of the other driver: it says nothing of this one's
         assert not _passes(port, READINESS_PATH)
         _without_room(running, "app-2-exec-1")  # it is not waited for while the other driver has the room
-        until(lambda: _passes(port, READINESS_PATH), EARLY_EXECUTOR_SECONDS / 2, child)
+        until(lambda: _passes(port, READINESS_PATH), EXECUTOR_SECONDS / 2, child)
         assert running.reported().driver == "app-driver-1"
         running.settle()
         running.remove("app-driver-1")

@@ -83,7 +83,8 @@ with environment_at(session, embedded_storage(folder / "data")) as env:
     warm_up.compile()
     print("it has compiled:", warm_up.program.program == launch.program)
     working.release()  # its lanes have the one slot of each executor
-    print("there are executors:", warm_up.start_executors())
+    warm_up.start_executors()
+    print("there are executors:", pool.present == 2)
     warm_up.restore()
     print("it is silent:", standby_ledger.incarnation == 0)
     working_ledger.check()  # raises where another driver has taken over
