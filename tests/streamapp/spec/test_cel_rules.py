@@ -125,6 +125,15 @@ REFUSED: list[tuple[str, str, Data]] = [
     ("Executor", "settings of Spark begin with", spec(executor={"sparkConf": {"hadoop.x": "1"}})),
     ("Driver", "names of annotations", spec(driver={"serviceAccountAnnotations": {"a b": "1"}})),
     ("Executor", "names of annotations", spec(executor={"serviceAccountAnnotations": {"A/b": "1"}})),
+    ("Driver", "standbyExecutors needs driver.standby", spec(driver={"standbyExecutors": True})),
+    (
+        "Spec",
+        "driver.standbyExecutors goes without",
+        spec(
+            driver={"standby": True, "standbyExecutors": True},
+            state={"persistentVolumeClaim": {"size": "1Gi"}},
+        ),
+    ),
     (
         "State",
         "takes one kind of volume",
