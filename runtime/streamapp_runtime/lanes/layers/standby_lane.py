@@ -67,7 +67,7 @@ def filling_program(program: Program, tables: Collection[str]) -> Program | None
         if isinstance(operation, Read):
             if operation.table in tables:
                 chosen[placed.name] = placed
-        elif all(edge.producer in chosen for edge in placed.sources):
+        elif placed.sources and all(edge.producer in chosen for edge in placed.sources):
             chosen[placed.name] = placed
     return replace(program, layers=(PythonLayer(tuple(chosen.values())),)) if chosen else None
 
