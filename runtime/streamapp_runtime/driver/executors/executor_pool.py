@@ -17,7 +17,7 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkException
 
 from streamapp_runtime.driver.executors.lane_partitions import lane_elements, worker_job
-from streamapp_runtime.driver.executors.session_lanes import close_lanes
+from streamapp_runtime.driver.executors.session_lanes import close_lanes, session_lanes
 from streamapp_runtime.driver.spark.jvm_options import USUAL_MEMORY, mebibytes
 from streamapp_runtime.driver.spark.scala_objects import companion, field_of, sequence
 from streamapp_runtime.driver.spark.spark_session import (
@@ -120,12 +120,14 @@ class ExecutorPool:
         context = self.session.context
         hosts = [(host, name) for name, host in executors.items()]
         workers = worker_job(lane_elements(context, hosts, len(hosts)), self.connection)
+        lanes = session_lanes(context)
 
         def run() -> None:
             context.setJobGroup(_WORKER_JOB, "start the Python workers")
             # Where an executor was lost, the first batch hears of it.
             with suppress(PySparkException, Py4JError, OSError):
-                workers.collect()
+                said = {hosts[lane][1]: identity for lane, identity in workers.collect()}
+                lanes.identities.update(said)
 
         job = Thread(target=run, daemon=True)
         job.start()

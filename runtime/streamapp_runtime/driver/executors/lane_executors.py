@@ -156,14 +156,21 @@ class LaneExecutors:
             if len(bound) == len(processors):
                 self.bound |= bound
                 hosts = [(live[executor], executor) for executor in bound.values()]
-                with session_lanes(self.session.context).probe.during(bound.values()):
-                    ids = lane_identities(lane_elements(self.session.context, hosts, len(hosts)))
+                ids = self._identities(hosts)
                 if len(set(ids.values())) == len(processors):
                     self.executor_ids = {name: ids[lane] for lane, name in enumerate(processors)}
                     self._note_locations(live)
                     return hosts
             self.pause(_PAUSE_SECONDS)  # an executor is lost, and Spark has not noticed yet
         raise ExecutorsMissingError(f"{len(processors)} lanes share {len(set(ids.values()))} executors")
+
+    def _identities(self, hosts: Sequence[tuple[str, str]]) -> dict[int, str]:
+        """On which executor each lane finds itself; known where the workers have just been started for it."""
+        lanes, executors = session_lanes(self.session.context), [executor for _, executor in hosts]
+        if known := lanes.take_identities(executors):
+            return dict(enumerate(known))
+        with lanes.probe.during(executors):
+            return lane_identities(lane_elements(self.session.context, hosts, len(hosts)))
 
     def _returned_lane(self, incarnation: int, number: int, processor: str) -> "RDD[object]":
         """The RDD of a lane whose processor has come back, on the executor that it has now."""

@@ -7,7 +7,7 @@ to for all who begin one.
 import os
 import socket
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from pyspark import SparkContext
@@ -32,12 +32,21 @@ class SessionLanes:
     probe: ExecutorProbe
     exchange: BatchExchange | None = None
     awaited: Callable[[], Collection[str]] = tuple  # the executors of which reports are awaited
+    identities: dict[str, str] = field(default_factory=dict)  # of executors whose workers were started
 
     def close_exchange(self) -> None:
         """End the lanes that are open, if there are any."""
         if self.exchange is not None:
             self.exchange.close()
             self.exchange = None
+
+    def take_identities(self, executors: Collection[str]) -> list[str]:
+        """What the workers of these executors said of themselves; nothing where one of them has not said it.
+
+        It is given once. Where lanes find themselves elsewhere they are bound again, and are asked then.
+        """
+        identities, self.identities = self.identities, {}
+        return [identities[name] for name in executors] if identities.keys() >= set(executors) else []
 
     def look_for_executors(self) -> None:
         """Ask the executors that a batch waits for whether they are there."""

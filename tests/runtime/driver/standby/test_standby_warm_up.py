@@ -20,6 +20,7 @@ from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
 from streamapp_runtime.driver.standby.standby_warm_up import StandbyWarmUp
 from streamapp_runtime.driver.modes.wanted_model import launch_wanted
 from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
+from streamapp_runtime.driver.executors.session_lanes import session_lanes
 from streamapp_runtime.driver.spark.spark_session import close_session, open_session
 from streamapp_runtime.driver.start.app_storage import embedded_storage
 from streamapp_runtime.systems.stream_system import FencedError
@@ -84,6 +85,7 @@ with environment_at(session, embedded_storage(folder / "data")) as env:
     print("it has compiled:", warm_up.program.program == launch.program)
     working.release()  # its lanes have the one slot of each executor
     warm_up.start_executors()
+    print("they have said who they are:", len(set(session_lanes(session.context).identities.values())) == 2)
     print("there are executors:", pool.present == 2)
     warm_up.restore()
     print("it is silent:", standby_ledger.incarnation == 0)
@@ -100,6 +102,7 @@ with environment_at(session, embedded_storage(folder / "data")) as env:
     loop = Loop(session, CurrentRun.of(following, batch_rows=40))
     loop.start()
     batches = drain(loop)
+    print("lanes were bound by that:", not session_lanes(session.context).identities)
     print("nothing is left to restore:", sum(batch.restored for batch in batches) == 0)
     print("nothing is left to fill:", people_read(batches) == 0)
     print("rows are exact:", everything_once(env, 6))
@@ -125,8 +128,9 @@ close_session(session)
 
 def test_a_driver_that_stands_by_has_its_stores_and_its_program_when_it_takes_over(tmp_path: Path) -> None:
     assert facts_of(DRIVER, tmp_path) == [
-        *("it has compiled: True", "there are executors: True", "it is silent: True"),
-        *("nobody took over: True", "its program serves: True", "nothing is left to restore: True"),
+        *("it has compiled: True", "they have said who they are: True", "there are executors: True"),
+        *("it is silent: True", "nobody took over: True", "its program serves: True"),
+        *("lanes were bound by that: True", "nothing is left to restore: True"),
         *("nothing is left to fill: True", "rows are exact: True", "else all is restored: True"),
         *("and filled: True", "rows are exact again: True", "another program is as good: True"),
     ]
