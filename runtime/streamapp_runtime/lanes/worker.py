@@ -114,6 +114,7 @@ def prepare_for_lane(
     """
     if connection is not None:
         system_opener(connection)
+    _keep_objects()
     return report_identity(lane, elements)
 
 
@@ -130,9 +131,14 @@ def layer_worker(key: LayerKey, packed: bytes) -> LayerWorker:
             setup.logging.begin()
             _logging.append(setup.logging)
         worker = _serving[key] = LayerWorker(program, number, setup)
-        gc.collect()
-        gc.freeze()  # the daemon collects after each task: what is here now stays, and need not be looked at
+        _keep_objects()
     return worker
+
+
+def _keep_objects() -> None:
+    """Have no collection look at what there is. The daemon collects after each task."""
+    gc.collect()
+    gc.freeze()
 
 
 def _order_of(address: LaneAddress, lane: int, batch: int) -> bytes:
