@@ -34,6 +34,7 @@ from streamapp_runtime.expressions.row_value import (
     TextFunction,
     TextTest,
     like_test,
+    may_be_null_always,
     may_fail,
     narrows,
     reads_columns,
@@ -174,7 +175,7 @@ class _Values:
         """Spark knows what a comparison of a value with itself gives, and does not compute the value."""
         kind = _KINDS.get(left.type)
         _require(kind is not None and kind is _KINDS.get(right.type))
-        comparison = Comparison(sign, self._operand(left.value), self._operand(right.value))
+        comparison = Comparison(sign, *self._operands(left.value, right.value))
         _require(comparison.left != comparison.right or not may_fail(comparison))
         return comparison
 
@@ -223,7 +224,7 @@ class _Values:
         kind = kind or _common_type((left.type, right.type))
         _require(kind in {"INT", "BIGINT", "DOUBLE"})
         _require({left.type, right.type} <= {*WHOLE_TYPES, "DOUBLE", _DECIMAL})
-        made = Arithmetic(sign, self._operand(_as(left, kind)), self._operand(_as(right, kind)), kind)
+        made = Arithmetic(sign, *self._operands(_as(left, kind), _as(right, kind)), kind)
         _require(reads_columns(made))
         # Spark adds up the constants of a chain first, which may spare it an overflow.
         _require(sum(not reads_columns(part) for part in _chained(made, sign)) < 2)
@@ -363,7 +364,7 @@ class _Values:
         return PlainValue(Coalesce(values, kind), kind)
 
     def concat(self, _: str, arguments: Sequence[PlainValue]) -> PlainValue:
-        made = Concat(tuple(self._text(argument) for argument in arguments))
+        made = Concat(self._operands(*(self._text(argument) for argument in arguments)))
         return PlainValue(made, "STRING")
 
     def substring(self, _: str, arguments: Sequence[PlainValue]) -> PlainValue:
@@ -386,6 +387,11 @@ class _Values:
         _require(null or not isinstance(value, NullValue))
         _require(not (isinstance(value, Case | Coalesce) and may_fail(value)))
         return value
+
+    def _operands(self, *values: RowValue) -> tuple[RowValue, ...]:
+        """Values of which Spark computes none where it knows that one of them is null."""
+        _require(not any(map(may_fail, values)) or not any(map(may_be_null_always, values)))
+        return tuple(self._operand(value) for value in values)
 
     def _sure(self, value: RowValue) -> RowValue:
         """A value on which nothing can fail: Spark may compute it or not."""

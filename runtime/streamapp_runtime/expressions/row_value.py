@@ -168,6 +168,10 @@ WHOLE_TYPES = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 """The types of whole numbers, each wider than the one before."""
 
 
+_LEAST_OUTSIDE = 128
+"""The first whole number that some type of them has no place for."""
+
+
 def narrows(cast: Cast) -> bool:
     """Whether a cast may meet a number that has no place in its type."""
     whole = cast.source in WHOLE_TYPES and cast.type in WHOLE_TYPES
@@ -185,6 +189,28 @@ def may_fail(value: RowValue) -> bool:
             return True
         case _:
             return any(may_fail(part) for part in parts_of(value))
+
+
+def may_be_null_always(value: RowValue) -> bool:
+    """Whether Spark's optimizer might find that a value is null on all rows."""
+    match value:
+        case NullValue():
+            return True
+        case Case(branches, _, _) if all(_varies(test) for test, _ in branches):
+            return all(may_be_null_always(part) for part in (*(v for _, v in branches), value.otherwise))
+        case _:
+            return any(may_be_null_always(part) for part in parts_of(value))
+
+
+def _varies(test: RowValue) -> bool:
+    """Whether a condition is surely nothing that the optimizer knows."""
+    match test:
+        case ColumnValue():
+            return True
+        case Comparison("=", ColumnValue(), Constant(value)):
+            return isinstance(value, str | bool | float) or abs(value) < _LEAST_OUTSIDE
+        case _:
+            return False
 
 
 def is_predicate(value: RowValue) -> bool:

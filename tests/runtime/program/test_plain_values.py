@@ -1,6 +1,7 @@
 """What a worker computes is what Spark computes: names, types, values, errors and their words."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -177,12 +178,24 @@ def tried(frame: DataFrame, texts: list[str]) -> list[SparkColumn]:
     return columns
 
 
+@contextmanager
+def optimized_as_rows_of_a_batch(spark: SparkSession) -> Iterator[None]:
+    """Rows that stand in a plan are computed before most rules of the optimizer have seen it."""
+    setting = "spark.sql.optimizer.excludedRules"
+    before = str(spark.conf.get(setting))
+    spark.conf.set(setting, f"{before},org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation")
+    try:
+        yield
+    finally:
+        spark.conf.set(setting, before)
+
+
 def by_spark(spark: SparkSession, texts: list[str], rows: list[tuple[Any, ...]]) -> list[list[Any]]:
     """For each expression what Spark gives for each row; the text "fails" where it fails."""
     values = list(zip(*rows, strict=True))
     table = pa.table([pa.array(v, f.type) for v, f in zip(values, SCHEMA, strict=True)], schema=SCHEMA)
     frame = spark.createDataFrame(table)
-    with without_shared_subexpressions(spark):
+    with optimized_as_rows_of_a_batch(spark), without_shared_subexpressions(spark):
         results = frame.select(*(c.alias(f"c{n}") for n, c in enumerate(tried(frame, texts)))).toArrow()
     return [
         ["fails" if each is None else repr(each[0]) for each in column.to_pylist()]
@@ -266,6 +279,7 @@ PLAIN = [
     "coalesce(x, 0.0)",
     "nullif(k, 0)",
     "nvl(user, 'nobody')",
+    "n * k / nullif(m, 0)",
     "if(ok, 1, 0)",
     "n > 1 AND ok",
     "user || '/' || page",
@@ -290,6 +304,7 @@ LEFT_TO_SPARK = [
     "CASE WHEN n + 1 > 0 THEN 1 ELSE 2 END + 1",
     "n + 1 = n + 1",
     "coalesce(n + 1, 0) * 2",
+    "k / x + CASE WHEN true THEN NULL ELSE x END",  # null to Spark, whatever k and x are
     "t + s",
     "n * 1.5",
     "nullif(n + 1, 0)",
@@ -355,3 +370,13 @@ def test_an_error_has_the_words_of_spark(spark: SparkSession) -> None:
         with pytest.raises(PySparkException) as error:
             frame.selectExpr(f"{text} AS v").collect()
         assert values.failures == {0: spark_message(error.value)}, text
+
+
+def test_a_value_beside_a_null_is_not_computed_and_cannot_fail(spark: SparkSession) -> None:
+    edges: dict[str, Any] = {"k": 1, "m": 2**63 - 1, "x": 0.0}
+    row = tuple(edges.get(column.name) for column in COLUMNS)
+    texts = ["n + m * m", "(k / x) / n", "(m * m) / n", "n > m * m", "n - (m + 1)"]
+    for text, wanted in zip(texts, by_spark(spark, texts, [row]), strict=True):
+        plain = plain_value(text, SCOPE)
+        assert plain is not None, text
+        assert by_worker(plain, [row]) == wanted == ["None"], text

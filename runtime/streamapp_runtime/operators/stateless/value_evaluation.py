@@ -32,6 +32,7 @@ from streamapp_runtime.expressions.row_value import (
     Substring,
     TextFunction,
     TextTest,
+    may_fail,
     narrows,
 )
 from streamapp_runtime.formats.arrow_types import arrow_type
@@ -95,6 +96,18 @@ class _Evaluation:
     def operands(self, values: Iterable[RowValue], needed: np.ndarray) -> Iterator[EvaluatedValue]:
         return (self.computed(value, needed) for value in values)
 
+    def in_turn(
+        self, first: RowValue, second: RowValue, needed: np.ndarray
+    ) -> tuple[EvaluatedValue, EvaluatedValue]:
+        """Two values, the second of which Spark does not compute where the first one is null."""
+        one = self.computed(first, needed)
+        if may_fail(second):
+            needed = needed & np.asarray(self.array(pc.is_valid(one), pa.bool_()))
+        return one, self.computed(second, needed)
+
+    def comparison(self, one: Comparison, needed: np.ndarray) -> EvaluatedValue:
+        return _SIGNS[one.sign](*self.in_turn(one.left, one.right, needed))
+
     def among(self, one: InList, needed: np.ndarray) -> EvaluatedValue:
         operand = self.computed(one.of, needed)
         is_listed = pc.is_in(operand, value_set=pa.array(one.values, _scalar(one.values[0]).type))
@@ -106,13 +119,14 @@ class _Evaluation:
 
     def arithmetic(self, one: Arithmetic, needed: np.ndarray) -> EvaluatedValue:
         sign, kind = one.sign, arrow_type(one.type)
-        first, second = (side.cast(kind) for side in self.operands((one.left, one.right), needed))
         if sign == "/":
+            second, first = (side.cast(kind) for side in self.in_turn(one.right, one.left, needed))
             by_zero = pc.equal(second, pa.scalar(0.0))
             failed = self.array(pc.and_(by_zero, pc.is_valid(first)), pa.bool_())
             if failed.true_count:
                 self.fail(np.asarray(failed.fill_null(False)) & needed, lambda _: _BY_ZERO)
             return pc.divide(first, second)
+        first, second = (side.cast(kind) for side in self.in_turn(one.left, one.right, needed))
         try:
             return _CHECKED[sign](first, second)
         except pa.ArrowInvalid:
@@ -219,7 +233,7 @@ _EVALUATORS: Final[Mapping[type, Callable[[_Evaluation, Any, np.ndarray], Evalua
     ColumnValue: lambda rows, one, _: rows.columns[one.position],
     Constant: lambda _, one, __: _scalar(one.value),
     NullValue: lambda _, one, __: pa.scalar(None, arrow_type(one.type)),
-    Comparison: lambda rows, one, needed: _SIGNS[one.sign](*rows.operands((one.left, one.right), needed)),
+    Comparison: _Evaluation.comparison,
     TextTest: lambda rows, one, needed: _TESTS[one.test](rows.computed(one.of, needed), one.text),
     InList: _Evaluation.among,
     IsNull: lambda rows, one, needed: pc.is_null(rows.computed(one.of, needed)),
