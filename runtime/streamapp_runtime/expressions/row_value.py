@@ -1,8 +1,7 @@
 """Conditions and values that a Python worker can compute for whole columns at once, exactly as Spark would.
 
-Only what means the same to Spark and to Arrow has a place here: comparisons of texts by their bytes, of whole
-numbers and of booleans, tests of how a text begins, ends or what it contains, and three-valued logic; and the
-arithmetic, branches, casts and texts below.
+Only what means the same to Spark and to a worker has a place here: comparisons, tests of texts, and
+three-valued logic; and the arithmetic, branches, casts and texts below.
 """
 
 from collections.abc import Callable, Iterator
@@ -93,6 +92,21 @@ class NullValue:
 
 
 @dataclass(frozen=True, slots=True)
+class LaterCondition:
+    """A condition that versions before left to Spark: a circle through a table has its hop still."""
+
+    of: "RowValue"
+
+
+@dataclass(frozen=True, slots=True)
+class NullSafeEquality:
+    """`<=>`: whether two values are the same or both null; never null itself."""
+
+    left: "RowValue"
+    right: "RowValue"
+
+
+@dataclass(frozen=True, slots=True)
 class Arithmetic:
     """`+`, `-`, `*` or `/` of two numbers of one type, which is the result's."""
 
@@ -161,7 +175,18 @@ class Substring:
 
 
 RowValue = (
-    Predicate | NullValue | Arithmetic | Negation | Cast | Case | Coalesce | Concat | TextFunction | Substring
+    Predicate
+    | NullValue
+    | LaterCondition
+    | NullSafeEquality
+    | Arithmetic
+    | Negation
+    | Cast
+    | Case
+    | Coalesce
+    | Concat
+    | TextFunction
+    | Substring
 )
 
 WHOLE_TYPES = ("TINYINT", "SMALLINT", "INT", "BIGINT")
@@ -209,6 +234,8 @@ def _varies(test: RowValue) -> bool:
             return True
         case Comparison("=", ColumnValue(), Constant(value)):
             return isinstance(value, str | bool | float) or abs(value) < _LEAST_OUTSIDE
+        case LaterCondition(Comparison("=", ColumnValue(), Constant() | Cast(Constant()))):
+            return True
         case _:
             return False
 

@@ -31,6 +31,12 @@ JUDGED = [
     "page < 'b' AND page >= ''",
     "n > m",
     "n > 1.5",  # Spark itself makes whole numbers of it
+    "1.5 < n",
+    "n BETWEEN -1 AND m",
+    "x > 0.5 AND x IN (1, 2)",
+    "n < x",
+    "at IS NULL",
+    "n <=> m",
     "n >= -1 AND n <= 1",
     "s = 1 OR s < n",
     "m IN (1, -1) AND n NOT IN (0, 1)",
@@ -47,7 +53,7 @@ JUDGED = [
     "`page` = 'a' -- so it is",
 ]
 NOT_JUDGED = [
-    "n BETWEEN -1 AND 1",
+    "at BETWEEN '2026-01-01' AND at",
     "page LIKE 'a_b'",
     "page LIKE 'a%b'",
     r"page LIKE 'a\%'",
@@ -57,11 +63,8 @@ NOT_JUDGED = [
     "page RLIKE 'a'",
     "page = upper('a')",
     "page = n",
-    "x > 1",
     "at > '2026-01-01'",
-    "at IS NULL",
     "of.n > 0",
-    "n <=> 1",
     "n = NULL",
     "n IN (1, NULL)",
     "page COLLATE UTF8_LCASE = 'A'",
@@ -80,7 +83,15 @@ def test_what_a_worker_judges_it_judges_as_spark_does(spark: SparkSession, text:
     ]
     frame = spark.createDataFrame(rows, COLUMNS)
     wanted = [found[0] is True for found in frame.selectExpr(text).collect()]
-    types = [pa.string(), pa.int32(), pa.int64(), pa.int16(), pa.bool_(), pa.float64()]
+    types = [
+        pa.string(),
+        pa.int32(),
+        pa.int64(),
+        pa.int16(),
+        pa.bool_(),
+        pa.float64(),
+        pa.timestamp("us", "UTC"),
+    ]
     values = list(zip(*rows, strict=True))
     columns = [pa.array(values[place], kind) for place, kind in enumerate(types)]
     assert RowValues(columns, len(rows)).condition(predicate).to_pylist() == wanted

@@ -1,7 +1,9 @@
 """What a worker computes is what Spark computes: names, types, values, errors and their words."""
 
+import datetime as dt
 from collections.abc import Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +20,8 @@ from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.expressions.analysis import columns_by_spark
 from streamapp_runtime.expressions.catalyst import parsed_select_items
 from streamapp_runtime.expressions.expression import bind
-from streamapp_runtime.expressions.plain_value import PlainValue, plain_value
+from streamapp_runtime.expressions.plain_types import PlainValue
+from streamapp_runtime.expressions.plain_value import plain_value
 from streamapp_runtime.expressions.row_value import may_fail
 from streamapp_runtime.expressions.select_list import select
 from streamapp_runtime.expressions.spark_messages import spark_message
@@ -28,7 +31,8 @@ from streamapp_runtime.operators.stateless.value_evaluation import RowValues
 from streamapp_runtime.program.failed_row_steps import without_shared_subexpressions
 
 COLUMNS = parse_columns(
-    "user STRING, page STRING, n INT, k INT, m BIGINT, t TINYINT, s SMALLINT, x DOUBLE, y DOUBLE, ok BOOLEAN"
+    "user STRING, page STRING, n INT, k INT, m BIGINT, t TINYINT, s SMALLINT, x DOUBLE, y DOUBLE, "
+    "ok BOOLEAN, at TIMESTAMP, day DATE, f FLOAT, raw BINARY, price DECIMAL(9,2), of STRUCT<n: INT>"
 )
 SCOPE = ColumnScope((ScopeSide("", COLUMNS),))
 SCHEMA = arrow_schema(COLUMNS)
@@ -37,6 +41,12 @@ TEXTS = st.sampled_from(
 )
 DOUBLES = st.sampled_from(
     [None, 0.0, -0.0, 1.0, -1.5, 0.1, float("nan"), float("inf"), -float("inf"), 1e308, 5e-324, 2.0**53]
+)
+
+
+FLOATS = st.sampled_from([None, 0.0, -0.0, 1.5, float("nan"), float("inf"), -float("inf"), 2.0**-149])
+MOMENTS = st.datetimes(timezones=st.just(dt.UTC)) | st.sampled_from(
+    [dt.datetime(1970, 1, 1, tzinfo=dt.UTC), dt.datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=dt.UTC)]
 )
 
 
@@ -59,6 +69,12 @@ ROWS = st.lists(
         DOUBLES,
         DOUBLES,
         st.sampled_from([None, True, False]),
+        st.none() | MOMENTS,
+        st.none() | st.sampled_from([dt.date(1970, 1, 1), dt.date(1, 1, 1), dt.date(9999, 12, 31)]),
+        FLOATS,
+        st.sampled_from([None, b"", b"a", b"\xff", b"\x7f\x00"]),
+        st.sampled_from([None, Decimal("0.00"), Decimal("-1.50"), Decimal("9999999.99")]),
+        st.sampled_from([None, {"n": None}, {"n": 1}]),
     ),
     min_size=1,
     max_size=16,
@@ -111,6 +127,14 @@ def case_of(value: st.SearchStrategy[str], condition: st.SearchStrategy[str]) ->
     )
 
 
+_DOUBLES = st.sampled_from(["0.0", "-0.0", "0.1", "1.5", "-3", "9007199254740993", "0"])
+_WHOLE_VALUES = ("at", "day", "f", "raw", "price")
+"""Columns of types that are given on and compared, and not computed with."""
+whole_values = st.sampled_from(_WHOLE_VALUES).flatmap(
+    lambda name: st.sampled_from([st.just(name), case_of(st.just(name) | st.just("NULL"), _CONDITIONS)])
+)
+
+
 def conditions(depth: int) -> st.SearchStrategy[str]:
     if not depth:
         return _CONDITIONS
@@ -121,7 +145,14 @@ def conditions(depth: int) -> st.SearchStrategy[str]:
         st.builds("{} {} {}".format, text, _SIGNS, text),
         st.builds("({} {} {})".format, inner, st.sampled_from(["AND", "OR", "="]), inner),
         st.builds("NOT ({})".format, inner),
-        st.builds("({}) IS {}NULL".format, number, st.sampled_from(["", "NOT "])),
+        st.builds("({}) IS {}NULL".format, number | st.just("of"), st.sampled_from(["", "NOT "])),
+        st.builds("{} {}BETWEEN {} AND {}".format, number, st.sampled_from(["", "NOT "]), number, number),
+        st.builds("{} BETWEEN {} AND {}".format, text, text, text),
+        st.builds("{} <=> {}".format, number, number),
+        st.builds("{} <=> {}".format, text, text),
+        st.builds("x {}IN ({}, {}, 1)".format, st.sampled_from(["", "NOT "]), _DOUBLES, _DOUBLES),
+        whole_values.flatmap(lambda of: st.builds("{} {} {}".format, of, _SIGNS | st.just("<=>"), of)),
+        whole_values.flatmap(lambda of: st.builds("({}) IS NULL".format, of)),
         st.builds("{} IN ({}, 1)".format, number, st.sampled_from(["0", "-1", "3000000000"])),
         st.builds("{} LIKE {}".format, text, st.sampled_from(["'a%'", "'%a'", "'%a%'", "'a'"])),
         st.builds("{}({}, 'a')".format, st.sampled_from(["startswith", "endsWith", "contains"]), text),
@@ -163,7 +194,11 @@ def texts(depth: int) -> st.SearchStrategy[str]:
 
 
 EXPRESSIONS = st.one_of(
-    *(kind(depth) for kind in (numbers, texts, conditions) for depth in (1, 2, 3)), numbers(2), numbers(2)
+    *(kind(depth) for kind in (numbers, texts, conditions) for depth in (1, 2, 3)),
+    *(numbers(2), numbers(2), conditions(2)),
+    st.sampled_from(_WHOLE_VALUES).flatmap(
+        lambda name: case_of(st.sampled_from([name, "NULL"]), _CONDITIONS)
+    ),
 )
 
 
@@ -294,6 +329,22 @@ PLAIN = [
     "true",
     "17",
     "contains(page, 'x')",
+    "x > 1",
+    "n > 1.5",
+    "n < x AND ok",
+    "x BETWEEN 0.5 AND k",
+    "page NOT BETWEEN 'a' AND user",
+    "n <=> k",
+    "x <=> NULL",
+    "x IN (1, 2.5)",
+    "nullif(x, 0)",
+    "at IS NULL",
+    "of IS NOT NULL",
+    "CASE WHEN ok THEN at END",
+    "coalesce(price, price)",
+    "raw = raw",
+    "f < f",
+    "day >= day",
 ]
 LEFT_TO_SPARK = [
     "n + 1 + 2",  # Spark adds 1 and 2 first
@@ -310,7 +361,6 @@ LEFT_TO_SPARK = [
     "nullif(n + 1, 0)",
     "x + CASE WHEN ok THEN 1.5 ELSE 0.1 END",
     "1.5",
-    "x > 1",
     "upper(user)",
     "substring(user, 0, 1)",
     "substring(user, -1, 1)",
@@ -320,15 +370,28 @@ LEFT_TO_SPARK = [
     "n % 2",
     "NULL",
     "user || n",
-    "nullif(x, 0)",
     "if(n, 1, 2)",
     "n --1",
     "n /* 1 */ + 1",
     "trim(LEADING 'a' FROM user)",
     "concat()",
-    "n BETWEEN 1 AND 2",
     "CASE END",
     "CAST(n AS DECIMAL(3, 1))",
+    "n + 1 BETWEEN 1 AND 2",  # Spark computes it once, before all others
+    "n BETWEEN 1 AND k + 1",
+    "n BETWEEN 0.5 AND 2",
+    "n + 1 <=> k",
+    "n + k = k + n",
+    "n = 1.5",
+    "t > 1.5",
+    "n > 3000000000.5",
+    "f > x",
+    "at > '2026-01-01'",
+    "price > 1",
+    "x IN (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)",
+    "x IN (1, NULL)",
+    "if(ok, of, NULL)",
+    "coalesce(at, day)",
 ]
 
 

@@ -24,8 +24,10 @@ from streamapp_runtime.expressions.row_value import (
     ConstantValue,
     InList,
     IsNull,
+    LaterCondition,
     Negation,
     Not,
+    NullSafeEquality,
     NullValue,
     Or,
     RowValue,
@@ -36,17 +38,8 @@ from streamapp_runtime.expressions.row_value import (
     narrows,
 )
 from streamapp_runtime.formats.arrow_types import arrow_type
+from streamapp_runtime.operators.stateless.value_order import EvaluatedValue, compared
 
-EvaluatedValue = Any
-"""A column, or a scalar where the value is the same for every row."""
-
-_SIGNS: Final[Mapping[str, Callable[[EvaluatedValue, EvaluatedValue], EvaluatedValue]]] = {
-    "=": pc.equal,
-    "<": pc.less,
-    "<=": pc.less_equal,
-    ">": pc.greater,
-    ">=": pc.greater_equal,
-}
 _TESTS: Final[Mapping[str, Callable[[EvaluatedValue, str], EvaluatedValue]]] = {
     "starts": pc.starts_with,
     "ends": pc.ends_with,
@@ -106,7 +99,12 @@ class _Evaluation:
         return one, self.computed(second, needed)
 
     def comparison(self, one: Comparison, needed: np.ndarray) -> EvaluatedValue:
-        return _SIGNS[one.sign](*self.in_turn(one.left, one.right, needed))
+        return compared(one.sign, *self.in_turn(one.left, one.right, needed))
+
+    def null_safe(self, one: NullSafeEquality, needed: np.ndarray) -> EvaluatedValue:
+        left, right = self.operands((one.left, one.right), needed)
+        both_null = pc.and_(pc.is_null(left), pc.is_null(right))
+        return pc.coalesce(compared("=", left, right), both_null)
 
     def among(self, one: InList, needed: np.ndarray) -> EvaluatedValue:
         operand = self.computed(one.of, needed)
@@ -240,6 +238,8 @@ _EVALUATORS: Final[Mapping[type, Callable[[_Evaluation, Any, np.ndarray], Evalua
     And: lambda rows, one, needed: pc.and_kleene(*rows.operands((one.left, one.right), needed)),
     Or: lambda rows, one, needed: pc.or_kleene(*rows.operands((one.left, one.right), needed)),
     Not: lambda rows, one, needed: pc.invert(rows.computed(one.of, needed)),
+    LaterCondition: lambda rows, one, needed: rows.computed(one.of, needed),
+    NullSafeEquality: _Evaluation.null_safe,
     Arithmetic: _Evaluation.arithmetic,
     Negation: _Evaluation.negated,
     Cast: _Evaluation.cast,

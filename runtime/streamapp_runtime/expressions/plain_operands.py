@@ -1,0 +1,156 @@
+"""Where a value may stand within another, so that an error comes on the rows on which it comes in Spark.
+
+Spark's optimizer drops, reorders and folds parts of an expression, and with them their errors. Where it may
+do that, and a part can fail, the expression is left to Spark.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
+
+from streamapp_runtime.expressions.plain_types import (
+    DECIMAL_LITERAL,
+    KINDS,
+    PlainValue,
+    as_type,
+    common_type,
+    require,
+)
+from streamapp_runtime.expressions.row_value import (
+    And,
+    Arithmetic,
+    Case,
+    Cast,
+    Coalesce,
+    ColumnValue,
+    Comparison,
+    Constant,
+    LaterCondition,
+    NullValue,
+    Or,
+    RowValue,
+    may_be_null_always,
+    may_fail,
+    parts_of,
+    reads_columns,
+)
+
+_WHOLE_BOUNDS: Final[Mapping[str, Callable[[float], int]]] = {
+    "<": math.ceil,
+    "<=": math.floor,
+    ">": math.floor,
+    ">=": math.ceil,
+}
+_LEAST_OUTSIDE: Final = 2.0**31
+
+
+def operand(value: RowValue, *, null: bool = False) -> RowValue:
+    """A value within another: Spark computes what stands around branches within them, and nulls away."""
+    require(null or not isinstance(value, NullValue))
+    require(not (isinstance(value, Case | Coalesce) and may_fail(value)))
+    return value
+
+
+def operands(*values: RowValue) -> tuple[RowValue, ...]:
+    """Values of which Spark computes none where it knows that one of them is null."""
+    require(not any(map(may_fail, values)) or not any(map(may_be_null_always, values)))
+    return tuple(operand(value) for value in values)
+
+
+def sure(value: RowValue) -> RowValue:
+    """A value on which nothing can fail: Spark may compute it or not."""
+    require(not isinstance(value, NullValue) and not may_fail(value))
+    return value
+
+
+def condition_of(of: PlainValue) -> RowValue:
+    """A value that is true or false."""
+    require(of.type == "BOOLEAN")
+    return of.value
+
+
+def text_of(of: PlainValue) -> RowValue:
+    """A text within another value."""
+    require(of.type == "STRING")
+    return operand(of.value)
+
+
+def constant_of(of: PlainValue, kind: str) -> Constant:
+    """A literal of a type."""
+    if not isinstance(of.value, Constant) or of.type != kind:
+        require(False)
+        raise AssertionError(kind)
+    return of.value
+
+
+def compared(sign: str, left: PlainValue, right: PlainValue) -> RowValue:
+    """Spark knows what a comparison of a value with itself gives, and does not compute the value."""
+    kind = KINDS.get(left.type)
+    if kind is not None and kind is KINDS.get(right.type):
+        return _apart(Comparison(sign, *operands(left.value, right.value)))
+    if left.type in {"INT", "BIGINT"} and right.type == DECIMAL_LITERAL:
+        return Comparison(sign, operand(left.value), _whole_bound(sign, right))
+    common = common_type((left.type, right.type))
+    sides = operands(as_type(left, common), as_type(right, common))
+    return LaterCondition(_apart(Comparison(sign, *sides)))
+
+
+def branches_of(branches: Sequence[tuple[RowValue, PlainValue]], otherwise: PlainValue) -> PlainValue:
+    """A condition whose branches are the same, or that is known, is not computed by Spark."""
+    results = [*(result for _, result in branches), otherwise]
+    kind = common_type([result.type for result in results])
+    values = [operand(as_type(result, kind), null=True) for result in results]
+    made = Case(
+        tuple((test, value) for (test, _), value in zip(branches, values[:-1], strict=True)),
+        values[-1],
+        kind,
+    )
+    if may_fail(made):
+        bare = [without_casts(value) for value in values]
+        require(all(reads_columns(test) for test, _ in made.branches))
+        require(not any(bare[n] in bare[:n] for n in range(len(bare))))
+        for test, _ in made.branches:
+            operand(test)
+    return PlainValue(made, kind)
+
+
+def chained(value: RowValue, sign: str) -> Sequence[RowValue]:
+    """What a chain of one sign joins."""
+    if isinstance(value, Arithmetic) and value.sign == sign:
+        return [*chained(value.left, sign), *chained(value.right, sign)]
+    return [value]
+
+
+def balanced(parts: Sequence[RowValue], combine: type[And | Or]) -> RowValue:
+    """What one word joins, as the even tree that Spark's parser makes of it."""
+    if len(parts) == 1:
+        return parts[0]
+    half = (len(parts) - 1) // 2 + 1
+    return combine(balanced(parts[:half], combine), balanced(parts[half:], combine))
+
+
+def without_casts(value: RowValue) -> RowValue:
+    """What the casts around it are of."""
+    return without_casts(value.of) if isinstance(value, Cast) else value
+
+
+def _whole_bound(sign: str, right: PlainValue) -> Constant:
+    """The whole number that Spark compares whole numbers with in place of a decimal."""
+    number = right.value.value if isinstance(right.value, Constant) else math.inf
+    require(sign in _WHOLE_BOUNDS and isinstance(number, float) and abs(number) < _LEAST_OUTSIDE - 1)
+    return Constant(_WHOLE_BOUNDS[sign](float(number)))
+
+
+def _apart(comparison: Comparison) -> Comparison:
+    """Two sides that are not the same to Spark, in whatever order their parts stand."""
+    if may_fail(comparison.left) and may_fail(comparison.right):
+        left, right = (sorted(map(repr, _leaves(side))) for side in (comparison.left, comparison.right))
+        require(left != right)
+    return comparison
+
+
+def _leaves(value: RowValue) -> Iterator[RowValue]:
+    if isinstance(value, ColumnValue | Constant | NullValue):
+        yield value
+    for part in parts_of(value):
+        yield from _leaves(part)

@@ -1,0 +1,109 @@
+"""Types of values that are read without Spark: the type that its analyser gives to values of several."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from streamapp_runtime.expressions.plain_expression import PlainName
+from streamapp_runtime.expressions.row_value import (
+    WHOLE_TYPES,
+    Cast,
+    Constant,
+    NullValue,
+    RowValue,
+    narrows,
+    reads_columns,
+)
+
+KINDS: Final = {"STRING": str, "BOOLEAN": bool} | dict.fromkeys(WHOLE_TYPES, int)
+"""Of types that conditions always had, what is compared as one."""
+DECIMAL_LITERAL: Final = "DECIMAL"
+"""The type of a literal such as 1.5, of which something has to make a DOUBLE."""
+NULL_TYPE: Final = "VOID"
+CAST_TYPES: Final = {name: name for name in (*WHOLE_TYPES, "DOUBLE", "STRING", "BOOLEAN")} | {
+    "INTEGER": "INT",
+    "LONG": "BIGINT",
+}
+_WHOLE_VALUES: Final = ("FLOAT", "DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "BINARY")
+"""Types of which values are compared and given on, and not computed with."""
+_MOST_INT, _MOST_BIGINT = 2**31 - 1, 2**63 - 1
+_MOST_DIGITS: Final = 15
+"""A decimal of so many is the same number as a double."""
+
+_Part = TypeVar("_Part")
+
+
+class LeftToSparkError(Exception):
+    """Something that Spark alone can judge or compute."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlainValue:
+    """What a text computes, the type of it, and where columns stand in the text."""
+
+    value: RowValue
+    type: str
+    names: tuple[PlainName, ...] = ()
+
+
+NOTHING: Final = PlainValue(NullValue(NULL_TYPE), NULL_TYPE)
+
+
+def require(holds: bool) -> None:
+    """Leave to Spark what does not have a property."""
+    if not holds:
+        raise LeftToSparkError
+
+
+def known(value: _Part | None) -> _Part:
+    """What is there; else all is left to Spark."""
+    if value is None:
+        raise LeftToSparkError
+    return value
+
+
+def is_computed_type(kind: str) -> bool:
+    """Whether a worker can give values of a type."""
+    return kind in CAST_TYPES or kind in _WHOLE_VALUES or kind.startswith("DECIMAL(")
+
+
+def common_type(types: Sequence[str]) -> str:
+    """The type that Spark gives to values of several types; nulls have that of the others."""
+    kinds = {kind for kind in types if kind != NULL_TYPE}
+    if len(kinds) == 1:
+        (kind,) = kinds
+        require(is_computed_type(kind))  # a literal's digits matter
+        return kind
+    if kinds and kinds <= set(WHOLE_TYPES):
+        return max(kinds, key=WHOLE_TYPES.index)
+    require("DOUBLE" in kinds and kinds <= {*WHOLE_TYPES, "DOUBLE", DECIMAL_LITERAL})
+    return "DOUBLE"
+
+
+def as_type(of: PlainValue, kind: str) -> RowValue:
+    """A value as one of a type, where it has a cast with rules that are the same everywhere."""
+    if of.type == kind:
+        return of.value
+    if of.type == NULL_TYPE:
+        return NullValue(kind)
+    if of.type == DECIMAL_LITERAL:
+        require(kind == "DOUBLE")
+        return of.value
+    whole = of.type in WHOLE_TYPES and kind in (*WHOLE_TYPES, "DOUBLE", "STRING")
+    require(whole or (of.type, kind) == ("BOOLEAN", "STRING"))
+    cast = Cast(of.value, of.type, kind)
+    require(not narrows(cast) or reads_columns(of.value))
+    return cast
+
+
+def number_constant(text: str, minus: bool) -> PlainValue:
+    """A number as it is written."""
+    if "." in text:
+        require(len(text) <= _MOST_DIGITS)
+        number = float(text)
+        return PlainValue(Constant(-number if minus and number else number), DECIMAL_LITERAL)  # none is -0
+    whole = -int(text) if minus else int(text)
+    if -_MOST_INT - 1 <= whole <= _MOST_INT:
+        return PlainValue(Constant(whole), "INT")
+    require(-_MOST_BIGINT - 1 <= whole <= _MOST_BIGINT)
+    return PlainValue(Constant(whole), "BIGINT")
