@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from streamapp_runtime.expressions.plain_operands import (
+    arithmetic,
     branches_of,
     compared,
     condition_of,
@@ -22,8 +23,11 @@ from streamapp_runtime.expressions.plain_types import (
     require,
 )
 from streamapp_runtime.expressions.row_value import (
+    WHOLE_TYPES,
     Coalesce,
     Concat,
+    Extreme,
+    NumberFunction,
     Substring,
     TextFunction,
     TextTest,
@@ -86,12 +90,47 @@ def _substring(_: str, arguments: Arguments) -> PlainValue:
     return PlainValue(Substring(text_of(arguments[0]), start - 1, length), "STRING")
 
 
+def _modulo(_: str, arguments: Arguments) -> PlainValue:
+    return arithmetic("%", *arguments)
+
+
+def _absolute(_: str, arguments: Arguments) -> PlainValue:
+    (of,) = arguments
+    require(of.type in {"INT", "BIGINT", "DOUBLE"} and reads_columns(of.value))
+    return PlainValue(NumberFunction("abs", operand(of.value), of.type), of.type)
+
+
+def _rounded(function: str, arguments: Arguments) -> PlainValue:
+    (of,) = arguments
+    require(of.type == "DOUBLE")
+    return PlainValue(
+        NumberFunction("floor" if function == "floor" else "ceil", operand(of.value), "BIGINT"), "BIGINT"
+    )
+
+
+def _sign(_: str, arguments: Arguments) -> PlainValue:
+    (of,) = arguments
+    require(of.type in {*WHOLE_TYPES, "DOUBLE"})
+    return PlainValue(NumberFunction("sign", operand(as_type(of, "DOUBLE")), "DOUBLE"), "DOUBLE")
+
+
+def _extreme(function: str, arguments: Arguments) -> PlainValue:
+    kind = common_type([argument.type for argument in arguments])
+    values = tuple(operand(as_type(argument, kind), null=True) for argument in arguments)
+    return PlainValue(Extreme(">" if function == "greatest" else "<", values, kind), kind)
+
+
 _ANY_NUMBER: Final = range(1, 1000)
 _CALLS: Final = (
     ({"if"}, {3}, _conditional),
     ({"coalesce"}, _ANY_NUMBER, _first_value),
     ({"nvl", "ifnull"}, {2}, _first_value),
     ({"nullif"}, {2}, _nullif),
+    ({"mod"}, {2}, _modulo),
+    ({"abs"}, {1}, _absolute),
+    ({"floor", "ceil", "ceiling"}, {1}, _rounded),
+    ({"sign", "signum"}, {1}, _sign),
+    ({"greatest", "least"}, _ANY_NUMBER[1:], _extreme),
     ({"concat"}, _ANY_NUMBER, concat),
     ({"length", "char_length", "character_length"}, {1}, _length),
     ({"trim", "ltrim", "rtrim"}, {1}, _trimmed),

@@ -17,6 +17,7 @@ from streamapp_runtime.expressions.plain_types import (
     require,
 )
 from streamapp_runtime.expressions.row_value import (
+    WHOLE_TYPES,
     And,
     Arithmetic,
     Case,
@@ -95,6 +96,26 @@ def compared(sign: str, left: PlainValue, right: PlainValue) -> RowValue:
     return LaterCondition(_apart(Comparison(sign, *sides)))
 
 
+def arithmetic(sign: str, left: PlainValue, right: PlainValue) -> PlainValue:
+    """Two numbers joined by a sign; `div` of whole numbers is one of the widest type."""
+    require({left.type, right.type} <= {*WHOLE_TYPES, "DOUBLE", DECIMAL_LITERAL})
+    match sign:
+        case "/" if DECIMAL_LITERAL not in {left.type, right.type}:
+            kind = "DOUBLE"
+        case "div":
+            require({left.type, right.type} <= set(WHOLE_TYPES))
+            kind = "BIGINT"
+        case _:
+            kind = common_type((left.type, right.type))
+    require(kind in {"INT", "BIGINT", "DOUBLE"})
+    first, second = operands(as_type(left, kind), as_type(right, kind))
+    made = Arithmetic(sign, first, second, kind)
+    require(reads_columns(made))
+    # Spark adds up the constants of a chain first, which may spare it an overflow.
+    require(sum(not reads_columns(part) for part in _chained(made, sign)) < 2)
+    return PlainValue(made, kind)
+
+
 def branches_of(branches: Sequence[tuple[RowValue, PlainValue]], otherwise: PlainValue) -> PlainValue:
     """A condition whose branches are the same, or that is known, is not computed by Spark."""
     results = [*(result for _, result in branches), otherwise]
@@ -112,13 +133,6 @@ def branches_of(branches: Sequence[tuple[RowValue, PlainValue]], otherwise: Plai
         for test, _ in made.branches:
             operand(test)
     return PlainValue(made, kind)
-
-
-def chained(value: RowValue, sign: str) -> Sequence[RowValue]:
-    """What a chain of one sign joins."""
-    if isinstance(value, Arithmetic) and value.sign == sign:
-        return [*chained(value.left, sign), *chained(value.right, sign)]
-    return [value]
 
 
 def balanced(parts: Sequence[RowValue], combine: type[And | Or]) -> RowValue:
@@ -147,6 +161,13 @@ def _apart(comparison: Comparison) -> Comparison:
         left, right = (sorted(map(repr, _leaves(side))) for side in (comparison.left, comparison.right))
         require(left != right)
     return comparison
+
+
+def _chained(value: RowValue, sign: str) -> Sequence[RowValue]:
+    """What a chain of one sign joins."""
+    if isinstance(value, Arithmetic) and value.sign == sign:
+        return [*_chained(value.left, sign), *_chained(value.right, sign)]
+    return [value]
 
 
 def _leaves(value: RowValue) -> Iterator[RowValue]:

@@ -13,13 +13,12 @@ from streamapp.columns.column_scope import ColumnScope
 from streamapp_runtime.expressions.plain_expression import PlainName, PlainReader, column_of, plain_tokens
 from streamapp_runtime.expressions.plain_functions import concat, plain_call
 from streamapp_runtime.expressions.plain_operands import (
+    arithmetic,
     balanced,
     branches_of,
-    chained,
     compared,
     condition_of,
     operand,
-    operands,
     sure,
 )
 from streamapp_runtime.expressions.plain_types import (
@@ -38,9 +37,7 @@ from streamapp_runtime.expressions.plain_types import (
     require,
 )
 from streamapp_runtime.expressions.row_value import (
-    WHOLE_TYPES,
     And,
-    Arithmetic,
     ColumnValue,
     Constant,
     InList,
@@ -199,27 +196,19 @@ class _Values:
         while (sign := self.reader.peek()).kind == "sign" and sign.text in {"+", "-", "||"}:
             self.reader.place += 1
             right = self._product()
-            left = concat("||", [left, right]) if sign.text == "||" else self._number(sign.text, left, right)
+            left = concat("||", [left, right]) if sign.text == "||" else arithmetic(sign.text, left, right)
         return left
 
     def _product(self) -> PlainValue:
         left = self._signed()
-        while (sign := self.reader.peek()).kind == "sign" and sign.text in {"*", "/"}:
-            self.reader.place += 1
-            left = self._number(sign.text, left, self._signed())
+        while sign := self._sign_of_product():
+            left = arithmetic(sign, left, self._signed())
         return left
 
-    def _number(self, sign: str, left: PlainValue, right: PlainValue) -> PlainValue:
-        kind = "DOUBLE" if sign == "/" and DECIMAL_LITERAL not in {left.type, right.type} else None
-        kind = kind or common_type((left.type, right.type))
-        require(kind in {"INT", "BIGINT", "DOUBLE"})
-        require({left.type, right.type} <= {*WHOLE_TYPES, "DOUBLE", DECIMAL_LITERAL})
-        first, second = operands(as_type(left, kind), as_type(right, kind))
-        made = Arithmetic(sign, first, second, kind)
-        require(reads_columns(made))
-        # Spark adds up the constants of a chain first, which may spare it an overflow.
-        require(sum(not reads_columns(part) for part in chained(made, sign)) < 2)
-        return PlainValue(made, kind)
+    def _sign_of_product(self) -> str:
+        if self.reader.word("div"):
+            return "div"
+        return next((sign for sign in "*/%" if self.reader.take(sign)), "")
 
     def _signed(self) -> PlainValue:
         following = self.reader.peek(1)

@@ -108,7 +108,7 @@ class NullSafeEquality:
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
-    """`+`, `-`, `*` or `/` of two numbers of one type, which is the result's."""
+    """`+`, `-`, `*`, `/`, `%` or `div` of two numbers of one type, which is the result's."""
 
     sign: str
     left: "RowValue"
@@ -121,6 +121,24 @@ class Negation:
     """The number of the other sign."""
 
     of: "RowValue"
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class NumberFunction:
+    """`abs` of a number; `floor`, `ceil` and `sign` of a double; of a type."""
+
+    function: str
+    of: "RowValue"
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """The first value that is `>` or `<` all others, leaving out nulls."""
+
+    sign: str
+    values: tuple["RowValue", ...]
     type: str
 
 
@@ -181,6 +199,8 @@ RowValue = (
     | NullSafeEquality
     | Arithmetic
     | Negation
+    | NumberFunction
+    | Extreme
     | Cast
     | Case
     | Coalesce
@@ -206,9 +226,11 @@ def narrows(cast: Cast) -> bool:
 def may_fail(value: RowValue) -> bool:
     """Whether there are rows on which computing a value is an error."""
     match value:
-        case Arithmetic(sign, _, _, kind) if sign == "/" or kind in WHOLE_TYPES:
+        case Arithmetic("/" | "%" | "div" as sign, left, right, _):
+            return _may_be_refused(sign, right) or may_fail(left) or may_fail(right)
+        case Arithmetic(_, _, _, kind) if kind in WHOLE_TYPES:
             return True
-        case Negation(_, kind) if kind in WHOLE_TYPES:
+        case Negation(_, kind) | NumberFunction("abs", _, kind) if kind in WHOLE_TYPES:
             return True
         case Cast() if narrows(value):
             return True
@@ -225,6 +247,13 @@ def may_be_null_always(value: RowValue) -> bool:
             return all(may_be_null_always(part) for part in (*(v for _, v in branches), value.otherwise))
         case _:
             return any(may_be_null_always(part) for part in parts_of(value))
+
+
+def _may_be_refused(sign: str, divisor: RowValue) -> bool:
+    """Whether a divisor may be zero, or -1 where the largest negative number has no opposite."""
+    while isinstance(divisor, Cast):
+        divisor = divisor.of
+    return not isinstance(divisor, Constant) or divisor.value in ((0, -1) if sign == "div" else (0,))
 
 
 def _varies(test: RowValue) -> bool:

@@ -110,6 +110,7 @@ _NUMBERS = st.sampled_from(
 _TEXTS = st.sampled_from(["user", "page", "'a'", "''", "' '", "'é'", "NULL", "CAST(NULL AS STRING)"])
 _CONDITIONS = st.sampled_from(["ok", "NOT ok", "true", "false", "user IS NULL", "n IS NOT NULL", "NULL"])
 _TYPES = st.sampled_from(["INT", "BIGINT", "DOUBLE", "STRING", "SMALLINT", "TINYINT", "integer", "BOOLEAN"])
+_NUMBER_FUNCTIONS = st.sampled_from(["abs", "floor", "ceil", "ceiling", "sign", "signum"])
 _SIGNS = st.sampled_from(["=", "<>", "<", "<=", ">", ">=", "!=", "=="])
 
 
@@ -171,6 +172,16 @@ def numbers(depth: int) -> st.SearchStrategy[str]:
         st.builds("-{}".format, inner.filter(lambda text: not text.startswith("-"))),
         st.builds("CAST({} AS {})".format, inner, _TYPES),
         st.builds("length({})".format, text),
+        st.builds("{} {} {}".format, inner, st.sampled_from(["%", "div"]), inner),
+        st.builds(
+            "{} {} {}".format, inner, st.sampled_from(["/", "%", "DIV"]), st.sampled_from(["-1", "2", "1.5"])
+        ),
+        st.builds("mod({}, {})".format, inner, inner),
+        st.builds(
+            "{}({})".format, st.sampled_from(["abs", "floor", "ceil", "ceiling", "sign", "signum"]), inner
+        ),
+        st.builds("{}({}, {})".format, st.sampled_from(["greatest", "least"]), inner, inner),
+        st.builds("greatest({}, {}, {})".format, inner, inner, inner),
         case_of(inner, conditions(depth - 1)),
     )
 
@@ -182,6 +193,7 @@ def texts(depth: int) -> st.SearchStrategy[str]:
     return st.one_of(
         inner,
         st.builds("{} || {}".format, inner, inner),
+        st.builds("{}({}, {})".format, st.sampled_from(["greatest", "least"]), inner, inner),
         st.builds("concat({}, {}, {})".format, inner, inner, inner),
         st.builds("{}({})".format, st.sampled_from(["trim", "ltrim", "RTRIM"]), inner),
         st.builds("substring({}, {})".format, inner, st.sampled_from(["0", "1", "2", "-1", "5"])),
@@ -329,6 +341,17 @@ PLAIN = [
     "true",
     "17",
     "contains(page, 'x')",
+    "n % 2",
+    "n % 2 = 0 AND ok",
+    "x / 2 > y OR ok",
+    "mod(m, n)",
+    "n div 60",
+    "abs(n - k)",
+    "floor(x)",
+    "ceil(x / 2)",
+    "sign(n)",
+    "greatest(n, k, 0)",
+    "least(x, 1.5)",
     "x > 1",
     "n > 1.5",
     "n < x AND ok",
@@ -367,8 +390,17 @@ LEFT_TO_SPARK = [
     "CAST(user AS INT)",
     "CAST(x AS INT)",
     "CAST(x AS STRING)",
-    "n % 2",
     "NULL",
+    "n % 0 = 0 AND ok",
+    "m div -1 = 0 AND ok",
+    "t % s",
+    "n % 1.5",
+    "floor(n)",
+    "abs(-2147483648)",
+    "abs(t)",
+    "abs(n) IS NULL",
+    "greatest(n, 1.5)",
+    "greatest(n)",
     "user || n",
     "if(n, 1, 2)",
     "n --1",
@@ -408,6 +440,15 @@ def test_what_spark_may_compute_in_another_way_is_left_to_it(text: str) -> None:
 def failing(spark: SparkSession) -> Iterator[tuple[str, dict[str, Any]]]:
     edges: dict[str, Any] = {"n": 2**31 - 1, "k": -(2**31), "m": 2**63 - 1, "x": 0.0, "y": -0.0}
     for text in (
+        *(
+            "n % (n - n)",
+            "x % y",
+            "mod(m, n - n)",
+            "n div (n - n)",
+            "(-m - 1) div -1",
+            "abs(k)",
+            "abs(-m - 1)",
+        ),
         *("n + 1", "k - 1", "n * n", "m + 1", "-m - 3", "m * m", "-k", "n / x", "x / y", "n / (n - n)"),
         *(
             "CAST(m AS INT)",

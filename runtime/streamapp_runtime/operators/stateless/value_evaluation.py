@@ -22,6 +22,7 @@ from streamapp_runtime.expressions.row_value import (
     Concat,
     Constant,
     ConstantValue,
+    Extreme,
     InList,
     IsNull,
     LaterCondition,
@@ -29,6 +30,7 @@ from streamapp_runtime.expressions.row_value import (
     Not,
     NullSafeEquality,
     NullValue,
+    NumberFunction,
     Or,
     RowValue,
     Substring,
@@ -38,6 +40,7 @@ from streamapp_runtime.expressions.row_value import (
     narrows,
 )
 from streamapp_runtime.formats.arrow_types import arrow_type
+from streamapp_runtime.operators.stateless.number_functions import DIVISIONS, ROUNDINGS, divisors_of
 from streamapp_runtime.operators.stateless.value_order import EvaluatedValue, compared
 
 _TESTS: Final[Mapping[str, Callable[[EvaluatedValue, str], EvaluatedValue]]] = {
@@ -55,7 +58,6 @@ _CHECKED: Final[Mapping[str, Callable[[EvaluatedValue, EvaluatedValue], Evaluate
     "+": pc.add_checked,
     "-": pc.subtract_checked,
     "*": pc.multiply_checked,
-    "/": pc.divide,
 }
 _EXACT: Final[Mapping[str, Callable[[int, int], int]]] = {
     "+": int.__add__,
@@ -63,9 +65,9 @@ _EXACT: Final[Mapping[str, Callable[[int, int], int]]] = {
     "*": int.__mul__,
 }
 _TOLERANT: Final = {"+": "try_add", "-": "try_subtract", "*": "try_multiply"}
-_BY_ZERO: Final = (
-    "Spark says: Division by zero. Use `try_divide` to tolerate divisor being 0 and return NULL instead"
-)
+_DIVISION_BY_ZERO: Final = "Division by zero. Use `try_divide`"
+_BY_ZERO: Final = {"/": _DIVISION_BY_ZERO, "div": _DIVISION_BY_ZERO, "%": "Remainder by zero. Use `try_mod`"}
+_LEAST: Final = pa.scalar(-(2**63), pa.int64())
 
 
 class _Evaluation:
@@ -117,13 +119,19 @@ class _Evaluation:
 
     def arithmetic(self, one: Arithmetic, needed: np.ndarray) -> EvaluatedValue:
         sign, kind = one.sign, arrow_type(one.type)
-        if sign == "/":
-            second, first = (side.cast(kind) for side in self.in_turn(one.right, one.left, needed))
-            by_zero = pc.equal(second, pa.scalar(0.0))
-            failed = self.array(pc.and_(by_zero, pc.is_valid(first)), pa.bool_())
-            if failed.true_count:
-                self.fail(np.asarray(failed.fill_null(False)) & needed, lambda _: _BY_ZERO)
-            return pc.divide(first, second)
+        if sign in DIVISIONS:
+            second, first = (self.array(side, kind) for side in self.in_turn(one.right, one.left, needed))
+            by_zero = divisors_of(second, 0) & np.asarray(first.is_valid())
+            tolerant = "to tolerate {} and return NULL instead"
+            self.fail(
+                by_zero & needed,
+                lambda _: f"Spark says: {_BY_ZERO[sign]} {tolerant.format('divisor being 0')}",
+            )
+            if sign == "div":
+                too_large = divisors_of(second, -1) & np.asarray(pc.equal(first, _LEAST).fill_null(False))
+                words = f"Overflow in integral divide. Use 'try_divide' {tolerant.format('overflow')}"
+                self.fail(too_large & needed, lambda _: f"Spark says: {words}")
+            return DIVISIONS[sign](first, second)
         first, second = (side.cast(kind) for side in self.in_turn(one.left, one.right, needed))
         try:
             return _CHECKED[sign](first, second)
@@ -140,6 +148,24 @@ class _Evaluation:
         except pa.ArrowInvalid:
             values = [None if number is None else -number for number in of.to_pylist()]
             return self.fitting(values, arrow_type(one.type), needed, lambda _: "Spark says: overflow")
+
+    def number_function(self, one: NumberFunction, needed: np.ndarray) -> EvaluatedValue:
+        of = self.computed(one.of, needed)
+        if one.function != "abs":
+            return ROUNDINGS[one.function](self.array(of, pa.float64()))
+        try:
+            return pc.abs_checked(of)
+        except pa.ArrowInvalid:
+            values = [None if number is None else abs(number) for number in of.to_pylist()]
+            return self.fitting(values, arrow_type(one.type), needed, lambda _: "Spark says: overflow")
+
+    def extreme(self, one: Extreme, needed: np.ndarray) -> EvaluatedValue:
+        kind = arrow_type(one.type)
+        result, *others = (self.array(value, kind) for value in self.operands(one.values, needed))
+        for value in others:
+            is_beyond = pc.coalesce(compared(one.sign, value, result), pc.is_null(result))
+            result = pc.if_else(is_beyond, value, result)
+        return result
 
     def cast(self, cast: Cast, needed: np.ndarray) -> EvaluatedValue:
         of, kind = self.computed(cast.of, needed), arrow_type(cast.type)
@@ -242,6 +268,8 @@ _EVALUATORS: Final[Mapping[type, Callable[[_Evaluation, Any, np.ndarray], Evalua
     NullSafeEquality: _Evaluation.null_safe,
     Arithmetic: _Evaluation.arithmetic,
     Negation: _Evaluation.negated,
+    NumberFunction: _Evaluation.number_function,
+    Extreme: _Evaluation.extreme,
     Cast: _Evaluation.cast,
     Case: _Evaluation.case,
     Coalesce: _Evaluation.first_value,
