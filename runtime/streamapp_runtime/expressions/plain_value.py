@@ -48,6 +48,7 @@ from streamapp_runtime.expressions.row_value import (
     NullSafeEquality,
     Or,
     RowValue,
+    like_pattern,
     like_test,
     reads_columns,
 )
@@ -55,6 +56,8 @@ from streamapp_runtime.expressions.row_value import (
 _SIGNS: Final = {"=": "=", "==": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "<>": "", "!=": ""}
 _MOST_DOUBLES: Final = 10
 """Spark looks for a double in a list of more by its bits."""
+_LAST_OF_TWO_BYTES: Final = "\uffff"
+"""An escape is one character of Java."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,13 +168,19 @@ class _Values:
         return LaterCondition(And(sure(compared(">=", of, least)), sure(compared("<=", of, most))))
 
     def _like(self, of: PlainValue) -> RowValue:
+        pattern, escape = self._text_literal(), "\\"
+        if self.reader.word("escape"):
+            escape = self._text_literal()
+            require(len(escape) == 1 and escape <= _LAST_OF_TWO_BYTES)
+        require(of.type == "STRING")
+        value = sure(of.value)
+        return like_test(value, pattern, escape) or known(like_pattern(value, pattern, escape))
+
+    def _text_literal(self) -> str:
         token = self.reader.peek()
+        require(token.kind == "text")
         self.reader.place += 1
-        require(of.type == "STRING" and token.kind == "text")
-        test = like_test(sure(of.value), token.text, "\\")
-        if test is None:
-            raise LeftToSparkError
-        return test
+        return token.text
 
     def _among(self, of: PlainValue) -> RowValue:
         require(self.reader.take("("))

@@ -176,20 +176,37 @@ class Concat:
 
 
 @dataclass(frozen=True, slots=True)
+class JoinedTexts:
+    """Texts that are not null with something between them; never null itself."""
+
+    separator: str
+    values: tuple["RowValue", ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TextFunction:
-    """A `length` in characters, or a text without spaces at its ends: `trim`, `ltrim`, `rtrim`."""
+    """What a function makes of a text and constants: its `length`, or another text."""
 
     function: str
     of: "RowValue"
+    arguments: tuple[ConstantValue, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LikePattern:
+    """Whether all of a text matches a regular expression."""
+
+    of: "RowValue"
+    regex: str
 
 
 @dataclass(frozen=True, slots=True)
 class Substring:
-    """Characters of a text from one on, counted from 0; all that follow where there is no length."""
+    """A slice of a text's characters: bounds below 0 count from its end, and no bound is the end itself."""
 
     of: "RowValue"
     start: int
-    length: int | None
+    stop: int | None
 
 
 RowValue = (
@@ -205,7 +222,9 @@ RowValue = (
     | Case
     | Coalesce
     | Concat
+    | JoinedTexts
     | TextFunction
+    | LikePattern
     | Substring
 )
 
@@ -315,3 +334,21 @@ def like_test(of: RowValue, pattern: str, escape: str) -> Predicate | None:
     if not before and not after:
         return Comparison("=", of, Constant(bare))
     return TextTest("contains" if before and after else "ends" if before else "starts", of, bare)
+
+
+def like_pattern(of: RowValue, pattern: str, escape: str) -> LikePattern | None:
+    """LIKE with any pattern; None where an escape stands before nothing that it can be of."""
+    regex, characters = "", iter(pattern)
+    for character in characters:
+        if character == escape:
+            escaped = next(characters, "")
+            if escaped not in {"%", "_", escape}:
+                return None
+            regex += _literal(escaped)
+        else:
+            regex += {"%": ".*", "_": "."}.get(character) or _literal(character)
+    return LikePattern(of, rf"(?s)\A{regex}\z")
+
+
+def _literal(character: str) -> str:
+    return character if character.isalnum() else rf"\x{{{ord(character):x}}}"

@@ -29,7 +29,7 @@ def checked(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def agreed(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """`if(upper(country) = upper(home), country, 'another') AS country`, without Spark."""
+    """`if(initcap(country) = initcap(home), country, 'another') AS country`, without Spark."""
     same = pc.fill_null(pc.equal(batch["country"], batch["home"]), False)
     country = pc.if_else(same, batch["country"], "another")
     return pa.RecordBatch.from_arrays([batch["user"], batch["n"], country], ["user", "n", "country"])

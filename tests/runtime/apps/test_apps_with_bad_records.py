@@ -285,7 +285,7 @@ def test_a_run_that_ends_at_an_expression_says_so_in_a_few_lines_and_names_the_f
     env: AppEnv,
 ) -> None:
     env.write("events", inputs([*GOOD[:3], {"user": "u3", "n": 0}], "user"), partitions=1)
-    divided = {"name": "divided", "map": {"from": "events", "select": "user, 10 % n AS n"}}
+    divided = {"name": "divided", "map": {"from": "events", "select": "initcap(user) AS user, 10 % n AS n"}}
     command = env.command(copying({"action": "fail"}, divided), "--until-end", "--processors", "1")
     ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert ended.returncode == 1

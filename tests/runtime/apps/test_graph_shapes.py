@@ -75,7 +75,7 @@ def test_a_class_fills_a_table_that_a_join_after_sql_reads(env: AppEnv) -> None:
                 "key": "user",
             },
         },
-        {"name": "more", "map": {"from": "filled", "select": "user, abs(n) + 1 AS n"}},
+        {"name": "more", "map": {"from": "filled", "select": "user, try_add(abs(n), 1) AS n"}},
         {"name": "moved", "partitionBy": {"from": "more", "key": "user"}},
         {"name": "with", "joinTable": {"from": "moved", "table": "seen", "select": "user, n, last"}},
         {"name": "sent", "sendTo": {"from": "with", "stream": "out"}},

@@ -40,12 +40,13 @@ def test_a_filter_and_a_map_give_what_spark_gives(env: AppEnv, spark: SparkSessi
     found = out(
         env,
         {"name": "real", "filter": {"from": "events", "where": "page NOT LIKE '/health%' AND n > 3"}},
-        {"name": "more", "map": {"from": "real", "select": "user, upper(page) AS page, n * 2 AS n"}},
+        {"name": "more", "map": {"from": "real", "select": "user, upper(initcap(page)) AS page, n * 2 AS n"}},
         rows=rows,
     )
     assert found == golden(
         spark,
-        "SELECT user, upper(page) AS page, n * 2 AS n FROM events WHERE page NOT LIKE '/health%' AND n > 3",
+        "SELECT user, upper(initcap(page)) AS page, n * 2 AS n FROM events "
+        "WHERE page NOT LIKE '/health%' AND n > 3",
     )
 
 

@@ -20,7 +20,7 @@ def twice_kept(grouper: str) -> StreamApp:
     """A class on both sides of an expression fills one table."""
     return app(
         {"name": "once", "process": {"from": "events", **KEEPING, "key": "user"}},
-        {"name": "more", "map": {"from": "once", "select": "user, abs(n) + 1 AS n"}},
+        {"name": "more", "map": {"from": "once", "select": "user, try_add(abs(n), 1) AS n"}},
         {"name": "again", "process": {"from": "more", **KEEPING, "key": "user"}},
         {"name": "sent", "sendTo": {"from": "again", "stream": "out"}},
         {"name": "aside", "sendTo": {"from": "others", "stream": "out"}},

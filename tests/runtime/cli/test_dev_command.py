@@ -443,14 +443,14 @@ def test_an_app_of_mode_batch_runs_a_turn_over_its_data(join: Path) -> None:
 
 
 def test_an_expression_that_needs_spark_is_named_and_the_next_version_finds_spark_started(join: Path) -> None:
-    select = "user, upper(page) AS page, country"
+    select = "user, upper(initcap(page)) AS page, country"
     edit(join / "app.yaml", '"user, page, country"', f'"{select}"')
     with dev_process(join, "app.yaml") as dev:
         printed = dev.until()
         assert f"starts Spark, which takes seconds, for {select}" in printed
         assert rows_of(printed, "enriched")[1] == '{"user": "bob", "page": "/SHOES", "country": "FR"}'
         assert f"Spark is needed for\n  spec.operators[1].joinTable.select: {select}" in printed
-        edit(join / "app.yaml", "upper(page)", "lower(page)")
+        edit(join / "app.yaml", "upper(initcap(page))", "lower(initcap(page))")
         printed = dev.until()
         assert "starts Spark" not in printed
         assert rows_of(printed, "enriched")[1] == '{"user": "bob", "page": "/shoes", "country": "FR"}'

@@ -24,7 +24,7 @@ spec:
   - {{name: send, sendTo: {{from: big, stream: out}}}}
 """
 PLAIN = "user, n + 1 AS n"
-SPARKS = "upper(page) AS page, n"
+SPARKS = "initcap(page) AS page, n"
 
 
 def planned(folder: Path, select: str, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -158,7 +158,7 @@ def test_an_interrupt_ends_the_jvm_that_a_run_has_started(kernel: Any) -> None:
     executed(client, APP)
     executed(client, INTERRUPTED)
     executed(client, f"rows = {ROWS!r}")
-    run = "run = app_of(\"upper(page) = '/'\", {}).run({{'clicks': rows}})"
+    run = "run = app_of(\"initcap(page) = '/'\", {}).run({{'clicks': rows}})"
     executed(client, run.format(None))
     assert executed(client, JVMS)[1] == "1\n"
     assert executed(client, run.format("own"))[0]["ename"] == "KeyboardInterrupt"

@@ -25,7 +25,7 @@ OPERATORS: list[dict[str, Any]] = [
         "flatMap": {"from": "made", "select": "user, a, posexplode(sequence(1, 3 - CAST(user AS INT), 1))"},
     },
     {"name": "one", "sendTo": {"from": "many", "stream": "out"}},
-    {"name": "other", "map": {"from": "views", "select": "upper(user) AS user"}},
+    {"name": "other", "map": {"from": "views", "select": "upper(initcap(user)) AS user"}},
     {"name": "two", "sendTo": {"from": "other", "stream": "out"}},
 ]
 VALUES: list[tuple[str | None, str | None, int | None]] = [

@@ -52,7 +52,7 @@ def test_a_long_chain_of_filters_and_maps_stays_short_for_spark(spark: SparkSess
         operators: list[dict[str, Any]] = []
         source = "views"
         for number in range(length):
-            select = "concat(upper(user), page) AS user, page, n + 1 AS n, ts"
+            select = "concat(initcap(user), page) AS user, page, n + 1 AS n, ts"
             operators.append({"name": f"m{number}", "map": {"from": source, "select": select}})
             where = {"from": f"m{number}", "where": "user > 'a' AND n > 0"}
             operators.append({"name": f"f{number}", "filter": where})
@@ -91,7 +91,7 @@ def test_all_operations_on_a_table_are_in_one_layer(spark: SparkSession) -> None
         spark,
         app(
             {"name": "early", "joinTable": {"from": "views", "table": "users"}},
-            {"name": "f", "filter": {"from": "views", "where": "n % 2 > 0"}},
+            {"name": "f", "filter": {"from": "views", "where": "pmod(n, 2) > 0"}},
             {"name": "late", "joinTable": {"from": "f", "table": "users"}},
             {"name": "o", "sendTo": {"from": "early", "stream": "out"}},
             {"name": "o2", "sendTo": {"from": "late", "stream": "out"}},
@@ -210,7 +210,7 @@ def test_reads_say_how_records_become_rows(spark: SparkSession) -> None:
         | {"eventTime": {"column": "at"}},
         {"name": "out", "format": "string"},
     ]
-    select = {"name": "m", "map": {"from": "in", "select": "upper(u) AS u"}}
+    select = {"name": "m", "map": {"from": "in", "select": "initcap(u) AS u"}}
     read = task(program_of(spark, app(select, OUT, streams=streams)), "in").operation
     assert isinstance(read, Read)
     assert (read.topic, read.key, read.event_time, read.role) == ("the.topic", "u", "at", StreamRole.INPUT)

@@ -17,7 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812  # as everybody calls it
 
 from streamapp.columns.column_scope import ColumnScope, ScopeSide
 from streamapp.spec.value_types.column_list import parse_columns
-from streamapp_runtime.expressions.analysis import columns_by_spark
+from streamapp_runtime.expressions.analysis import canonical, columns_by_spark
 from streamapp_runtime.expressions.catalyst import parsed_select_items
 from streamapp_runtime.expressions.expression import bind
 from streamapp_runtime.expressions.plain_types import PlainValue
@@ -30,14 +30,19 @@ from streamapp_runtime.formats.arrow_types import arrow_schema, arrow_type
 from streamapp_runtime.operators.stateless.value_evaluation import RowValues
 from streamapp_runtime.program.failed_row_steps import without_shared_subexpressions
 
-COLUMNS = parse_columns(
-    "user STRING, page STRING, n INT, k INT, m BIGINT, t TINYINT, s SMALLINT, x DOUBLE, y DOUBLE, "
-    "ok BOOLEAN, at TIMESTAMP, day DATE, f FLOAT, raw BINARY, price DECIMAL(9,2), of STRUCT<n: INT>"
+COLUMNS = canonical(
+    parse_columns(
+        "user STRING, page STRING, n INT, k INT, m BIGINT, t TINYINT, s SMALLINT, x DOUBLE, y DOUBLE, "
+        "ok BOOLEAN, at TIMESTAMP, day DATE, f FLOAT, raw BINARY, price DECIMAL(9,2), of STRUCT<n: INT>"
+    )
 )
 SCOPE = ColumnScope((ScopeSide("", COLUMNS),))
 SCHEMA = arrow_schema(COLUMNS)
 TEXTS = st.sampled_from(
-    [None, "", " ", "a", " a ", "\ta ", "ab", "ba", "\u00a0a\u2003", "é", "e\u0301", "ß", "İ", "\U0001f600b"]
+    [
+        *(None, "", " ", "a", " a ", "\ta ", "ab", "ba", "\u00a0a\u2003", "é", "e\u0301", "ß", "İ"),
+        *("\U0001f600b", "a\nb", "a.b", "ΑΣ", "aΣ\u0301b", "ǆ", "ﬁ", "a%b"),
+    ]
 )
 DOUBLES = st.sampled_from(
     [None, 0.0, -0.0, 1.0, -1.5, 0.1, float("nan"), float("inf"), -float("inf"), 1e308, 5e-324, 2.0**53]
@@ -156,6 +161,8 @@ def conditions(depth: int) -> st.SearchStrategy[str]:
         whole_values.flatmap(lambda of: st.builds("({}) IS NULL".format, of)),
         st.builds("{} IN ({}, 1)".format, number, st.sampled_from(["0", "-1", "3000000000"])),
         st.builds("{} LIKE {}".format, text, st.sampled_from(["'a%'", "'%a'", "'%a%'", "'a'"])),
+        st.builds("{} LIKE '{}'".format, text, _PATTERNS),
+        st.builds("{} NOT LIKE '{}' ESCAPE '{}'".format, text, _PATTERNS, st.sampled_from("!!!%_")),
         st.builds("{}({}, 'a')".format, st.sampled_from(["startswith", "endsWith", "contains"]), text),
         case_of(inner, inner),
     )
@@ -186,6 +193,11 @@ def numbers(depth: int) -> st.SearchStrategy[str]:
     )
 
 
+_PLACES = st.sampled_from(["0", "1", "2", "3", "5", "-1", "-2", "-3", "2147483647", "-2147483648"])
+_PADS = st.sampled_from(["'a'", "'xyz'", "''", "'\u0301'"])
+_PATTERNS = st.lists(st.sampled_from("a%_b!.\u00e9\n"), max_size=5).map("".join)
+
+
 def texts(depth: int) -> st.SearchStrategy[str]:
     if not depth:
         return _TEXTS
@@ -196,10 +208,13 @@ def texts(depth: int) -> st.SearchStrategy[str]:
         st.builds("{}({}, {})".format, st.sampled_from(["greatest", "least"]), inner, inner),
         st.builds("concat({}, {}, {})".format, inner, inner, inner),
         st.builds("{}({})".format, st.sampled_from(["trim", "ltrim", "RTRIM"]), inner),
-        st.builds("substring({}, {})".format, inner, st.sampled_from(["0", "1", "2", "-1", "5"])),
-        st.builds(
-            "substr({}, {}, {})".format, inner, st.sampled_from(["1", "2", "3"]), st.sampled_from("0123")
-        ),
+        st.builds("substring({}, {})".format, inner, _PLACES),
+        st.builds("substr({}, {}, {})".format, inner, _PLACES, _PLACES),
+        st.builds("{}({}, {})".format, st.sampled_from(["left", "right", "repeat", "lpad"]), inner, _PLACES),
+        st.builds("{}({})".format, st.sampled_from(["upper", "lower", "ucase", "LCASE"]), inner),
+        st.builds("replace({}, {})".format, inner, st.sampled_from(["'a'", "'ab', 'a'", "'aa', 'b'", "''"])),
+        st.builds("{}({}, {}, {})".format, st.sampled_from(["lpad", "rpad"]), inner, _PLACES, _PADS),
+        st.builds("concat_ws({}, {}, {})".format, _PADS, inner, inner),
         st.builds("CAST({} AS STRING)".format, numbers(depth - 1) | conditions(depth - 1)),
         case_of(inner, conditions(depth - 1)),
     )
@@ -352,6 +367,20 @@ PLAIN = [
     "sign(n)",
     "greatest(n, k, 0)",
     "least(x, 1.5)",
+    "upper(user)",
+    "lower(user || page)",
+    "replace(page, 'a', 'bc')",
+    "replace(page, 'a')",
+    "page LIKE 'a_b%c'",
+    "page LIKE '%!%' ESCAPE '!'",
+    "substring(user, 0, 1)",
+    "substring(user, -2, 1)",
+    "left(user, 2)",
+    "right(user, 2)",
+    "concat_ws('-', user, page)",
+    "lpad(user, 5, '0')",
+    "rpad(user, 3)",
+    "repeat(user, 3)",
     "x > 1",
     "n > 1.5",
     "n < x AND ok",
@@ -384,9 +413,18 @@ LEFT_TO_SPARK = [
     "nullif(n + 1, 0)",
     "x + CASE WHEN ok THEN 1.5 ELSE 0.1 END",
     "1.5",
-    "upper(user)",
-    "substring(user, 0, 1)",
-    "substring(user, -1, 1)",
+    "upper(lower(user))",  # is upper(user) to Spark
+    "lower(if(ok, upper(user), 'a'))",
+    "initcap(user)",
+    "upper(n)",
+    "replace(user, '')",
+    "replace(user, page, 'a')",
+    "page LIKE 'a!b' ESCAPE '!'",
+    "page LIKE 'a!' ESCAPE '!'",
+    "page LIKE user",
+    "left(user, n)",
+    "repeat(user, 1000000)",
+    "concat_ws(user, page, page)",
     "CAST(user AS INT)",
     "CAST(x AS INT)",
     "CAST(x AS STRING)",

@@ -195,7 +195,10 @@ BEHAVIOURS = {
     ),
     "expressions of sparks own": Behaviour(
         [
-            {"name": "mapped", "map": {"from": "views", "select": "user, upper(page) AS page, n * 2 AS n"}},
+            {
+                "name": "mapped",
+                "map": {"from": "views", "select": "user, upper(initcap(page)) AS page, n * 2 AS n"},
+            },
             {
                 "name": "counted",
                 "aggregate": {"from": "mapped", "aggregates": "avg(n) AS mean, max(page) AS last"},

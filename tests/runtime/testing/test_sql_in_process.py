@@ -29,19 +29,19 @@ def mapping(select: str, **spec: Any) -> dict[str, Any]:
 
 
 def test_an_expression_of_sparks_is_computed_between_the_layers_and_named(streamapp: Start) -> None:
-    app = streamapp(mapping("user, upper(page) AS page"))
+    app = streamapp(mapping("user, upper(initcap(page)) AS page"))
     app.send("users", {"user": "ann", "country": "NO"})
     app.send("views", [{"user": "ann", "page": "/a"}, {"user": "bob", "page": None}])
     assert [(row["user"], row["page"], row["country"]) for row in app.rows("out")] == [
         ("ann", "/A", "NO"),
         ("bob", None, None),
     ]
-    assert app.spark_reasons == ("spec.operators[0].map.select: user, upper(page) AS page",)
+    assert app.spark_reasons == ("spec.operators[0].map.select: user, upper(initcap(page)) AS page",)
 
 
 def test_all_tests_share_the_session_of_the_process(streamapp: Start, spark: SparkSession) -> None:
     for _ in range(2):
-        streamapp(mapping("user, upper(page) AS page")).send("views", {"user": "ann", "page": "/a"})
+        streamapp(mapping("user, upper(initcap(page)) AS page")).send("views", {"user": "ann", "page": "/a"})
     assert SparkSession.getActiveSession() is spark
 
 
@@ -60,7 +60,7 @@ def test_a_wrong_expression_is_refused_as_spark_refuses_it() -> None:
 
 
 def test_state_and_expressions_survive_a_kill(streamapp: Start) -> None:
-    app = streamapp(mapping("user, upper(page) AS page"))
+    app = streamapp(mapping("user, upper(initcap(page)) AS page"))
     app.send("users", {"user": "ann", "country": "NO"})
     app.kill(before_commit=True)
     app.send("views", {"user": "ann", "page": "/a"})

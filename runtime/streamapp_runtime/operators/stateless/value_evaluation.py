@@ -25,7 +25,9 @@ from streamapp_runtime.expressions.row_value import (
     Extreme,
     InList,
     IsNull,
+    JoinedTexts,
     LaterCondition,
+    LikePattern,
     Negation,
     Not,
     NullSafeEquality,
@@ -41,18 +43,13 @@ from streamapp_runtime.expressions.row_value import (
 )
 from streamapp_runtime.formats.arrow_types import arrow_type
 from streamapp_runtime.operators.stateless.number_functions import DIVISIONS, ROUNDINGS, divisors_of
+from streamapp_runtime.operators.stateless.text_functions import TEXT_FUNCTIONS, joined
 from streamapp_runtime.operators.stateless.value_order import EvaluatedValue, compared
 
 _TESTS: Final[Mapping[str, Callable[[EvaluatedValue, str], EvaluatedValue]]] = {
     "starts": pc.starts_with,
     "ends": pc.ends_with,
     "contains": pc.match_substring,
-}
-_TEXTS: Final[Mapping[str, Callable[[EvaluatedValue], EvaluatedValue]]] = {
-    "length": pc.utf8_length,
-    "trim": lambda text: pc.utf8_trim(text, " "),
-    "ltrim": lambda text: pc.utf8_ltrim(text, " "),
-    "rtrim": lambda text: pc.utf8_rtrim(text, " "),
 }
 _CHECKED: Final[Mapping[str, Callable[[EvaluatedValue, EvaluatedValue], EvaluatedValue]]] = {
     "+": pc.add_checked,
@@ -114,8 +111,14 @@ class _Evaluation:
         return pc.if_else(pc.is_valid(operand), is_listed, None)
 
     def substring(self, one: Substring, needed: np.ndarray) -> EvaluatedValue:
-        stop = None if one.length is None else one.start + one.length
-        return pc.utf8_slice_codeunits(self.computed(one.of, needed), one.start, stop)
+        return pc.utf8_slice_codeunits(self.computed(one.of, needed), one.start, one.stop)
+
+    def joined(self, one: JoinedTexts, needed: np.ndarray) -> EvaluatedValue:
+        return joined(one.separator, [self.array(v, pa.string()) for v in self.operands(one.values, needed)])
+
+    def text_function(self, one: TextFunction, needed: np.ndarray) -> EvaluatedValue:
+        texts = self.array(self.computed(one.of, needed), pa.string())
+        return TEXT_FUNCTIONS[one.function](texts, *one.arguments)
 
     def arithmetic(self, one: Arithmetic, needed: np.ndarray) -> EvaluatedValue:
         sign, kind = one.sign, arrow_type(one.type)
@@ -276,7 +279,9 @@ _EVALUATORS: Final[Mapping[type, Callable[[_Evaluation, Any, np.ndarray], Evalua
     Concat: lambda rows, one, needed: pc.binary_join_element_wise(
         *rows.operands(one.values, needed), "", null_handling="emit_null"
     ),
-    TextFunction: lambda rows, one, needed: _TEXTS[one.function](rows.computed(one.of, needed)),
+    JoinedTexts: _Evaluation.joined,
+    TextFunction: _Evaluation.text_function,
+    LikePattern: lambda rows, one, needed: pc.match_substring_regex(rows.computed(one.of, needed), one.regex),
     Substring: _Evaluation.substring,
 }
 if missing := set(get_args(RowValue)) - _EVALUATORS.keys():

@@ -101,7 +101,7 @@ def test_a_remote_table_is_joined_before_and_after_sql_of_one_app(env: AppEnv) -
     env.write("views", inputs(ROWS, "user"))
     made = app(
         {"name": "once", "joinTable": {"from": "views", "table": "far", "select": "user, n, tier AS x"}},
-        {"name": "more", "map": {"from": "once", "select": "user, n, abs(x) + 1 AS x"}},
+        {"name": "more", "map": {"from": "once", "select": "user, n, try_add(abs(x), 1) AS x"}},
         {"name": "twice", "joinTable": {"from": "more", "table": "far", "key": "user"}},
         {"name": "sent", "sendTo": {"from": "twice", "stream": "out"}},
         streams=[VIEWS, {"name": "out"}],

@@ -47,7 +47,7 @@ def test_a_table_joined_twice_with_sql_between_gives_the_same_row_twice(env: App
     env.write("views", inputs(VIEW_ROWS, "user"))
     made = app(
         {"name": "once", "joinTable": {"from": "views", "table": "tiers", "select": "user, n, tier"}},
-        {"name": "more", "map": {"from": "once", "select": "user, n, abs(tier) + 1 AS first"}},
+        {"name": "more", "map": {"from": "once", "select": "user, n, try_add(abs(tier), 1) AS first"}},
         {"name": "twice", "joinTable": {"from": "more", "table": "tiers", "select": "user, n, first, tier"}},
         {"name": "sent", "sendTo": {"from": "twice", "stream": "out"}},
         streams=[VIEWS, USERS, OUT],
@@ -64,10 +64,10 @@ def test_two_tables_in_both_orders_on_two_branches(env: AppEnv) -> None:
     sides = [{"stream": "users", "bootstrap": True}]
     made = app(
         {"name": "a1", "joinTable": {"from": "views", "table": "a", "select": "user, n, a.tier AS x"}},
-        {"name": "a2", "map": {"from": "a1", "select": "user, n, abs(x) + 1 AS x"}},
+        {"name": "a2", "map": {"from": "a1", "select": "user, n, try_add(abs(x), 1) AS x"}},
         {"name": "a3", "joinTable": {"from": "a2", "table": "b", "select": "user, n, x, b.tier AS y"}},
         {"name": "b1", "joinTable": {"from": "views", "table": "b", "select": "user, n, b.tier AS x"}},
-        {"name": "b2", "map": {"from": "b1", "select": "user, n, abs(x) + 1 AS x"}},
+        {"name": "b2", "map": {"from": "b1", "select": "user, n, try_add(abs(x), 1) AS x"}},
         {"name": "b3", "joinTable": {"from": "b2", "table": "a", "select": "user, n, x, a.tier AS y"}},
         {"name": "all", "merge": {"from": ["a3", "b3"]}},
         {"name": "sent", "sendTo": {"from": "all", "stream": "out"}},
@@ -117,7 +117,7 @@ def test_a_tombstone_deletes_its_row_from_a_table_and_reaches_the_output_as_one(
             "joinTable": {"from": "views", "table": "tiers", "type": "left", "select": "user, n, tier"},
         },
         {"name": "sent", "sendTo": {"from": "with", "stream": "out"}},
-        {"name": "copied", "map": {"from": "users", "select": "user, abs(tier) + 1 AS tier"}},
+        {"name": "copied", "map": {"from": "users", "select": "user, try_add(abs(tier), 1) AS tier"}},
         {"name": "told", "sendTo": {"from": "copied", "stream": "copy"}},
         streams=[VIEWS, USERS, OUT, {"name": "copy", "key": "user"}],
         tables=[TIERS],
