@@ -163,10 +163,9 @@ def _absolute(_: str, arguments: Arguments) -> PlainValue:
 
 def _rounded(function: str, arguments: Arguments) -> PlainValue:
     (of,) = arguments
-    require(of.type == "DOUBLE")
-    return PlainValue(
-        NumberFunction("floor" if function == "floor" else "ceil", operand(of.value), "BIGINT"), "BIGINT"
-    )
+    require(of.type == "DOUBLE" and reads_columns(of.value))
+    rounding = "floor" if function == "floor" else "ceil"
+    return PlainValue(NumberFunction(rounding, operand(of.value), "BIGINT"), "BIGINT")
 
 
 def _sign(_: str, arguments: Arguments) -> PlainValue:

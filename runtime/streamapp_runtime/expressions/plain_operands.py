@@ -11,6 +11,7 @@ from typing import Final
 from streamapp_runtime.expressions.plain_types import (
     DECIMAL_LITERAL,
     KINDS,
+    LeftToSparkError,
     PlainValue,
     as_type,
     common_type,
@@ -79,8 +80,7 @@ def text_of(of: PlainValue) -> RowValue:
 def constant_of(of: PlainValue, kind: str) -> Constant:
     """A literal of a type."""
     if not isinstance(of.value, Constant) or of.type != kind:
-        require(False)
-        raise AssertionError(kind)
+        raise LeftToSparkError
     return of.value
 
 

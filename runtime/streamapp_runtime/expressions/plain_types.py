@@ -11,7 +11,7 @@ from streamapp_runtime.expressions.row_value import (
     Constant,
     NullValue,
     RowValue,
-    narrows,
+    may_fail,
     reads_columns,
 )
 
@@ -90,9 +90,9 @@ def as_type(of: PlainValue, kind: str) -> RowValue:
         require(kind == "DOUBLE")
         return of.value
     whole = of.type in WHOLE_TYPES and kind in (*WHOLE_TYPES, "DOUBLE", "STRING")
-    require(whole or (of.type, kind) == ("BOOLEAN", "STRING"))
+    require(whole or of.type == "STRING" or (of.type, kind) == ("BOOLEAN", "STRING"))
     cast = Cast(of.value, of.type, kind)
-    require(not narrows(cast) or reads_columns(of.value))
+    require(not may_fail(cast) or reads_columns(of.value))
     return cast
 
 

@@ -249,9 +249,9 @@ def may_fail(value: RowValue) -> bool:
             return _may_be_refused(sign, right) or may_fail(left) or may_fail(right)
         case Arithmetic(_, _, _, kind) if kind in WHOLE_TYPES:
             return True
-        case Negation(_, kind) | NumberFunction("abs", _, kind) if kind in WHOLE_TYPES:
+        case Negation(_, kind) | NumberFunction("abs" | "floor" | "ceil", _, kind) if kind in WHOLE_TYPES:
             return True
-        case Cast() if narrows(value):
+        case Cast(_, source, _) if source == "STRING" or narrows(value):
             return True
         case _:
             return any(may_fail(part) for part in parts_of(value))

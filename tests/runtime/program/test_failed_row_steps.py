@@ -18,11 +18,11 @@ from streamapp_runtime.program.sql_layer import apply_layer, apply_step
 from tests.harness.engine.compiled_apps import Row, app, program_of, task
 
 OPERATORS: list[dict[str, Any]] = [
-    {"name": "some", "filter": {"from": "views", "where": "CAST(page AS INT) > 0"}},
+    {"name": "some", "filter": {"from": "views", "where": "int(page) > 0"}},
     {"name": "made", "map": {"from": "some", "select": "user, page, 10 / n AS a, 10 / n + 1 AS b"}},
     {
         "name": "many",
-        "flatMap": {"from": "made", "select": "user, a, posexplode(sequence(1, 3 - CAST(user AS INT), 1))"},
+        "flatMap": {"from": "made", "select": "user, a, posexplode(sequence(1, 3 - int(user), 1))"},
     },
     {"name": "one", "sendTo": {"from": "many", "stream": "out"}},
     {"name": "other", "map": {"from": "views", "select": "upper(initcap(user)) AS user"}},

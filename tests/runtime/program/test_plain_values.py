@@ -1,6 +1,7 @@
 """What a worker computes is what Spark computes: names, types, values, errors and their words."""
 
 import datetime as dt
+import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
@@ -38,52 +39,66 @@ COLUMNS = canonical(
 )
 SCOPE = ColumnScope((ScopeSide("", COLUMNS),))
 SCHEMA = arrow_schema(COLUMNS)
-TEXTS = st.sampled_from(
-    [
-        *(None, "", " ", "a", " a ", "\ta ", "ab", "ba", "\u00a0a\u2003", "é", "e\u0301", "ß", "İ"),
-        *("\U0001f600b", "a\nb", "a.b", "ΑΣ", "aΣ\u0301b", "ǆ", "ﬁ", "a%b"),
-    ]
-)
-DOUBLES = st.sampled_from(
-    [None, 0.0, -0.0, 1.0, -1.5, 0.1, float("nan"), float("inf"), -float("inf"), 1e308, 5e-324, 2.0**53]
-)
+ODD_DOUBLES = [0.0, -0.0, 1.0, -1.5, 0.1, float("nan"), float("inf"), -float("inf"), 1e308, 5e-324, 2.0**53]
+ODD_MOMENTS = [
+    dt.datetime(1970, 1, 1, tzinfo=dt.UTC),
+    dt.datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=dt.UTC),
+    dt.datetime(2026, 2, 28, 12, 30, tzinfo=dt.UTC),
+]
 
 
-FLOATS = st.sampled_from([None, 0.0, -0.0, 1.5, float("nan"), float("inf"), -float("inf"), 2.0**-149])
-MOMENTS = st.datetimes(timezones=st.just(dt.UTC)) | st.sampled_from(
-    [dt.datetime(1970, 1, 1, tzinfo=dt.UTC), dt.datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=dt.UTC)]
-)
-
-
-def wholes(bits: int) -> st.SearchStrategy[int | None]:
+def odd_wholes(bits: int) -> list[int]:
     most = 2 ** (bits - 1) - 1
-    odd = [None, 0, 1, -1, 2, 7, most, most - 1, -most, -most - 1, most // 2 + 1]
-    return st.sampled_from(odd) | st.integers(-most - 1, most)
+    return [0, 1, -1, 2, 7, most, most - 1, -most, -most - 1, most // 2 + 1]
 
 
-LARGE = wholes(64) | st.sampled_from([2**31, -(2**31) - 1, 2**53 + 1, 2**32])
-ROWS = st.lists(
-    st.tuples(
-        TEXTS,
-        TEXTS,
-        wholes(32),
-        wholes(32),
-        LARGE,
-        wholes(8),
-        wholes(16),
-        DOUBLES,
-        DOUBLES,
-        st.sampled_from([None, True, False]),
-        st.none() | MOMENTS,
-        st.none() | st.sampled_from([dt.date(1970, 1, 1), dt.date(1, 1, 1), dt.date(9999, 12, 31)]),
-        FLOATS,
-        st.sampled_from([None, b"", b"a", b"\xff", b"\x7f\x00"]),
-        st.sampled_from([None, Decimal("0.00"), Decimal("-1.50"), Decimal("9999999.99")]),
-        st.sampled_from([None, {"n": None}, {"n": 1}]),
-    ),
-    min_size=1,
-    max_size=16,
-)
+ODD_VALUES: dict[str, list[Any]] = {
+    "STRING": [
+        *(
+            "",
+            " ",
+            "a",
+            " a ",
+            "\ta ",
+            "ab",
+            "ba",
+            "\u00a0a\u2003",
+            "é",
+            "e\u0301",
+            "ß",
+            "İ",
+            "a%b",
+            "-12",
+            "1.5",
+        ),
+        *("\U0001f600b", "a\nb", "a.b", "ΑΣ", "aΣ\u0301b", "ǆ", "ﬁ", " 7", "NaN", "true", "N", "99999999999"),
+    ],
+    "INT": odd_wholes(32),
+    "BIGINT": [*odd_wholes(64), 2**31, -(2**31) - 1, 2**53 + 1, 2**32],
+    "TINYINT": odd_wholes(8),
+    "SMALLINT": odd_wholes(16),
+    "DOUBLE": ODD_DOUBLES,
+    "BOOLEAN": [True, False],
+    "TIMESTAMP": ODD_MOMENTS,
+    "DATE": [dt.date(1970, 1, 1), dt.date(1, 1, 1), dt.date(9999, 12, 31)],
+    "FLOAT": [0.0, -0.0, 1.5, float("nan"), float("inf"), -float("inf"), 2.0**-149],
+    "BINARY": [b"", b"a", b"\xff", b"\x7f\x00"],
+    "DECIMAL(9,2)": [Decimal("0.00"), Decimal("-1.50"), Decimal("9999999.99")],
+    "STRUCT<`n`: INT>": [{"n": None}, {"n": 1}],
+}
+_ANY_VALUES = {
+    "INT": st.integers(-(2**31), 2**31 - 1),
+    "BIGINT": st.integers(-(2**63), 2**63 - 1),
+    "TIMESTAMP": st.datetimes(timezones=st.just(dt.UTC)),
+}
+
+
+def values_of(kind: str) -> st.SearchStrategy[Any]:
+    odd = st.sampled_from([None, *ODD_VALUES[kind]])
+    return odd | _ANY_VALUES[kind] if kind in _ANY_VALUES else odd
+
+
+ROWS = st.lists(st.tuples(*(values_of(column.type) for column in COLUMNS)), min_size=1, max_size=16)
 
 _NUMBERS = st.sampled_from(
     [
@@ -356,6 +371,9 @@ PLAIN = [
     "true",
     "17",
     "contains(page, 'x')",
+    "CAST(user AS INT)",
+    "CAST(page AS DOUBLE)",
+    "coalesce(CAST(user AS BOOLEAN), ok)",
     "n % 2",
     "n % 2 = 0 AND ok",
     "x / 2 > y OR ok",
@@ -425,7 +443,10 @@ LEFT_TO_SPARK = [
     "left(user, n)",
     "repeat(user, 1000000)",
     "concat_ws(user, page, page)",
-    "CAST(user AS INT)",
+    "CAST('1' AS INT)",
+    "CAST(user AS INT) > 0 AND ok",
+    "CAST(user AS DATE)",
+    "int(user)",
     "CAST(x AS INT)",
     "CAST(x AS STRING)",
     "NULL",
@@ -437,6 +458,7 @@ LEFT_TO_SPARK = [
     "abs(-2147483648)",
     "abs(t)",
     "abs(n) IS NULL",
+    "floor(x) > 1 AND ok",
     "greatest(n, 1.5)",
     "greatest(n)",
     "user || n",
@@ -486,6 +508,8 @@ def failing(spark: SparkSession) -> Iterator[tuple[str, dict[str, Any]]]:
             "(-m - 1) div -1",
             "abs(k)",
             "abs(-m - 1)",
+            "floor(m * (x + 2.0))",
+            "ceil(m * (y - 2.0))",
         ),
         *("n + 1", "k - 1", "n * n", "m + 1", "-m - 3", "m * m", "-k", "n / x", "x / y", "n / (n - n)"),
         *(
@@ -512,6 +536,148 @@ def test_an_error_has_the_words_of_spark(spark: SparkSession) -> None:
         with pytest.raises(PySparkException) as error:
             frame.selectExpr(f"{text} AS v").collect()
         assert values.failures == {0: spark_message(error.value)}, text
+
+
+ODD_TEXTS = [
+    *(
+        "0",
+        "-0",
+        "+1",
+        "1.5",
+        "1.",
+        ".5",
+        ".",
+        "",
+        " ",
+        "+",
+        "-",
+        "--1",
+        " 7 ",
+        "\t7\n",
+        "\x007\x7f",
+        "\u00a07",
+    ),
+    *(
+        "127",
+        "128",
+        "-128",
+        "-129",
+        "32768",
+        "2147483647",
+        "-2147483649",
+        "9223372036854775807",
+        "1e3",
+        "1e400",
+    ),
+    *(
+        "9223372036854775808",
+        "0" * 30 + "1",
+        "9" * 5000,
+        "\u0661",
+        "1_0",
+        "0x1p3",
+        "0x.8p1",
+        "0x1p99999",
+        "0x1",
+        "0xp1",
+    ),
+    *(
+        "-0x1.8P-1d",
+        "1f",
+        "1.5D",
+        "1e-400",
+        "1e",
+        "e1",
+        "NaN",
+        "nan",
+        "-NaN",
+        "-nan",
+        "+nan",
+        "Infinity",
+        "-Infinity",
+    ),
+    *(
+        "+infinity",
+        "INF",
+        "-inf",
+        "inf ",
+        "Inf\x7f",
+        "infinit",
+        "true",
+        "T",
+        " yes\x7f",
+        "no",
+        "N",
+        "False",
+        "2",
+        "tru",
+    ),
+    *(
+        "it's",
+        "a\\b",
+        "a\nb",
+        "\nb",
+        "a\n",
+        "\u212a",
+        "9007199254740993",
+        "2.2250738585072012e-308",
+        "0x1fffffffffffffp-53",
+    ),
+    *(
+        "a SQLSTATE: 1",
+        "[X] a",
+        "1 2",
+        "4.9e-324",
+        "2.4703282292062328e-324",
+        "1.7976931348623159e308",
+        "-0.0",
+        "0x0p0",
+    ),
+]
+
+
+@pytest.mark.parametrize("kind", ["TINYINT", "SMALLINT", "INT", "BIGINT", "DOUBLE", "BOOLEAN"])
+def test_a_text_is_cast_as_spark_casts_it(spark: SparkSession, kind: str) -> None:
+    text = f"CAST(user AS {kind})"
+    plain = plain_value(text, SCOPE)
+    assert plain is not None
+    rows = [(odd, *(None,) * (len(COLUMNS) - 1)) for odd in ODD_TEXTS]
+    for odd, mine, wanted in zip(
+        ODD_TEXTS, by_worker(plain, rows), *by_spark(spark, [text], rows), strict=True
+    ):
+        assert mine == wanted, ascii(odd)
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.text(st.sampled_from("0123456789.eE+-xXpPaAfFdDnNiItTyY \t\x7f")), min_size=1, max_size=300)
+)
+def test_any_text_is_cast_as_spark_casts_it(spark: SparkSession, texts: list[str]) -> None:
+    rows = [(text, *(None,) * (len(COLUMNS) - 1)) for text in texts]
+    casts = [f"CAST(user AS {kind})" for kind in ("INT", "DOUBLE", "BOOLEAN")]
+    plain_casts = [plain for cast in casts if (plain := plain_value(cast, SCOPE))]
+    assert [by_worker(plain, rows) for plain in plain_casts] == by_spark(spark, casts, rows)
+
+
+@pytest.mark.parametrize("odd", ["a", "", "it's", "a\\b", "a\nb", "\nb", "a SQLSTATE: 1", "1.5"])
+def test_a_text_that_cannot_be_cast_is_told_in_the_words_of_spark(spark: SparkSession, odd: str) -> None:
+    plain = plain_value("CAST(user AS INT)", SCOPE)
+    assert plain is not None
+    values = RowValues([pa.array([odd])], 1)
+    values.column(plain.value, pa.int32())
+    with pytest.raises(PySparkException) as error:
+        spark.createDataFrame([(odd,)], "user STRING").selectExpr("CAST(user AS INT)").collect()
+    assert values.failures == {0: spark_message(error.value)}
+
+
+def test_common_expressions_are_computed_as_by_spark_over_all_odd_values(spark: SparkSession) -> None:
+    chance = random.Random(0)  # noqa: S311
+    odd = [[None, *ODD_VALUES[column.type]] for column in COLUMNS]
+    rows = [tuple(map(chance.choice, odd)) for _ in range(600)]
+    for text, wanted in zip(PLAIN, by_spark(spark, PLAIN, rows), strict=True):
+        plain = plain_value(text, SCOPE)
+        assert plain is not None
+        assert by_worker(plain, rows) == wanted, text
 
 
 def test_a_value_beside_a_null_is_not_computed_and_cannot_fail(spark: SparkSession) -> None:

@@ -54,7 +54,7 @@ def test_a_bad_cast_for_one_stream_is_never_evaluated_for_rows_of_another(spark:
     program = program_of(
         spark,
         app(
-            {"name": "m", "map": {"from": "views", "select": "CAST(page AS INT) AS p"}},
+            {"name": "m", "map": {"from": "views", "select": "int(page) AS p"}},
             {"name": "u", "filter": {"from": "users", "where": "length(country) = 2"}},
             {"name": "o", "sendTo": {"from": "m", "stream": "out"}},
             {"name": "o2", "sendTo": {"from": "u", "stream": "out"}},

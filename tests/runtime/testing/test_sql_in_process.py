@@ -46,7 +46,7 @@ def test_all_tests_share_the_session_of_the_process(streamapp: Start, spark: Spa
 
 
 def test_rows_on_which_an_expression_fails_are_found(streamapp: Start) -> None:
-    app = streamapp(mapping("user, CAST(page AS INT) AS page", onBadRecord={"action": "skip"}))
+    app = streamapp(mapping("user, int(page) AS page", onBadRecord={"action": "skip"}))
     app.send(
         "views", [{"user": "ann", "page": "1"}, {"user": "bob", "page": "x"}, {"user": "cid", "page": "3"}]
     )

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-_MOST_BIGINT: Final = 2**63 - 1
+_BEYOND: Final = 2.0**63
 
 
 def divisors_of(divisors: pa.Array, number: int) -> np.ndarray:
@@ -42,16 +42,16 @@ def _remainder(dividends: pa.Array, divisors: pa.Array) -> pa.Array:
         return pa.array(np.fmod(left, right), dividends.type, mask=missing)
 
 
-def _whole(numbers: pa.Array, rounded: Callable[[Any], Any]) -> pa.Array:
-    """As Java casts a double: not a number is 0, and what is too large is the largest there is."""
-    values = rounded(np.asarray(numbers.fill_null(0.0)))
-    too_large, too_small = values >= 2.0**63, values < -(2.0**63)
-    inside = np.where(too_large | too_small | np.isnan(values), 0.0, values).astype(np.int64)
-    bounded = np.where(too_large, _MOST_BIGINT, np.where(too_small, -_MOST_BIGINT - 1, inside))
-    return pa.array(bounded, pa.int64(), mask=np.asarray(numbers.is_null()))
+def rounded(function: str, numbers: pa.Array) -> tuple[pa.Array, np.ndarray]:
+    """`floor` or `ceil` as whole numbers, and where one has no place among these; not a number is 0."""
+    values = _ROUNDINGS[function](np.asarray(numbers.fill_null(0.0)))
+    outside = (values >= _BEYOND) | (values < -_BEYOND)
+    whole = np.where(outside | np.isnan(values), 0.0, values).astype(np.int64)
+    return pa.array(whole, pa.int64(), mask=np.asarray(numbers.is_null()) | outside), outside
 
 
-def _sign(numbers: pa.Array) -> pa.Array:
+def signs_of(numbers: pa.Array) -> pa.Array:
+    """-1, 0 and 1, or what was neither of them: not a number, and a zero below 0."""
     values = np.asarray(numbers.fill_null(0.0))
     signs = np.where(values == 0, values, np.sign(values))
     return pa.array(signs, pa.float64(), mask=np.asarray(numbers.is_null()))
@@ -62,8 +62,4 @@ DIVISIONS: Final[Mapping[str, Callable[[pa.Array, pa.Array], pa.Array]]] = {
     "div": _quotient,
     "%": _remainder,
 }
-ROUNDINGS: Final[Mapping[str, Callable[[pa.Array], pa.Array]]] = {
-    "floor": lambda numbers: _whole(numbers, np.floor),
-    "ceil": lambda numbers: _whole(numbers, np.ceil),
-    "sign": _sign,
-}
+_ROUNDINGS: Final[Mapping[str, Callable[[Any], Any]]] = {"floor": np.floor, "ceil": np.ceil}

@@ -41,8 +41,10 @@ from streamapp_runtime.expressions.row_value import (
     may_fail,
     narrows,
 )
+from streamapp_runtime.expressions.spark_messages import message_of
 from streamapp_runtime.formats.arrow_types import arrow_type
-from streamapp_runtime.operators.stateless.number_functions import DIVISIONS, ROUNDINGS, divisors_of
+from streamapp_runtime.operators.stateless.number_functions import DIVISIONS, divisors_of, rounded, signs_of
+from streamapp_runtime.operators.stateless.text_casts import malformed, reader_of
 from streamapp_runtime.operators.stateless.text_functions import TEXT_FUNCTIONS, joined
 from streamapp_runtime.operators.stateless.value_order import EvaluatedValue, compared
 
@@ -154,8 +156,12 @@ class _Evaluation:
 
     def number_function(self, one: NumberFunction, needed: np.ndarray) -> EvaluatedValue:
         of = self.computed(one.of, needed)
+        if one.function == "sign":
+            return signs_of(self.array(of, pa.float64()))
         if one.function != "abs":
-            return ROUNDINGS[one.function](self.array(of, pa.float64()))
+            values, outside = rounded(one.function, self.array(of, pa.float64()))
+            self.fail(outside & needed, lambda _: "Spark says: overflow")
+            return values
         try:
             return pc.abs_checked(of)
         except pa.ArrowInvalid:
@@ -172,6 +178,8 @@ class _Evaluation:
 
     def cast(self, cast: Cast, needed: np.ndarray) -> EvaluatedValue:
         of, kind = self.computed(cast.of, needed), arrow_type(cast.type)
+        if cast.source == "STRING":
+            return self.read(self.array(of, pa.string()).to_pylist(), cast.type, needed)
         if not narrows(cast):
             return of.cast(kind, safe=False)
         try:
@@ -188,6 +196,13 @@ class _Evaluation:
                     "instead"
                 ),
             )
+
+    def read(self, texts: Sequence[str | None], kind: str, needed: np.ndarray) -> pa.Array:
+        read = reader_of(kind)
+        values = [None if text is None else read(text) for text in texts]
+        failed = [text is not None and value is None for text, value in zip(texts, values, strict=True)]
+        self.fail(np.array(failed, bool) & needed, lambda row: message_of(malformed(texts[row] or "", kind)))
+        return pa.array(values, arrow_type(kind))
 
     def case(self, case: Case, needed: np.ndarray) -> pa.Array:
         kind, left = arrow_type(case.type), needed
