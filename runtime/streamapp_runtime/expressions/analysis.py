@@ -12,7 +12,7 @@ from streamapp.spec.problem import short
 from streamapp.spec.reasons import Reason
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.expressions.declared_types import UnheldTypeError, type_name
-from streamapp_runtime.expressions.plain_expression import PlainCall, plain_entries, plain_type
+from streamapp_runtime.expressions.plain.plain_expression import PlainCall, plain_entries, plain_type
 from streamapp_runtime.expressions.spark_messages import spark_message
 from streamapp_runtime.expressions.spark_source import SparkSource, spark_for
 from streamapp_runtime.expressions.sql_types import columns_of_schema, ddl, quoted

@@ -13,7 +13,7 @@ from sqlglot import tokenize
 from sqlglot.errors import TokenError
 
 from streamapp.columns.compile_refusal import CompileRefusedError
-from streamapp_runtime.expressions.plain_expression import PlainCall, PlainEntry, plain_entries
+from streamapp_runtime.expressions.plain.plain_expression import PlainCall, PlainEntry, plain_entries
 from streamapp_runtime.expressions.spark_messages import spark_message
 from streamapp_runtime.expressions.spark_source import SparkSource, spark_for
 from streamapp_runtime.expressions.sql_types import quoted

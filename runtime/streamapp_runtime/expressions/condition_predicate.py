@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from streamapp.columns.column_scope import ColumnScope
 from streamapp_runtime.expressions.analysis import null_row_sql
-from streamapp_runtime.expressions.plain_value import plain_condition
+from streamapp_runtime.expressions.plain.plain_value import plain_condition
 from streamapp_runtime.expressions.row_value import (
     WHOLE_TYPES,
     And,

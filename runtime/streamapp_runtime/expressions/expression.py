@@ -7,9 +7,9 @@ from streamapp.columns.compile_refusal import CompileRefusedError
 from streamapp.columns.spark_functions import WORDS_FOR_NOW
 from streamapp_runtime.expressions.analysis import select_list_columns
 from streamapp_runtime.expressions.catalyst import FunctionCall, SelectItem, SqlName, read_select_items
-from streamapp_runtime.expressions.plain_expression import plain_entries
-from streamapp_runtime.expressions.plain_types import PlainValue
-from streamapp_runtime.expressions.plain_value import plain_value
+from streamapp_runtime.expressions.plain.plain_expression import plain_entries
+from streamapp_runtime.expressions.plain.plain_types import PlainValue
+from streamapp_runtime.expressions.plain.plain_value import plain_value
 from streamapp_runtime.expressions.spark_source import SparkSource
 from streamapp_runtime.expressions.sql_types import quoted
 from streamapp_runtime.expressions.template import BATCH_TIME, Template

@@ -11,7 +11,7 @@ from streamapp_runtime.expressions.analysis import ROW_FUNCTIONS, AllowedFunctio
 from streamapp_runtime.expressions.catalyst import SelectItem, read_select_items
 from streamapp_runtime.expressions.expression import bind, expression, plain_template
 from streamapp_runtime.expressions.generators import Generator, generator_of, is_generator
-from streamapp_runtime.expressions.plain_expression import (
+from streamapp_runtime.expressions.plain.plain_expression import (
     PlainCall,
     PlainEntry,
     PlainName,
@@ -19,7 +19,7 @@ from streamapp_runtime.expressions.plain_expression import (
     column_of,
     plain_tokens,
 )
-from streamapp_runtime.expressions.plain_value import plain_output
+from streamapp_runtime.expressions.plain.plain_value import plain_output
 from streamapp_runtime.expressions.spark_source import SparkSource
 from streamapp_runtime.expressions.template import Template, column_template
 

@@ -18,8 +18,8 @@ from streamapp_runtime.expressions.analysis import (
 from streamapp_runtime.expressions.catalyst import parsed_select_items, read_select_items
 from streamapp_runtime.expressions.condition_predicate import analysed_predicate
 from streamapp_runtime.expressions.expression import bind, expression, single_item
-from streamapp_runtime.expressions.plain_expression import plain_entries
-from streamapp_runtime.expressions.plain_value import plain_condition
+from streamapp_runtime.expressions.plain.plain_expression import plain_entries
+from streamapp_runtime.expressions.plain.plain_value import plain_condition
 from streamapp_runtime.expressions.row_value import is_predicate
 from streamapp_runtime.expressions.spark_source import SparkOnDemand
 from streamapp_runtime.expressions.sql_types import columns_of_schema, read_ddl

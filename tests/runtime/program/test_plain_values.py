@@ -21,8 +21,8 @@ from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.expressions.analysis import canonical, columns_by_spark
 from streamapp_runtime.expressions.catalyst import parsed_select_items
 from streamapp_runtime.expressions.expression import bind
-from streamapp_runtime.expressions.plain_types import PlainValue
-from streamapp_runtime.expressions.plain_value import plain_value
+from streamapp_runtime.expressions.plain.plain_types import PlainValue
+from streamapp_runtime.expressions.plain.plain_value import plain_value
 from streamapp_runtime.expressions.row_value import may_fail
 from streamapp_runtime.expressions.select_list import select
 from streamapp_runtime.expressions.spark_messages import spark_message

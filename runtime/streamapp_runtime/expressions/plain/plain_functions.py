@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from streamapp_runtime.expressions.plain_operands import (
+from streamapp_runtime.expressions.plain.plain_operands import (
     arithmetic,
     branches_of,
     compared,
@@ -14,7 +14,7 @@ from streamapp_runtime.expressions.plain_operands import (
     sure,
     text_of,
 )
-from streamapp_runtime.expressions.plain_types import (
+from streamapp_runtime.expressions.plain.plain_types import (
     NOTHING,
     LeftToSparkError,
     PlainValue,

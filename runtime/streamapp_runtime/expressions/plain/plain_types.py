@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from streamapp_runtime.expressions.plain_expression import PlainName
+from streamapp_runtime.expressions.plain.plain_expression import PlainName
 from streamapp_runtime.expressions.row_value import (
     WHOLE_TYPES,
     Cast,

@@ -10,9 +10,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from streamapp.columns.column_scope import ColumnScope
-from streamapp_runtime.expressions.plain_expression import PlainName, PlainReader, column_of, plain_tokens
-from streamapp_runtime.expressions.plain_functions import concat, plain_call
-from streamapp_runtime.expressions.plain_operands import (
+from streamapp_runtime.expressions.plain.plain_expression import (
+    PlainName,
+    PlainReader,
+    column_of,
+    plain_tokens,
+)
+from streamapp_runtime.expressions.plain.plain_functions import concat, plain_call
+from streamapp_runtime.expressions.plain.plain_operands import (
     arithmetic,
     balanced,
     branches_of,
@@ -21,7 +26,7 @@ from streamapp_runtime.expressions.plain_operands import (
     operand,
     sure,
 )
-from streamapp_runtime.expressions.plain_types import (
+from streamapp_runtime.expressions.plain.plain_types import (
     CAST_TYPES,
     DECIMAL_LITERAL,
     KINDS,

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from streamapp_runtime.expressions.plain_types import (
+from streamapp_runtime.expressions.plain.plain_types import (
     DECIMAL_LITERAL,
     KINDS,
     LeftToSparkError,
