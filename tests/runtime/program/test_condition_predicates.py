@@ -10,6 +10,8 @@ from pyspark.sql import SparkSession
 from streamapp.columns.column_scope import ColumnScope, ScopeSide
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.expressions.condition_predicate import predicate_of
+from streamapp_runtime.expressions.plain.plain_value import plain_condition
+from streamapp_runtime.expressions.row_value import is_predicate
 from streamapp_runtime.operators.compilation.row_operations import FilterRows
 from streamapp_runtime.operators.stateless.value_evaluation import RowValues
 from streamapp_runtime.operators.tables.table_operations import LookUp
@@ -101,6 +103,19 @@ def test_what_a_worker_judges_it_judges_as_spark_does(spark: SparkSession, text:
 @pytest.mark.parametrize("text", NOT_JUDGED)
 def test_what_may_mean_something_else_to_arrow_is_left_to_spark(spark: SparkSession, text: str) -> None:
     assert predicate_of(spark, text, SCOPE) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("n BETWEEN 1 AND 2", "x > 1", "x IN (1)", "n < x", "at IS NULL", "n <=> 1", "n <=> NULL"),
+        *("page LIKE 'a_b'", "upper(page) = 'A'", "n % 2 = 0", "NOT (n BETWEEN 1 AND 2)"),
+    ],
+)
+def test_a_condition_that_spark_once_judged_counts_as_one_where_hops_are_placed(text: str) -> None:
+    condition = plain_condition(text, SCOPE)
+    assert condition is not None
+    assert not is_predicate(condition)
 
 
 def test_a_join_behind_a_filter_that_a_worker_judges_never_hands_a_row_to_spark(spark: SparkSession) -> None:

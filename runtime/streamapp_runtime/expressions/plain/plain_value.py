@@ -60,7 +60,7 @@ from streamapp_runtime.expressions.row_value import (
 
 _SIGNS: Final = {"=": "=", "==": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "<>": "", "!=": ""}
 _MOST_DOUBLES: Final = 10
-"""Spark looks for a double in a list of more by its bits."""
+"""In a list of more, Spark looks a value up by its hash."""
 _LAST_OF_TWO_BYTES: Final = "\uffff"
 """An escape is one character of Java."""
 
