@@ -237,10 +237,11 @@ class Managed:
         self.liveness.stand_by()
         self.start_clock.note(StartStep.STANDBY)
         while not self._is_to_take_over():
+            if stop.is_set():
+                raise StoppedError
             if keeps_stores:
                 warm_up.refresh()
-            if stop.wait(TAKE_OVER_POLL_SECONDS):
-                raise StoppedError
+            stop.wait(TAKE_OVER_POLL_SECONDS)
         self.liveness.take_over()
         self.start_clock.note(StartStep.TAKE_OVER)
         self._report_begin()

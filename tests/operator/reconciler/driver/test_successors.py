@@ -1,6 +1,8 @@
 """The next driver starts beside the one that it replaces, and takes over when nothing of that one is left."""
 
+import signal
 import time
+from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import urlopen
@@ -18,7 +20,7 @@ from streamapp_operator.reconciler.partition_counts.lookup_results import KnownC
 from streamapp_operator.reconciler.pods.driver_pod import has_early_executors, is_standby
 from streamapp_runtime.driver.standby.standby_warm_up import EXECUTOR_SECONDS
 from tests.harness.api_server.api_server import ApiServer
-from tests.harness.machine.processes import free_port, until
+from tests.harness.machine.processes import Child, free_port, until
 from tests.harness.operator.driver_kubelet import contained
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
@@ -411,19 +413,11 @@ def test_the_set_of_the_last_executors_is_gone_before_the_successor_may_make_its
 
 
 def test_a_standby_driver_gets_ready_and_says_nothing_until_it_takes_over(
-    running: OperatorSim, tmp_path: Any
+    running: OperatorSim, tmp_path: Path
 ) -> None:
     _edited(running)
-    port, server = free_port(), running.server
-    assert isinstance(server, ApiServer)
-    account_of = "spark.kubernetes.authenticate."
-    spark = {
-        "spark.master": f"k8s://{server.url}",
-        "spark.driver.host": "127.0.0.1",
-        f"{account_of}caCertFile": str(tmp_path / "account" / "ca.crt"),
-        f"{account_of}oauthTokenFile": str(tmp_path / "account" / "token"),
-    }
-    with contained(running, "app-driver-2", tmp_path, metrics_port=port, **spark) as child:
+    port = free_port()
+    with _standby_child(running, port, tmp_path) as child:
         until(lambda: _passes(port, LIVENESS_PATH), PATIENCE_SECONDS, child)
         until(lambda: "app-2-exec-1" in running.names("pods"), PATIENCE_SECONDS, child)
         _without_room(running, "app-1-exec-1")  # of the other driver: it says nothing of this one's
@@ -438,6 +432,33 @@ def test_a_standby_driver_gets_ready_and_says_nothing_until_it_takes_over(
         assert "app-2-exec-1" in running.names("pods")
         until(lambda: running.reported().driver == "app-driver-2", PATIENCE_SECONDS, child)
         assert running.reported().state is DriverState.STARTING
+
+
+def test_a_standby_driver_that_is_told_to_end_ends_at_once(running: OperatorSim, tmp_path: Path) -> None:
+    """The next standby is created when it is gone."""
+    _edited(running)
+    port = free_port()
+    with _standby_child(running, port, tmp_path) as child:
+        until(lambda: "app-2-exec-1" in running.names("pods"), PATIENCE_SECONDS, child)
+        _without_room(running, "app-2-exec-1")
+        until(lambda: _passes(port, READINESS_PATH), EXECUTOR_SECONDS / 2, child)
+        child.signal(signal.SIGTERM)
+        assert child.wait(PATIENCE_SECONDS) == 0
+    assert running.reported().driver == "app-driver-1"
+
+
+def _standby_child(sim: OperatorSim, port: int, folder: Path) -> Child:
+    """The process of the second driver, whose executors are pods of the API server."""
+    server = sim.server
+    assert isinstance(server, ApiServer)
+    account_of = "spark.kubernetes.authenticate."
+    spark = {
+        "spark.master": f"k8s://{server.url}",
+        "spark.driver.host": "127.0.0.1",
+        f"{account_of}caCertFile": str(folder / "account" / "ca.crt"),
+        f"{account_of}oauthTokenFile": str(folder / "account" / "token"),
+    }
+    return contained(sim, "app-driver-2", folder, metrics_port=port, **spark)
 
 
 def _passes(port: int, path: str) -> bool:
