@@ -126,8 +126,8 @@ class ExecutorPool:
             context.setJobGroup(_WORKER_JOB, "start the Python workers")
             # Where an executor was lost, the first batch hears of it.
             with suppress(PySparkException, Py4JError, OSError):
-                said = {hosts[lane][1]: identity for lane, identity in workers.collect()}
-                lanes.identities.update(said)
+                identities = {hosts[lane][1]: identity for lane, identity in workers.collect()}
+                lanes.identities.update(identities)
 
         job = Thread(target=run, daemon=True)
         job.start()
