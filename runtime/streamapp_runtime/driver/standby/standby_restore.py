@@ -1,7 +1,14 @@
 """The executors of a driver that stands by restore the stores of the lanes that they are going to have."""
 
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
+from threading import Thread
+from typing import Final
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 
 from streamapp_runtime.driver.executors.binding import bind_executors
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations
@@ -11,6 +18,11 @@ from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.lanes.layers.standby_lane import StandbySetup, packed_tasks, restore_standby_lane
 from streamapp_runtime.lanes.protocol.batch_orders import TaskOrder
 from streamapp_runtime.lanes.task_stores.lane_stores import RestoreProgress
+
+PATIENCE_SECONDS: Final = 5.0
+"""How much longer than it is told a job may take. An executor that does not answer holds up no take-over."""
+_RESTORE_JOB: Final = "streamapp-restore"
+"""The group of the Spark job in which executors restore stores."""
 
 
 def restore_standby_stores(
@@ -34,6 +46,21 @@ def restore_standby_stores(
     use_workers_of_layer(context, 0)
     elements = lane_elements(context, hosts, len(hosts), [packed_tasks(lanes[name]) for name in bound])
     job = elements.mapPartitionsWithIndex(partial(restore_standby_lane, setup, seconds))
-    progress = [one for _, one in job.collect()]
-    restored, left = sum(one.restored for one in progress), sum(one.left for one in progress)
-    return RestoreProgress(restored, left, sum(one.size for one in progress))
+    job.id()  # makes it, with the environment as it is now
+    progress: list[RestoreProgress] = []
+
+    def run() -> None:
+        context.setJobGroup(_RESTORE_JOB, "restore stores")
+        with suppress(PySparkException, Py4JError, OSError):  # an executor was lost: the lane restores
+            progress.extend(one for _, one in job.collect())
+
+    thread = Thread(target=run, daemon=True)
+    thread.start()
+    deadline = time.monotonic() + seconds + PATIENCE_SECONDS
+    while thread.is_alive() and time.monotonic() < deadline:
+        thread.join(0.02)
+    if thread.is_alive():
+        context.cancelJobGroup(_RESTORE_JOB)
+    done = tuple(progress)
+    restored, left = sum(one.restored for one in done), sum(one.left for one in done)
+    return RestoreProgress(restored, left, sum(one.size for one in done))

@@ -5,9 +5,12 @@ from pathlib import Path
 from tests.harness.machine.script_facts import facts_of
 
 DRIVER = """
+import os
 import shutil
+import signal
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from streamapp.protocol.accepted_app import AcceptedApp
@@ -17,6 +20,7 @@ from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.executors.executor_locations import no_locations
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
+from streamapp_runtime.driver.standby import standby_restore
 from streamapp_runtime.driver.standby.standby_warm_up import StandbyWarmUp
 from streamapp_runtime.driver.modes.wanted_model import launch_wanted
 from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
@@ -25,6 +29,7 @@ from streamapp_runtime.driver.spark.spark_session import close_session, open_ses
 from streamapp_runtime.driver.start.app_storage import embedded_storage
 from streamapp_runtime.systems.stream_system import FencedError
 from streamapp_runtime.transport.file_transport import FileTransport, write_wanted
+from tests.harness.machine.app_processes import victims
 from tests.harness.runs.app_runs import Input, app, environment_at, in_order, inputs, last_by_key
 from tests.harness.runs.chained_app import EVENTS, USERS, numbered
 from tests.harness.runs.drained_loop import drain
@@ -122,6 +127,19 @@ with environment_at(session, embedded_storage(folder / "data")) as env:
     print("rows are exact again:", everything_once(env, 7))
     loop.release()
     print("another program is as good:", cold.program is not warm_up.program.program)
+
+    # One that does not answer.
+    workers = victims(folder)["worker"]
+    for worker in workers:
+        os.kill(worker, signal.SIGSTOP)
+    standby_restore.PATIENCE_SECONDS = 1.0
+    began = time.monotonic()
+    warm_up.restore()
+    seconds = time.monotonic() - began
+    print("a worker that is stopped holds up nothing:", bool(workers) and 1.0 < seconds < 10.0)
+    for worker in workers:
+        with suppress(ProcessLookupError):
+            os.kill(worker, signal.SIGCONT)
 close_session(session)
 """
 
@@ -133,4 +151,5 @@ def test_a_driver_that_stands_by_has_its_stores_and_its_program_when_it_takes_ov
         *("lanes were bound by that: True", "nothing is left to restore: True"),
         *("nothing is left to fill: True", "rows are exact: True", "else all is restored: True"),
         *("and filled: True", "rows are exact again: True", "another program is as good: True"),
+        "a worker that is stopped holds up nothing: True",
     ]
