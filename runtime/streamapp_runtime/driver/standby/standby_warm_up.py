@@ -105,5 +105,6 @@ class StandbyWarmUp:
                     self.program.lanes(self.context, model),
                     RESTORE_SECONDS,
                 )
-        self._refreshed_at = time.monotonic()
+        if not progress.left or not progress.restored:  # else there is more to do, and it goes on
+            self._refreshed_at = time.monotonic()
         return progress
