@@ -1,8 +1,9 @@
 """A driver hands over when it has released its lanes, not when its process has ended.
 
 Its last report says that it has settled all batches and closed all stores. What follows takes seconds:
-Spark ends, then the JVM, the containers, and the pods of its executors. The successor waits for none of that,
-nor for the executors of a driver that has failed. Should any of them write once more, the engine fences it.
+Spark ends, then the JVM, the containers, and the pods of its executors. The successor waits for none of that.
+A standby with executors does not wait for those of a driver that has failed, either. Should any of them write
+once more, the engine fences it.
 """
 
 from collections.abc import Sequence
@@ -17,18 +18,22 @@ from streamapp_operator.reconciler.pods.driver_pod import has_early_executors
 def with_hand_over(facts: Facts) -> Facts:
     """The facts with a driver that has handed over as one that has ended, and without the executors it left.
 
-    So they are where a driver has failed, too. Only a successor that has executors of its own takes over so
-    early. A claim is mounted by one executor, so that the last driver's have to be gone.
+    So they are where a driver has failed, and the app keeps executors for its standby. Only a successor that
+    has executors of its own takes over so early. A claim is mounted by one executor: the last driver's have
+    to be gone.
     """
     if not any(pod.ready and has_early_executors(pod.manifest) for pod in facts.successors):
         return facts
     driver = live_driver(facts.drivers)
-    if driver is not None and not _has_handed_over(driver, facts):
+    if driver is None:
+        return _without_executors_of_failed(facts) if _keeps_standby_executors(facts) else facts
+    if not _has_handed_over(driver, facts):
         return facts
-    drivers = tuple(_ended(pod, facts.now) if pod is driver else pod for pod in facts.drivers)
-    former = {pod.uid for pod in drivers if pod.life is PodLifecycle.ENDED}
-    executors = tuple(pod for pod in facts.executors if pod.owner_pod not in former)
-    return replace(facts, drivers=drivers, executors=executors)
+    return replace(
+        facts,
+        drivers=tuple(_ended(pod, facts.now) if pod is driver else pod for pod in facts.drivers),
+        executors=tuple(pod for pod in facts.executors if pod.owner_pod != driver.uid),
+    )
 
 
 def with_former_ended(drivers: Sequence[PodState], now: float) -> tuple[PodState, ...]:
@@ -48,3 +53,14 @@ def _has_handed_over(driver: PodState, facts: Facts) -> bool:
     report = facts.report_of(driver)
     has_released = report is not None and report.state is DriverState.ENDED
     return driver.life is PodLifecycle.LEAVING and has_released
+
+
+def _without_executors_of_failed(facts: Facts) -> Facts:
+    failed = {pod.uid for pod in facts.drivers}
+    return replace(facts, executors=tuple(pod for pod in facts.executors if pod.owner_pod not in failed))
+
+
+def _keeps_standby_executors(facts: Facts) -> bool:
+    """Whether the standby has executors with volumes of their own; a folder of a host is both sets'."""
+    app = facts.newest.app
+    return app is not None and app.spec.driver.standby_executors and app.spec.state.host_path is None
