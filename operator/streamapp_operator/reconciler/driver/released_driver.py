@@ -22,12 +22,13 @@ def with_hand_over(facts: Facts) -> Facts:
     has executors of its own takes over so early. A claim is mounted by one executor: the last driver's have
     to be gone.
     """
-    if not any(pod.ready and has_early_executors(pod.manifest) for pod in facts.successors):
-        return facts
+    numbers = [
+        incarnation_of(pod) for pod in facts.successors if pod.ready and has_early_executors(pod.manifest)
+    ]
     driver = live_driver(facts.drivers)
     if driver is None:
-        return _without_executors_of_failed(facts) if _keeps_standby_executors(facts) else facts
-    if not _has_handed_over(driver, facts):
+        return _without_executors_of_failed(facts) if numbers and _keeps_standby_executors(facts) else facts
+    if not _has_released(driver, facts) or incarnation_of(driver) >= max(numbers, default=0):
         return facts
     return replace(
         facts,
@@ -49,10 +50,10 @@ def _ended(pod: PodState, now: float) -> PodState:
     return replace(pod, life=PodLifecycle.ENDED, ended_at=now)
 
 
-def _has_handed_over(driver: PodState, facts: Facts) -> bool:
+def _has_released(driver: PodState, facts: Facts) -> bool:
     report = facts.report_of(driver)
-    has_released = report is not None and report.state is DriverState.ENDED
-    return driver.life is PodLifecycle.LEAVING and has_released
+    is_leaving = driver.life is PodLifecycle.LEAVING
+    return is_leaving and report is not None and report.state is DriverState.ENDED
 
 
 def _without_executors_of_failed(facts: Facts) -> Facts:
