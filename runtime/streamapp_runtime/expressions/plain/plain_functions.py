@@ -9,17 +9,18 @@ from streamapp_runtime.expressions.plain.plain_operands import (
     compared,
     condition_of,
     constant_of,
+    of_common_type,
     operand,
     operands,
     sure,
     text_of,
 )
 from streamapp_runtime.expressions.plain.plain_types import (
+    MOST_INT,
     NOTHING,
     LeftToSparkError,
     PlainValue,
     as_type,
-    common_type,
     require,
 )
 from streamapp_runtime.expressions.row_value import (
@@ -66,8 +67,7 @@ def _nullif(_: str, arguments: Arguments) -> PlainValue:
 
 
 def _first_value(_: str, arguments: Arguments) -> PlainValue:
-    kind = common_type([argument.type for argument in arguments])
-    values = tuple(operand(as_type(argument, kind), null=True) for argument in arguments)
+    kind, values = of_common_type(arguments)
     require(reads_columns(values[0]))
     return PlainValue(Coalesce(values, kind), kind)
 
@@ -86,8 +86,9 @@ def _text_test(function: str, arguments: Arguments) -> PlainValue:
 
 
 def _substring(_: str, arguments: Arguments) -> PlainValue:
+    """To Spark the length of all that follows is the largest INT, also from the least place that there is."""
     start, *length = (_whole(bound) for bound in arguments[1:])
-    return _slice(arguments[0], start, length[0] if length else _MOST_INT)
+    return _slice(arguments[0], start, length[0] if length else MOST_INT)
 
 
 def _left(_: str, arguments: Arguments) -> PlainValue:
@@ -98,7 +99,7 @@ def _right(_: str, arguments: Arguments) -> PlainValue:
     """Spark asks first whether the text is null."""
     sure(arguments[0].value)
     length = _whole(arguments[1])
-    return _slice(arguments[0], -length, _MOST_INT if length > 0 else 0)
+    return _slice(arguments[0], -length, MOST_INT if length > 0 else 0)
 
 
 def _slice(of: PlainValue, start: int, length: int) -> PlainValue:
@@ -175,13 +176,10 @@ def _sign(_: str, arguments: Arguments) -> PlainValue:
 
 
 def _extreme(function: str, arguments: Arguments) -> PlainValue:
-    kind = common_type([argument.type for argument in arguments])
-    values = tuple(operand(as_type(argument, kind), null=True) for argument in arguments)
+    kind, values = of_common_type(arguments)
     return PlainValue(Extreme(">" if function == "greatest" else "<", values, kind), kind)
 
 
-_MOST_INT: Final = 2**31 - 1
-"""To Spark the length of all that follows, also from the least place that there is."""
 _MOST_CHARACTERS: Final = 10_000
 """What is made longer than this is Spark's, which knows when memory is short."""
 _ANY_NUMBER: Final = range(1, 1000)

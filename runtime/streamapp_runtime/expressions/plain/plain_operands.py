@@ -59,6 +59,12 @@ def operands(*values: RowValue) -> tuple[RowValue, ...]:
     return tuple(operand(value) for value in values)
 
 
+def of_common_type(values: Sequence[PlainValue]) -> tuple[str, tuple[RowValue, ...]]:
+    """Values of which one is chosen, as the type that all of them have then."""
+    kind = common_type([value.type for value in values])
+    return kind, tuple(operand(as_type(value, kind), null=True) for value in values)
+
+
 def sure(value: RowValue) -> RowValue:
     """A value on which nothing can fail: Spark may compute it or not."""
     require(not isinstance(value, NullValue) and not may_fail(value))
@@ -118,9 +124,7 @@ def arithmetic(sign: str, left: PlainValue, right: PlainValue) -> PlainValue:
 
 def branches_of(branches: Sequence[tuple[RowValue, PlainValue]], otherwise: PlainValue) -> PlainValue:
     """A condition whose branches are the same, or that is known, is not computed by Spark."""
-    results = [*(result for _, result in branches), otherwise]
-    kind = common_type([result.type for result in results])
-    values = [operand(as_type(result, kind), null=True) for result in results]
+    kind, values = of_common_type([*(result for _, result in branches), otherwise])
     made = Case(
         tuple((test, value) for (test, _), value in zip(branches, values[:-1], strict=True)),
         values[-1],

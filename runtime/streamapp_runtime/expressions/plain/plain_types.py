@@ -26,7 +26,8 @@ CAST_TYPES: Final = {name: name for name in (*WHOLE_TYPES, "DOUBLE", "STRING", "
 }
 _WHOLE_VALUES: Final = ("FLOAT", "DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "BINARY")
 """Types of which values are compared and given on, and not computed with."""
-_MOST_INT, _MOST_BIGINT = 2**31 - 1, 2**63 - 1
+MOST_INT: Final = 2**31 - 1
+_MOST_BIGINT: Final = 2**63 - 1
 _MOST_DIGITS: Final = 15
 """A decimal of so many is the same number as a double."""
 
@@ -103,7 +104,7 @@ def number_constant(text: str, minus: bool) -> PlainValue:
         number = float(text)
         return PlainValue(Constant(-number if minus and number else number), DECIMAL_LITERAL)  # none is -0
     whole = -int(text) if minus else int(text)
-    if -_MOST_INT - 1 <= whole <= _MOST_INT:
+    if -MOST_INT - 1 <= whole <= MOST_INT:
         return PlainValue(Constant(whole), "INT")
     require(-_MOST_BIGINT - 1 <= whole <= _MOST_BIGINT)
     return PlainValue(Constant(whole), "BIGINT")

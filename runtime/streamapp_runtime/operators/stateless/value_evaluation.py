@@ -66,6 +66,7 @@ _EXACT: Final[Mapping[str, Callable[[int, int], int]]] = {
 _TOLERANT: Final = {"+": "try_add", "-": "try_subtract", "*": "try_multiply"}
 _DIVISION_BY_ZERO: Final = "Division by zero. Use `try_divide`"
 _BY_ZERO: Final = {"/": _DIVISION_BY_ZERO, "div": _DIVISION_BY_ZERO, "%": "Remainder by zero. Use `try_mod`"}
+_OVERFLOW: Final = "Spark says: overflow"
 _LEAST: Final = pa.scalar(-(2**63), pa.int64())
 
 
@@ -144,29 +145,35 @@ class _Evaluation:
             pairs = zip(*(self.array(side, kind).to_pylist() for side in (first, second)), strict=True)
             values = [None if None in pair else _EXACT[sign](*pair) for pair in pairs]
             tolerant = f". Use '{_TOLERANT[sign]}' to tolerate overflow and return NULL instead"
-            return self.fitting(values, kind, needed, lambda _: f"Spark says: overflow{tolerant}")
+            return self.fitting(values, kind, needed, lambda _: f"{_OVERFLOW}{tolerant}")
 
     def negated(self, one: Negation, needed: np.ndarray) -> EvaluatedValue:
-        of = self.computed(one.of, needed)
-        try:
-            return pc.negate_checked(of)
-        except pa.ArrowInvalid:
-            values = [None if number is None else -number for number in of.to_pylist()]
-            return self.fitting(values, arrow_type(one.type), needed, lambda _: "Spark says: overflow")
+        return self.checked(one, pc.negate_checked, int.__neg__, needed)
 
     def number_function(self, one: NumberFunction, needed: np.ndarray) -> EvaluatedValue:
-        of = self.computed(one.of, needed)
+        if one.function == "abs":
+            return self.checked(one, pc.abs_checked, int.__abs__, needed)
+        doubles = self.array(self.computed(one.of, needed), pa.float64())
         if one.function == "sign":
-            return signs_of(self.array(of, pa.float64()))
-        if one.function != "abs":
-            values, outside = rounded(one.function, self.array(of, pa.float64()))
-            self.fail(outside & needed, lambda _: "Spark says: overflow")
-            return values
+            return signs_of(doubles)
+        values, outside = rounded(one.function, doubles)
+        self.fail(outside & needed, lambda _: _OVERFLOW)
+        return values
+
+    def checked(
+        self,
+        one: Negation | NumberFunction,
+        function: Callable[[EvaluatedValue], EvaluatedValue],
+        exact: Callable[[int], int],
+        needed: np.ndarray,
+    ) -> EvaluatedValue:
+        """What a function makes of a number; Arrow's refuses a column with one that has no place in it."""
+        of = self.computed(one.of, needed)
         try:
-            return pc.abs_checked(of)
+            return function(of)
         except pa.ArrowInvalid:
-            values = [None if number is None else abs(number) for number in of.to_pylist()]
-            return self.fitting(values, arrow_type(one.type), needed, lambda _: "Spark says: overflow")
+            values = [None if number is None else exact(number) for number in of.to_pylist()]
+            return self.fitting(values, arrow_type(one.type), needed, lambda _: _OVERFLOW)
 
     def extreme(self, one: Extreme, needed: np.ndarray) -> EvaluatedValue:
         kind = arrow_type(one.type)
