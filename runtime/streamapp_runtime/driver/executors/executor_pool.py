@@ -7,17 +7,14 @@ stream that grew, where the app wants that.
 
 import time
 from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
-from threading import Thread
 from typing import Any, Final
 
-from py4j.protocol import Py4JError
 from pyspark import SparkContext
-from pyspark.errors import PySparkException
 
 from streamapp_runtime.driver.executors.lane_partitions import lane_elements, worker_job
 from streamapp_runtime.driver.executors.session_lanes import close_lanes, session_lanes
+from streamapp_runtime.driver.spark.background_job import BackgroundJob
 from streamapp_runtime.driver.spark.jvm_options import USUAL_MEMORY, mebibytes
 from streamapp_runtime.driver.spark.scala_objects import companion, field_of, sequence
 from streamapp_runtime.driver.spark.spark_session import (
@@ -48,12 +45,12 @@ class _Growth:
     count: int  # of all of them
     before: frozenset[str]
     deadline: float  # until when they are waited for, and then their workers
-    workers: Thread | None = None  # in which the new ones start their Python workers
+    workers: BackgroundJob | None = None  # in which the new ones start their Python workers
 
     @property
     def is_over(self) -> bool:
         """Whether nothing is waited for any more: the new ones have their workers, or took too long."""
-        has_workers = self.workers is not None and not self.workers.is_alive()
+        has_workers = self.workers is not None and self.workers.is_over
         return has_workers or time.monotonic() >= self.deadline
 
 
@@ -90,7 +87,8 @@ class ExecutorPool:
             growth.deadline = time.monotonic() + WORKER_WAIT_SECONDS
         if not growth.is_over:
             return False
-        self._end_workers(growth.workers)
+        if growth.workers is not None:
+            growth.workers.give_up()
         self._growth = None
         return True
 
@@ -109,13 +107,9 @@ class ExecutorPool:
 
         The job is given up when it is not over in time, or its results are not wanted any more.
         """
-        job = self._begin_workers(live_executors(self.session.context))
-        deadline = time.monotonic() + seconds
-        while job.is_alive() and not until() and time.monotonic() < deadline:
-            job.join(0.05)
-        self._end_workers(job)
+        self._begin_workers(live_executors(self.session.context)).wait(seconds, until)
 
-    def _begin_workers(self, executors: Mapping[str, str]) -> Thread:
+    def _begin_workers(self, executors: Mapping[str, str]) -> BackgroundJob:
         """Have these executors run a job whose tasks start Python workers, which import what lanes need."""
         context = self.session.context
         hosts = [(host, name) for name, host in executors.items()]
@@ -123,20 +117,11 @@ class ExecutorPool:
         lanes = session_lanes(context)
 
         def run() -> None:
-            context.setJobGroup(_WORKER_JOB, "start the Python workers")
-            # Where an executor was lost, the first batch hears of it.
-            with suppress(PySparkException, Py4JError, OSError):
-                identities = {hosts[lane][1]: identity for lane, identity in workers.collect()}
-                lanes.identities.update(identities)
+            identities = {hosts[lane][1]: identity for lane, identity in workers.collect()}
+            lanes.identities.update(identities)
 
-        job = Thread(target=run, daemon=True)
-        job.start()
-        return job
-
-    def _end_workers(self, job: Thread | None) -> None:
-        """Give up the job that starts workers, if it is not over."""
-        if job is not None and job.is_alive():
-            self.session.context.cancelJobGroup(_WORKER_JOB)
+        # Where an executor is lost, the first batch hears of it.
+        return BackgroundJob(context, _WORKER_JOB, "start the Python workers", run)
 
     def renewed(self, count: int) -> DeferredSession | None:
         """A new session where this one is too small for ever; the lanes of the old one have to be closed."""

@@ -1,18 +1,13 @@
 """The executors of a driver that stands by restore the stores of the lanes that they are going to have."""
 
-import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from functools import partial
-from threading import Thread
 from typing import Final
-
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 
 from streamapp_runtime.driver.executors.binding import bind_executors
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations
 from streamapp_runtime.driver.executors.lane_partitions import lane_elements, use_workers_of_layer
+from streamapp_runtime.driver.spark.background_job import BackgroundJob
 from streamapp_runtime.driver.spark.spark_session import live_executors
 from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.lanes.layers.standby_lane import StandbySetup, packed_tasks, restore_standby_lane
@@ -48,19 +43,8 @@ def restore_standby_stores(
     job = elements.mapPartitionsWithIndex(partial(restore_standby_lane, setup, seconds))
     job.id()  # makes it, with the environment as it is now
     progress: list[RestoreProgress] = []
-
-    def run() -> None:
-        context.setJobGroup(_RESTORE_JOB, "restore stores")
-        with suppress(PySparkException, Py4JError, OSError):  # an executor was lost: the lane restores
-            progress.extend(one for _, one in job.collect())
-
-    thread = Thread(target=run, daemon=True)
-    thread.start()
-    deadline = time.monotonic() + seconds + PATIENCE_SECONDS
-    while thread.is_alive() and time.monotonic() < deadline:
-        thread.join(0.02)
-    if thread.is_alive():
-        context.cancelJobGroup(_RESTORE_JOB)
-    done = tuple(progress)
-    restored, left = sum(one.restored for one in done), sum(one.left for one in done)
-    return RestoreProgress(restored, left, sum(one.size for one in done))
+    run = BackgroundJob(
+        context, _RESTORE_JOB, "restore stores", lambda: progress.extend(one for _, one in job.collect())
+    )
+    run.wait(seconds + PATIENCE_SECONDS)
+    return sum(progress, RestoreProgress())

@@ -42,7 +42,6 @@ class StandbyWarmUp:
     transport: MessageTransport
     liveness: DriverLiveness
     is_over: Callable[[], bool]  # whether the driver is to take over, or to end
-    pause: Callable[[float], None] = time.sleep
     program: StandbyProgram | None = None
     _model_version: int | None = None  # that was wanted when the program was made
     _refreshed_at: float = float("-inf")
@@ -66,7 +65,7 @@ class StandbyWarmUp:
         while self.pool.present < count and time.monotonic() < deadline:
             if self.locations.unschedulable() or self.is_over():
                 return
-            self.pause(POLL_SECONDS)
+            time.sleep(POLL_SECONDS)
         self.pool.start_workers(self.is_over, EXECUTOR_SECONDS)
 
     def restore(self) -> None:

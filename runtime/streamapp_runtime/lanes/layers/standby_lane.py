@@ -7,7 +7,7 @@ and the lane goes on from what the stores say of themselves. A store that anothe
 import pickle
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -23,6 +23,7 @@ from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.operators.stateless.stream_operations import Read, declared_stream
 from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer
 from streamapp_runtime.systems.connection import open_system
+from streamapp_runtime.systems.stream_system import StreamSystem
 
 FILL_RECORDS: Final = 50_000
 """So many records are read into tables at once."""
@@ -43,17 +44,6 @@ class StandbySetup:
     program: Program | None  # what fills tables; None where no table is filled
     setup: WorkerSetup
     initial_counts: Mapping[str, int]  # by side input: the partitions that its stream began with
-
-
-@dataclass(slots=True)
-class _Progress:
-    restored: int = 0
-    left: int = 0
-    size: int = 0
-
-    def add(self, more: RestoreProgress) -> None:
-        self.restored, self.left = self.restored + more.restored, self.left + more.left
-        self.size += more.size
 
 
 def filling_program(program: Program, tables: Collection[str]) -> Program | None:
@@ -85,27 +75,29 @@ def restore_standby_lane(
     It takes so many seconds at most.
     """
     tasks: list[TaskOrder] = [task for one in packed for task in pickle.loads(one)]  # noqa: S301 - the driver's own bytes
-    deadline, progress = time.monotonic() + seconds, _Progress()
-    _restore(standby.setup, tasks, deadline, progress)
-    if standby.program is not None:
-        with closing(LayerContext.open(standby.program, 0, standby.setup)) as context:
-            _Filling(context, standby.initial_counts, tasks).run(deadline, progress)
-    yield lane, RestoreProgress(progress.restored, progress.left, progress.size)
+    setup, deadline = standby.setup, time.monotonic() + seconds
+    if standby.program is None:
+        with closing(open_system(setup.connection)) as system:
+            yield lane, _restored(setup, tasks, system, deadline)
+        return
+    with closing(LayerContext.open(standby.program, 0, setup)) as context:
+        restored = _restored(setup, tasks, context.system, deadline)
+        yield lane, restored + _Filling(context, standby.initial_counts, tasks).run(deadline)
 
 
-def _restore(setup: WorkerSetup, tasks: Iterable[TaskOrder], deadline: float, progress: _Progress) -> None:
+def _restored(
+    setup: WorkerSetup, tasks: Iterable[TaskOrder], system: StreamSystem, deadline: float
+) -> RestoreProgress:
     """Replay changelogs."""
     place = Path(setup.state), setup.application_id, setup.run_id
-    stores = LaneStores(*place, setup.store_specs, begins=setup.begins)
-    with closing(open_system(setup.connection)) as system:
-        try:
-            for task in tasks if setup.store_specs else ():
-                try:
-                    progress.add(stores.settle(task, system, deadline, _leave_alone))
-                except _LEFT_TO_THE_LANE:
-                    continue
-        finally:
-            stores.release()
+    stores, progress = LaneStores(*place, setup.store_specs, begins=setup.begins), RestoreProgress()
+    try:
+        for task in tasks:
+            with suppress(*_LEFT_TO_THE_LANE):
+                progress += stores.settle(task, system, deadline, _leave_alone)
+    finally:
+        stores.release()
+    return progress
 
 
 @dataclass(slots=True)
@@ -117,25 +109,22 @@ class _Filling:
     tasks: Sequence[TaskOrder]
     contained: dict[str, dict[Partition, int]] = field(default_factory=dict)  # by task
     ends: dict[Partition, int] = field(default_factory=dict)
+    progress: RestoreProgress = field(default_factory=RestoreProgress)
 
-    def run(self, deadline: float, progress: _Progress) -> None:
+    def run(self, deadline: float) -> RestoreProgress:
         """Read until all is there, until the deadline, or as far as records can be read."""
+        stores, system = self.context.side_input_stores, self.context.system
         for task in self.tasks:
-            try:
-                stores = self.context.side_input_stores
-                self.contained[task.name] = stores.settle(task, self.context.system, _leave_alone)
-            except _LEFT_TO_THE_LANE:
-                continue
-        try:
+            with suppress(*_LEFT_TO_THE_LANE):
+                self.contained[task.name] = stores.settle(task, system, _leave_alone)
+        with suppress(*_LEFT_TO_THE_LANE):
             self._look_for_ends()
-            while (orders := self._next_orders()) and self._read(orders, progress):
+            while (orders := self._next_orders()) and self._read(orders):
                 if time.monotonic() >= deadline:
                     break
-        except _LEFT_TO_THE_LANE:
-            return
-        progress.left += sum(
-            max(self.ends[p] - at, 0) for parts in self.contained.values() for p, at in parts.items()
-        )
+            every = (place for parts in self.contained.values() for place in parts.items())
+            self.progress += RestoreProgress(left=sum(max(self.ends[p] - at, 0) for p, at in every))
+        return self.progress
 
     def _look_for_ends(self) -> None:
         every = {p for parts in self.contained.values() for p in parts}
@@ -163,7 +152,7 @@ class _Filling:
         initial_count = self.initial_counts.get(declared_stream(partition.stream), 1)
         return waits_for_older(partition, self.ends, contained, initial_count)
 
-    def _read(self, tasks: tuple[TaskOrder, ...], progress: _Progress) -> bool:
+    def _read(self, tasks: tuple[TaskOrder, ...]) -> bool:
         """Read these ranges into the tables; whether any got further."""
         lane = LaneOrder("", tasks)
         orders = Orders(0, 0, time.time_ns() // 1_000_000, (lane,))
@@ -182,8 +171,7 @@ class _Filling:
                 del self.contained[task.name]
             else:
                 self.contained[task.name] = batch.side_inputs.contained[index]
-                progress.restored += batch.rows_in[index]
-                progress.size += batch.bytes_in[index]
+                self.progress += RestoreProgress(batch.rows_in[index], size=batch.bytes_in[index])
         after = sum(at for parts in self.contained.values() for at in parts.values())
         return after > before or bool(batch.failed)
 

@@ -47,6 +47,10 @@ class RestoreProgress:
     left: int = 0
     size: int = field(default=0, compare=False)  # bytes of what was restored
 
+    def __add__(self, other: "RestoreProgress") -> "RestoreProgress":
+        """Of both together."""
+        return RestoreProgress(self.restored + other.restored, self.left + other.left, self.size + other.size)
+
 
 @dataclass(slots=True)
 class LaneStores:
@@ -69,12 +73,11 @@ class LaneStores:
         whose time is over.
         """
         checkpoint = Checkpoint.decode(order.committed) if order.committed else Checkpoint(self.run_id)
-        progress = []
+        progress = RestoreProgress()
         for spec in self.specs.values():
             opened = self._open.get((order.name, spec.name)) or self._open_store(spec, order.name, check)
-            progress.append(self._settle(opened, spec, order, checkpoint, system, deadline))
-        restored, left = sum(each.restored for each in progress), sum(each.left for each in progress)
-        return RestoreProgress(restored, left, sum(each.size for each in progress))
+            progress += self._settle(opened, spec, order, checkpoint, system, deadline)
+        return progress
 
     def store(self, task: str, name: str) -> RecordedStore:
         """A store that was settled in this batch."""
