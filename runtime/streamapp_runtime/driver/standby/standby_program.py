@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from streamapp.author.key_reliance import key_placements
 from streamapp.author.problems import proposal_problems
 from streamapp.author.proposal import Proposal
 from streamapp.jobmodel.job_model import JobModel
@@ -12,9 +11,8 @@ from streamapp.tasks.groupers.grouping_request import Assignment
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.start.app_compilation import CompiledApp, compile_app
 from streamapp_runtime.driver.start.app_context import AppContext
-from streamapp_runtime.driver.start.launch import changelog_begins
+from streamapp_runtime.driver.start.launch import reading_setup
 from streamapp_runtime.driver.start.live_world import live_world
-from streamapp_runtime.driver.start.stream_creation import uncollected_rejections
 from streamapp_runtime.driver.start.task_reads import side_partitions_by_task
 from streamapp_runtime.driver.start.user_functions import proposed
 from streamapp_runtime.expressions.spark_source import SparkSource
@@ -22,7 +20,6 @@ from streamapp_runtime.lanes.layers.standby_lane import StandbySetup, filling_pr
 from streamapp_runtime.lanes.protocol.batch_orders import SidePartition, TaskOrder
 from streamapp_runtime.lanes.task_stores.side_input_specs import side_input_store_specs
 from streamapp_runtime.lanes.task_stores.store_specs import store_specs
-from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.program.program import Program
 from streamapp_runtime.stores.store import StoreKind
 
@@ -42,7 +39,7 @@ class StandbyProgram:
 
     def setup(self, context: AppContext) -> StandbySetup:
         """What lanes need that restore stores: by the checkpoint stream as it was looked at last."""
-        app, ledger, storage = context.app, context.ledger, context.storage
+        app = context.app
         specs = {
             name: spec
             for name, spec in store_specs(app, self.program).items()
@@ -50,22 +47,8 @@ class StandbyProgram:
         }
         filled = {table.name for table in app.spec.tables if _is_filled_early(table)}
         side_specs = side_input_store_specs(app, self.program)
-        setup = WorkerSetup(
-            application_id=app.application_id,
-            run_id=ledger.run_id,
-            connection=storage.connection,
-            state=str(storage.state),
-            checkpoints=ledger.stream,
-            partitions={},
-            store_specs=specs,
-            side_input_specs={name: spec for name, spec in side_specs.items() if name in filled},
-            rejection=uncollected_rejections(app),
-            begins=changelog_begins(specs.values(), ledger.starts),
-            format_options=self.compiled.format_options,
-            placements=key_placements(self.assignment),
-            secret_sources=storage.secret_sources,
-            logging=storage.logging,
-        )
+        early_specs = {name: spec for name, spec in side_specs.items() if name in filled}
+        setup = reading_setup(context, self.compiled, self.assignment, specs, early_specs)
         initial = {name: stream.initial for name, stream in self.assignment.layout.streams.items()}
         return StandbySetup(filling_program(self.program.for_workers, filled), setup, initial)
 

@@ -25,7 +25,7 @@ from streamapp_runtime.driver.checkpoints.state_schemas import take_state_schema
 from streamapp_runtime.driver.inputs.bounded_turns import BoundedTurn, take_turn
 from streamapp_runtime.driver.inputs.broadcast_tables import BroadcastTable
 from streamapp_runtime.driver.inputs.read_scheduling import ReadOrder
-from streamapp_runtime.driver.start.app_compilation import compile_app
+from streamapp_runtime.driver.start.app_compilation import CompiledApp, compile_app
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.draft import Draft, first_draft
 from streamapp_runtime.driver.start.event_time import timekeeping_of
@@ -36,6 +36,7 @@ from streamapp_runtime.driver.start.stream_creation import (
     create_late_row_stream,
     create_written_streams,
     rejection_policies,
+    uncollected_rejections,
 )
 from streamapp_runtime.driver.start.stream_identity import verify_identities
 from streamapp_runtime.driver.start.task_reads import (
@@ -48,7 +49,7 @@ from streamapp_runtime.driver.start.task_reads import (
 )
 from streamapp_runtime.expressions.spark_source import SparkSource
 from streamapp_runtime.lanes.delivery_guarantee import delivery_guarantee_of
-from streamapp_runtime.lanes.task_stores.side_input_specs import side_input_store_specs
+from streamapp_runtime.lanes.task_stores.side_input_specs import SideInputStoreSpec, side_input_store_specs
 from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec, store_specs
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.program.program import Program
@@ -172,15 +173,9 @@ def prepare_launch(
         if app.spec.mode == "batch"
         else None
     )
-    setup = WorkerSetup(
-        application_id=app.application_id,
-        run_id=ledger.run_id,
-        connection=context.storage.connection,
-        state=str(context.storage.state),
-        checkpoints=ledger.stream,
+    setup = replace(
+        reading_setup(context, compiled, assignment, specs, side_input_specs),
         partitions=written,
-        store_specs=specs,
-        side_input_specs=side_input_specs,
         owned=OwnedStores(
             ledger.run_id,
             tasks=frozenset(assignment.layout.changelog),
@@ -189,16 +184,11 @@ def prepare_launch(
             embedded=isinstance(context.storage.connection, EmbeddedConnection),
         ),
         rejection=rejection,
-        format_options=compiled.format_options,
-        placements=key_placements(assignment),
         delivery=delivery_guarantee_of(app, specs.values()),
-        begins=changelog_begins(specs.values(), ledger.starts),
         remotes=remote_settings(app, compiled.program),
         time=timekeeping_of(app, compiled.program, partitions, ledger, turn, int(context.now() * 1000)),
         late_rows=create_late_row_stream(app, topics, system),
         show_values=context.show_values,
-        secret_sources=context.storage.secret_sources,
-        logging=context.storage.logging,
     )
     return Launch(
         context=context,
@@ -222,7 +212,34 @@ def prepare_launch(
     )
 
 
-def changelog_begins(specs: Iterable[StoreSpec], starts: Mapping[Partition, int]) -> dict[Partition, int]:
+def reading_setup(
+    context: AppContext,
+    compiled: CompiledApp,
+    assignment: Assignment,
+    specs: Mapping[str, StoreSpec],
+    side_input_specs: Mapping[str, SideInputStoreSpec],
+) -> WorkerSetup:
+    """What a worker has to know that reads records and keeps stores, and writes nothing to a stream."""
+    ledger, storage = context.ledger, context.storage
+    return WorkerSetup(
+        application_id=context.app.application_id,
+        run_id=ledger.run_id,
+        connection=storage.connection,
+        state=str(storage.state),
+        checkpoints=ledger.stream,
+        partitions={},
+        store_specs=specs,
+        side_input_specs=side_input_specs,
+        rejection=uncollected_rejections(context.app),
+        format_options=compiled.format_options,
+        placements=key_placements(assignment),
+        begins=_begins(specs.values(), ledger.starts),
+        secret_sources=storage.secret_sources,
+        logging=storage.logging,
+    )
+
+
+def _begins(specs: Iterable[StoreSpec], starts: Mapping[Partition, int]) -> dict[Partition, int]:
     """Where changelogs begin that hold entries of a run that was given up."""
     names = {spec.changelog for spec in specs}
     return {partition: at for partition, at in starts.items() if partition.stream in names}
