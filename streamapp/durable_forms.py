@@ -92,6 +92,13 @@ TERMINATION: Final = DurableForm(
     "the operator",
     f"It has no number: fields are added, and a missing one has its default. {_OPERATOR_FIRST}",
 )
+SILENT_DRIVER: Final = DurableForm(
+    "word of a standby driver",
+    1,
+    "annotation of the report's ConfigMap",
+    "the operator",
+    f"It has no number: a value that names no two pods says nothing. {_OPERATOR_FIRST}",
+)
 METADATA_FILE: Final = DurableForm(
     "metadata file",
     1,
@@ -158,6 +165,7 @@ DURABLE_FORMS: Final = (
     PACKED_LIST,
     MESSAGE,
     TERMINATION,
+    SILENT_DRIVER,
     METADATA_FILE,
     LOCALITY,
     STORE_HISTORY,

@@ -27,7 +27,7 @@ EVERY_FORM = [form for listing in LISTS.values() for form in listing.DURABLE_FOR
 NUMBERED = re.compile(r"(^|_)(FORMAT|FORM|VERSION)$")
 UNNUMBERED = {
     "TERMINATION", "UNSYNCED_FILE", "LOCATION_FILE", "LOCK_HOLDER", "OWNED_STORES", "DRIVER_REFUSAL",
-    "APP_REVISION",
+    "APP_REVISION", "SILENT_DRIVER",
 }  # fmt: skip
 """The forms without a number: their readers take what they know, and nothing depends on more."""
 DRIVER_ENTRIES = [entry for entry in CHECKPOINT_ENTRIES if entry is not LAYOUT]

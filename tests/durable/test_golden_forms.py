@@ -38,6 +38,7 @@ from streamapp.protocol.accepted_app import AcceptedApp, decode_accepted, encode
 from streamapp.protocol.driver_report import DriverState, ExecutorBinding, Report
 from streamapp.protocol.packed_lists import text_to_bytes, unpack_rows
 from streamapp.protocol.report_codec import decode_report
+from streamapp.protocol.silent_driver import SILENT_DRIVER, SilentDriver, silent_driver_of
 from streamapp.protocol.store_history_codec import unpack_store_history
 from streamapp.protocol.termination import ExitCode, Termination, termination_of
 from streamapp.protocol.wanted_state import WantedState, decode_wanted
@@ -499,6 +500,14 @@ GOLDEN_FORMS = [
         PodShape({"spec": {}}, {"spec": {}}, {"spark.ui.enabled": "false"}),
         read_pod_shape,
         PodShape.files,
+    ),
+    GoldenForm(
+        app_forms.SILENT_DRIVER,
+        1,
+        "views-driver-2/views-driver-3",
+        SilentDriver("views-driver-2", "views-driver-3"),
+        lambda text: silent_driver_of({SILENT_DRIVER: text}),
+        SilentDriver.annotation,
     ),
     GoldenForm(
         operator_forms.DRIVER_REFUSAL,

@@ -15,6 +15,7 @@ from streamapp.jobmodel.unreadable_data import UnreadableError
 from streamapp.protocol.accepted_app import AcceptedApp, decode_accepted
 from streamapp.protocol.log_settings import LogSettings
 from streamapp.protocol.message_names import PAGE_PORT, STATE_ACCESS_VARIABLE, TERMINATION
+from streamapp.protocol.silent_driver import SILENT_DRIVER, STANDBY_MANAGER, SilentDriver
 from streamapp.protocol.termination import ExitCode
 from streamapp.spec.problem import Problem
 from streamapp_runtime.cli.run_process.run_attempt import run_to_end
@@ -23,9 +24,13 @@ from streamapp_runtime.cli.run_process.run_end import RunEnd
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
+    from streamapp_runtime.driver.executors.executor_locations import Pods
+    from streamapp_runtime.driver.modes.pod_environment import PodEnvironment
     from streamapp_runtime.driver.page.page_recorder import PageRecorder
     from streamapp_runtime.driver.reporting.run_messages import RunMessage
+    from streamapp_runtime.driver.standby.driver_watch import DriverWatch
     from streamapp_runtime.driver.state_queries.state_queries import StateQueries
+    from streamapp_runtime.transport.kubernetes_api import KubernetesApi
 
 
 @click.command(short_help="Run an accepted app under the operator, in the driver's pod.")
@@ -120,6 +125,7 @@ def _run_managed(metrics_port: int, page_port: int, *, standby: bool, early_exec
     liveness = DriverLiveness(time.monotonic, warming_up=standby)
     transport = ConfigMapTransport(api, environment.wanted, environment.report, progress.trouble, redacted)
     transport.begin()
+    drivers = partial(api.pods, environment.drivers)
     mode = Managed(
         accepted,
         environment,
@@ -128,10 +134,10 @@ def _run_managed(metrics_port: int, page_port: int, *, standby: bool, early_exec
         standby=standby,
         early_executors=early_executors,
         liveness=liveness,
+        driver_watch=_driver_watch(api, environment, drivers, metrics_port) if standby else None,
     )
     # An app with an embedded log is opened by one driver, which the next one waits for.
     hands_over = bool(environment.drivers) and not is_embedded(accepted.app)
-    drivers = partial(api.pods, environment.drivers)
     hand_over = HandOver(drivers, environment.incarnation, environment.grace_seconds) if hands_over else None
     spec = accepted.app.spec
     recorder = PageRecorder(time.monotonic, time.time, spec.page.show_values) if spec.page.enabled else None
@@ -156,6 +162,19 @@ def _run_managed(metrics_port: int, page_port: int, *, standby: bool, early_exec
         )
     transport.close()
     return run_end.redacted(redacted)
+
+
+def _driver_watch(
+    api: "KubernetesApi", environment: "PodEnvironment", drivers: "Pods", port: int
+) -> "DriverWatch":
+    """The watch of the other driver, whose port is that of this one."""
+    from streamapp_runtime.driver.standby.driver_watch import DriverWatch
+
+    def tell(driver: str) -> None:
+        annotation = SilentDriver(driver, environment.pod).annotation() if driver else None
+        api.annotate(environment.report, {SILENT_DRIVER: annotation}, STANDBY_MANAGER)
+
+    return DriverWatch(drivers, environment.incarnation, port, tell)
 
 
 @contextmanager

@@ -53,6 +53,13 @@ class KubernetesApi:
         with self._request("PATCH", self._path(name), REQUEST_SECONDS, body) as answer:
             answer.read()
 
+    def annotate(self, name: str, annotations: Mapping[str, str | None], manager: str) -> None:
+        """Give a ConfigMap these annotations, or take those of None away, as a field manager of this name."""
+        body = json.dumps({"metadata": {"annotations": dict(annotations)}}).encode()
+        path = f"{self._path(name)}?fieldManager={quote(manager)}"
+        with self._request("PATCH", path, REQUEST_SECONDS, body) as answer:
+            answer.read()
+
     def changes(self, name: str, version: str) -> Iterator[dict[str, Any]]:
         """A ConfigMap each time that it changes, until the watch is over."""
         query = f"watch=true&fieldSelector=metadata.name%3D{quote(name)}&resourceVersion={quote(version)}"

@@ -235,6 +235,12 @@ FAULTS: Mapping[str, Fault] = {
     "the driver is killed, with driver.standbyExecutors": Fault(
         kill_driver, 30, 30, partial(keep_standby, executors=True)
     ),
+    "the driver hangs, with driver.standbyExecutors": Fault(
+        stop_driver, 40, 40, partial(keep_standby, executors=True)
+    ),
+    "the node of the driver loses its power, with driver.standbyExecutors": Fault(
+        kill_node_of_driver, 60, 60, partial(keep_standby, executors=True)
+    ),
 }
 
 

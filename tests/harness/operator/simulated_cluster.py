@@ -7,6 +7,7 @@ from streamapp.protocol.accepted_app import decode_accepted
 from streamapp.protocol.driver_report import DriverState, ExecutorBinding, Report
 from streamapp.protocol.message_names import INCARNATION
 from streamapp.protocol.report_codec import decode_report, encode_report
+from streamapp.protocol.silent_driver import SILENT_DRIVER, STANDBY_MANAGER, SilentDriver
 from streamapp.protocol.wanted_state import decode_wanted
 from streamapp_operator.reconciler.facts.timestamps import format_timestamp
 from tests.harness.api_server.api_server import ApiServer
@@ -175,6 +176,14 @@ class Hands:
         text = encode_report(Report(state, driver=driver, spec_hash=desired.spec_hash, **told))
         path = self._path("configmaps", f"{name}-report")
         self.server.ask("PATCH", path, {"data": {message_names.REPORT: text}}, "application/merge-patch+json")
+
+    def annotate_report(self, silent_driver: SilentDriver, name: str = "app") -> None:
+        """A standby says that the driver does not answer."""
+        path = f"{self._path('configmaps', f'{name}-report')}?fieldManager={STANDBY_MANAGER}"
+        annotations = {SILENT_DRIVER: silent_driver.annotation()}
+        self.server.ask(
+            "PATCH", path, {"metadata": {"annotations": annotations}}, "application/merge-patch+json"
+        )
 
     def reported(self, name: str = "app") -> Report:
         return decode_report(self.config_map(f"{name}-report")["data"][message_names.REPORT])

@@ -5,12 +5,14 @@ A thousand apps with their pods and ConfigMaps have to fit into little memory.
 
 from typing import Any
 
+from streamapp.protocol.silent_driver import STANDBY_MANAGER
 from streamapp_operator.controller.client.api_cluster_client import FIELD_MANAGER
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, CONTROLLER_REVISION, ResourceKind
 
 MAX_CACHED_DATA = 8192
 """A ConfigMap with more characters is cached without its data; a reconcile reads the data when needed."""
+_NO_AUTHORS = {FIELD_MANAGER, STANDBY_MANAGER}
 _LAST_APPLIED_ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
 
 
@@ -35,13 +37,16 @@ def cached_fields(kind: ResourceKind, manifest: Manifest) -> Manifest:
 
 
 def foreign_write_time(manifest: Manifest) -> str:
-    """When somebody else than the operator last wrote to an object; empty where nobody did."""
+    """When somebody else than the operator last wrote to an object; empty where nobody did.
+
+    What a standby says beside a report does not make that report newer.
+    """
     return str(_last_foreign_write(manifest).get("time", ""))
 
 
 def _last_foreign_write(manifest: Manifest) -> dict[str, Any]:
     """The manager and the time of that write."""
     writes: list[Manifest] = manifest["metadata"].get("managedFields") or []
-    foreign = [write for write in writes if write.get("time") and write.get("manager") != FIELD_MANAGER]
+    foreign = [write for write in writes if write.get("time") and write.get("manager") not in _NO_AUTHORS]
     last = max(foreign, key=lambda write: str(write["time"]), default={})
     return {name: last[name] for name in ("manager", "time") if name in last}

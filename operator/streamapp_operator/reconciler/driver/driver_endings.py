@@ -108,9 +108,13 @@ def _ended_pod(history: DriverHistory, pod: PodState, now: float) -> EndedDriver
 
 
 def _hung_driver(history: DriverHistory, pod: PodState, ended_at: float) -> EndedDriver:
-    seconds = "" if pod.hung_seconds is None else f" for {pod.hung_seconds:.0f} s"
-    message = f"it had made no progress{seconds}, and was ended"
+    message = _hung_message(pod.hung_seconds)
     return _ended_driver(history, DriverOutcome.LOST, ConditionReason.NO_PROGRESS, message, ended_at)
+
+
+def _hung_message(seconds: float | None) -> str:
+    duration = "" if seconds is None else f" for {seconds:.0f} s"
+    return f"it had made no progress{duration}, and was ended"
 
 
 def _ended_at(history: DriverHistory, pod: PodState, now: float) -> float:
@@ -127,7 +131,9 @@ def _seconds_run(history: DriverHistory, pod: PodState) -> float:
 def _vanished_driver(history: DriverHistory, now: float) -> EndedDriver:
     if history.stopping:
         outcome = DriverOutcome.LOST if history.stopping in _LOST else DriverOutcome.STOPPED
-        return _ended_driver(history, outcome, history.stopping, "its pod no longer exists", now)
+        is_hung = history.stopping == ConditionReason.NO_PROGRESS
+        message = _hung_message(None) if is_hung else "its pod no longer exists"
+        return _ended_driver(history, outcome, history.stopping, message, now)
     return _ended_driver(
         history, DriverOutcome.DISPLACED, ConditionReason.DELETED, "its pod no longer exists", now
     )

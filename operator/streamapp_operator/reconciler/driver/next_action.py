@@ -30,12 +30,17 @@ from streamapp_operator.reconciler.facts.pod_state import (
 )
 
 HUNG_SECONDS = 15.0
-"""A driver that is silent for so long is replaced. It is silent once it has said nothing for nine seconds.
+"""A driver that is silent for so long is replaced, and earlier once its successor is ready.
 
-Its kubelet ends it a minute after its last answer as well, but leaves it the grace period of its pod.
+It is silent once three questions of its kubelet or of its standby had no good answer, which takes six to
+twelve seconds. Its kubelet ends it a minute after its last answer as well, but leaves it the grace period of
+its pod.
 """
 HUNG_GRACE_SECONDS = 1
-"""Within so long a driver that hangs has to end. It will not, and is killed then."""
+"""Within so long a driver that hangs has to end. It will not, and is killed then.
+
+One that only its standby finds silent gets no time: its node may be lost, and would confirm no end.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +70,7 @@ class ObservedPods:
     lost_after: float
     driver_works: bool = False  # whether the driver has reported batches
     silent_since: Mapping[str, float] = field(default_factory=dict)
-    """By uid of a driver: since when its container is seen to fail probes that it passed before."""
+    """By uid of a driver that fails probes, or does not answer its standby: since when that is seen."""
 
 
 def next_action(
@@ -80,13 +85,17 @@ def next_action(
 ) -> DriverAction:
     """The one action to take; afterwards the pods are observed again.
 
-    A successor that is ready takes over at once after a first failure.
+    A successor that is ready takes over at once after a first failure, and from a driver that hangs.
     """
     live_drivers = [pod for pod in observed.drivers if pod.life is not PodLifecycle.ENDED]
     if action := _stop_extra_driver(live_drivers):
         return action
     if driver := live_driver(observed.drivers):
-        return _with_driver(driver, desired, observed, waits_for_successor=waits_for_successor)
+        return _with_driver(
+            *(driver, desired, observed),
+            waits_for_successor=waits_for_successor,
+            successor_is_ready=successor_is_ready,
+        )
     if observed.executors:
         return _without_driver(observed)
     if not desired.run:
@@ -127,18 +136,25 @@ def _stop_extra_driver(live_drivers: list[PodState]) -> DriverAction | None:
 
 
 def _with_driver(
-    pod: PodState, desired: DesiredDriver, observed: ObservedPods, *, waits_for_successor: bool
+    pod: PodState,
+    desired: DesiredDriver,
+    observed: ObservedPods,
+    *,
+    waits_for_successor: bool,
+    successor_is_ready: bool,
 ) -> DriverAction:
     seconds_left = seconds_until_lost(pod, observed)
     if seconds_left == 0.0:
         return StopDriver(pod, ConditionReason.NODE_LOST, grace_seconds=0)
     if pod.life is PodLifecycle.LEAVING:
         return AwaitPods(f"driver {pod.name} is ending", _recheck_seconds(seconds_left))
+    hung_in = seconds_until_hung(pod, observed)
+    is_hung = hung_in is not None and (hung_in == 0 or successor_is_ready)
+    if desired.run and is_hung:
+        grace_seconds = 0 if pod.silent_since is None else HUNG_GRACE_SECONDS
+        return StopDriver(pod, ConditionReason.NO_PROGRESS, grace_seconds)
     if not desired.run or (desired.stop_reason and not waits_for_successor):
         return StopDriver(pod, desired.stop_reason)
-    hung_in = seconds_until_hung(pod, observed)
-    if hung_in == 0.0:
-        return StopDriver(pod, ConditionReason.NO_PROGRESS, grace_seconds=HUNG_GRACE_SECONDS)
     seconds = seconds_left if hung_in is None else hung_in
     return KeepDriver(pod, None if seconds is None else _recheck_seconds(seconds))
 

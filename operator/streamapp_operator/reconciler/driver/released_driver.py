@@ -57,8 +57,8 @@ def _has_released(driver: PodState, facts: Facts) -> bool:
 
 
 def _without_executors_of_failed(facts: Facts) -> Facts:
-    failed = {pod.uid for pod in facts.drivers}
-    return replace(facts, executors=tuple(pod for pod in facts.executors if pod.owner_pod not in failed))
+    """The facts without executors that a driver owned. No driver is left, though a pod of one may be gone."""
+    return replace(facts, executors=tuple(pod for pod in facts.executors if not pod.owner_pod))
 
 
 def _keeps_standby_executors(facts: Facts) -> bool:

@@ -10,6 +10,7 @@ from streamapp.protocol import message_names
 from streamapp.protocol.driver_report import Report
 from streamapp.protocol.message_names import INCARNATION
 from streamapp.protocol.report_codec import decode_report
+from streamapp.protocol.silent_driver import SilentDriver, silent_driver_of
 from streamapp.protocol.wanted_state import decode_wanted
 from streamapp_operator.controller.client.labels import ROLE_LABEL
 from streamapp_operator.controller.client.manifest import Manifest
@@ -37,6 +38,7 @@ class DecodedConfigMaps:
     has_report: bool
     locality: Manifest | None
     reported_at: float | None  # when the driver last wrote its report
+    silent_driver: SilentDriver | None  # what a standby says of the driver
 
 
 async def decode_config_maps(
@@ -63,6 +65,7 @@ async def decode_config_maps(
         has_report=report is not None,
         locality=await _with_data(context, locality) if locality else None,
         reported_at=parse_timestamp(foreign_write_time(report)) if report else None,
+        silent_driver=silent_driver_of(report["metadata"].get("annotations") or {}) if report else None,
     )
 
 

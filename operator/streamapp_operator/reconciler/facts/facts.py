@@ -91,7 +91,8 @@ class Facts:
     executors: tuple[PodState, ...] = ()  # but those of successors, which have no tasks yet
     nodes: Mapping[str, NodeState] = field(default_factory=dict)
     silent_since: Mapping[str, float] = field(default_factory=dict)
-    """By uid of a driver whose container fails probes that it passed before: since when that is seen."""
+    """By uid of a driver that fails probes which it passed before, or does not answer its standby: since when
+    that is seen."""
     generations: tuple[AcceptedGeneration, ...] = ()  # in ascending order
     unreadable_config_maps: tuple[str, ...] = ()  # names of the app's ConfigMaps that cannot be decoded
     desired: DesiredModel | None = None

@@ -8,6 +8,7 @@ from streamapp.author.app_streams import is_embedded
 from streamapp.placement.locations.location_providers import parse_location_provider
 from streamapp.placement.locations.pod_facts import EXECUTOR_ID, pod_facts
 from streamapp.protocol.driver_report import Report
+from streamapp.protocol.silent_driver import SilentDriver
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.serialization import as_data
@@ -92,7 +93,7 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
         successors=successors,
         executors=executors,
         nodes=nodes,
-        silent_since=_silent_since(context, drivers),
+        silent_since=_silent_since(context, drivers, successors, decoded.silent_driver),
         generations=decoded.generations,
         unreadable_config_maps=decoded.unreadable,
         desired=decoded.desired,
@@ -234,11 +235,19 @@ def _target(newest: NewestGeneration, decoded: DecodedConfigMaps) -> StreamApp |
     return in_force.accepted.app if in_force else newest.app
 
 
-def _silent_since(context: ReconcileContext, drivers: Iterable[PodState]) -> dict[str, float]:
+def _silent_since(
+    context: ReconcileContext,
+    drivers: Iterable[PodState],
+    successors: Iterable[PodState],
+    silent_driver: SilentDriver | None,
+) -> dict[str, float]:
+    """The drivers that their kubelets or their ready standby call silent. One that has ended has no word."""
+    witnesses = {pod.name for pod in successors if pod.ready and pod.life is PodLifecycle.LIVING}
+    unanswering = silent_driver.driver if silent_driver and silent_driver.standby in witnesses else ""
     return {
         pod.uid: context.silent_drivers.get((pod.uid, pod.silent_since), context.clock)
         for pod in drivers
-        if pod.life is PodLifecycle.LIVING and pod.silent_since is not None
+        if pod.life is PodLifecycle.LIVING and (pod.silent_since is not None or pod.name == unanswering)
     }
 
 

@@ -27,6 +27,7 @@ from streamapp_operator.reconciler.pods.system_secrets import secret_volumes
 from streamapp_operator.reconciler.pods.template_merge import (
     merge_template,
     name_resolution,
+    node_spread,
     node_tolerations,
 )
 
@@ -79,6 +80,9 @@ def driver_template(app: StreamApp, installation: Installation) -> dict[str, Any
             "volumes": [*state.volumes, *code_volumes, *secrets],
         },
     }
+    if app.spec.driver.standby:  # a node that is lost takes one of the two
+        selector = role_selector(name, ObjectRole.DRIVER)
+        template["spec"]["topologySpreadConstraints"] = node_spread(user_template, selector)
     if state.init_containers:
         template["spec"]["initContainers"] = list(state.init_containers)
     if secrets_to_pull := runtime_image.pull_secrets(app, installation):

@@ -18,6 +18,7 @@ from streamapp_operator.reconciler.pods.system_secrets import secret_volumes
 from streamapp_operator.reconciler.pods.template_merge import (
     merge_template,
     name_resolution,
+    node_spread,
     node_tolerations,
 )
 
@@ -25,11 +26,15 @@ EXECUTOR_CONTAINER = "spark-kubernetes-executor"
 
 
 def executor_template(app: StreamApp, installation: Installation) -> dict[str, Any]:
-    """The executor pod without name, image and size, which Spark sets."""
+    """The executor pod without name, image and size, which Spark sets.
+
+    Executors are spread over nodes, so that the loss of one node costs few processors.
+    """
     image = runtime_image.runtime_image(app, installation)
     state = state_volume(app, image)
     code_volumes, code_mounts = code_volume(app)
     secrets, secret_mounts = secret_volumes(app)
+    selector = role_selector(app.metadata.name, ObjectRole.EXECUTOR)
     template: dict[str, Any] = {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -41,6 +46,7 @@ def executor_template(app: StreamApp, installation: Installation) -> dict[str, A
             "securityContext": pod_security(),
             "dnsConfig": name_resolution(app.spec.executor.template),
             "tolerations": node_tolerations(app.spec.executor.template),
+            "topologySpreadConstraints": node_spread(app.spec.executor.template, selector),
             "containers": [
                 {
                     "name": EXECUTOR_CONTAINER,
@@ -54,20 +60,7 @@ def executor_template(app: StreamApp, installation: Installation) -> dict[str, A
             "volumes": [*state.volumes, *code_volumes, *secrets],
         },
     }
-    user_template = app.spec.executor.template
-    if "topologySpreadConstraints" not in (user_template.get("spec") or {}):
-        template["spec"]["topologySpreadConstraints"] = [_spread(app.metadata.name)]
-    return _without_empty(merge_template(user_template, template))
-
-
-def _spread(name: str) -> dict[str, Any]:
-    """Spreads executors over nodes, so that the loss of one node costs few processors."""
-    return {
-        "maxSkew": 1,
-        "topologyKey": "kubernetes.io/hostname",
-        "whenUnsatisfiable": "ScheduleAnyway",
-        "labelSelector": {"matchLabels": role_selector(name, ObjectRole.EXECUTOR)},
-    }
+    return _without_empty(merge_template(app.spec.executor.template, template))
 
 
 def _without_empty(template: dict[str, Any]) -> dict[str, Any]:

@@ -81,3 +81,18 @@ def node_tolerations(user_template: Mapping[str, Any]) -> list[Any]:
         for taint in _TAINTS
         if taint not in tolerated
     ]
+
+
+def node_spread(user_template: Mapping[str, Any], selector: Mapping[str, str]) -> list[Any]:
+    """How the pods that a selector selects are spread: as the user's template says, else over nodes."""
+    user_constraints = (user_template.get("spec") or {}).get("topologySpreadConstraints")
+    if user_constraints is not None:
+        return list(user_constraints)
+    return [
+        {
+            "maxSkew": 1,
+            "topologyKey": "kubernetes.io/hostname",
+            "whenUnsatisfiable": "ScheduleAnyway",
+            "labelSelector": {"matchLabels": dict(selector)},
+        }
+    ]

@@ -76,7 +76,7 @@ REASON_TEXTS: Mapping[ConditionReason, str] = {
     ConditionReason.DELETED: "The driver's pod was deleted.",
     ConditionReason.NO_PROGRESS: (
         "The driver is stopped or hangs, or its node does not answer; the message says which. A driver that "
-        "hangs is replaced after 15 seconds."
+        "hangs is replaced after 15 seconds at the latest."
     ),
     ConditionReason.NODE_LOST: "The driver's node was deleted, or did not answer for `driver.lostTimeout`.",
     ConditionReason.SUPERSEDED: "There was a second driver; the newest one stays.",

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Final
 from uuid import uuid4
@@ -42,6 +43,7 @@ from streamapp_runtime.driver.modes.wanted_model import launch_wanted
 from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
 from streamapp_runtime.driver.reporting.start_clock import StartClock
 from streamapp_runtime.driver.spark.spark_session import open_configured_session
+from streamapp_runtime.driver.standby.driver_watch import DriverWatch
 from streamapp_runtime.driver.standby.standby_program import StandbyProgram
 from streamapp_runtime.driver.standby.standby_warm_up import StandbyWarmUp
 from streamapp_runtime.driver.start.app_context import AppContext
@@ -79,6 +81,7 @@ class Managed:
     limits: RunLimits = field(default_factory=RunLimits)  # none: it runs until it is stopped
     standby: bool = False  # whether it waits until it is to take over from another driver
     early_executors: bool = False  # whether its executors start while it waits
+    driver_watch: DriverWatch | None = None  # what a standby watches the other driver with
     liveness: DriverLiveness = field(default_factory=lambda: DriverLiveness(time.monotonic))
     start_clock: StartClock = field(default_factory=StartClock)
     locations: ExecutorLocations = field(init=False, default=no_locations)
@@ -236,12 +239,13 @@ class Managed:
             warm_up.restore()
         self.liveness.stand_by()
         self.start_clock.note(StartStep.STANDBY)
-        while not self._is_to_take_over():
-            if stop.is_set():
-                raise StoppedError
-            if keeps_stores:
-                warm_up.refresh()
-            stop.wait(TAKE_OVER_POLL_SECONDS)
+        with self.driver_watch.going_on() if self.driver_watch else nullcontext():
+            while not self._is_to_take_over():
+                if stop.is_set():
+                    raise StoppedError
+                if keeps_stores:
+                    warm_up.refresh()
+                stop.wait(TAKE_OVER_POLL_SECONDS)
         self.liveness.take_over()
         self.start_clock.note(StartStep.TAKE_OVER)
         self._report_begin()

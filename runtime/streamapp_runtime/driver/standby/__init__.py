@@ -1,4 +1,4 @@
 """The hand-over to the next driver: what it gets ready, and how long the last one waits for it.
 
-Restores and compiles; takes nothing over, and runs no batch.
+Restores and compiles, and watches the driver that works; takes nothing over, and runs no batch.
 """

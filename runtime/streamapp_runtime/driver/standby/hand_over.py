@@ -46,7 +46,7 @@ class HandOver:
         deadline = begin + GRACE_SHARE * self.grace_seconds
         while self.clock() < deadline:
             try:
-                successors = [pod for pod in self.drivers() if _incarnation(pod) > self.incarnation]
+                successors = [pod for pod in self.drivers() if incarnation_of(pod) > self.incarnation]
             except API_ERRORS:  # the app is gone with its rights, or nobody can say whether one comes
                 break
             if not successors and self.clock() - begin >= CREATION_SECONDS:
@@ -57,6 +57,7 @@ class HandOver:
         self._over = True
 
 
-def _incarnation(pod: Mapping[str, Any]) -> int:
+def incarnation_of(pod: Mapping[str, Any]) -> int:
+    """The number of a driver, by its pod's label; 0 for a pod without one."""
     label = (pod["metadata"].get("labels") or {}).get(INCARNATION, "")
     return int(label) if label.isdecimal() else 0

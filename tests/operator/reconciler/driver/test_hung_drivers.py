@@ -1,9 +1,13 @@
 """A driver that makes no progress is told of while it hangs, and followed by the next when it was ended."""
 
 import json
+import time
 
 import pytest
 
+from streamapp.protocol.message_names import INCARNATION
+from streamapp.protocol.silent_driver import SilentDriver
+from streamapp_operator.controller.watch.cached_fields import foreign_write_time
 from streamapp_operator.reconciler.driver.next_action import HUNG_GRACE_SECONDS, HUNG_SECONDS
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
@@ -18,8 +22,9 @@ def running(sim: OperatorSim) -> OperatorSim:
 
 
 def _silent(sim: OperatorSim) -> None:
+    """The driver hangs, and its successor is not ready yet."""
     sim.silence()
-    sim.settle()
+    sim.settle(warms_up=False)
 
 
 def test_an_app_whose_driver_hangs_is_not_known_to_be_ready(running: OperatorSim) -> None:
@@ -59,7 +64,7 @@ def test_a_hung_driver_has_a_successor_and_is_ended_once_it_was_silent_for_long(
     _silent(running)
     assert [pod["metadata"]["name"] for pod in running.successors()] == ["app-driver-2"]
     running.pass_time(HUNG_SECONDS - 1)
-    running.settle()
+    running.settle(warms_up=False)
     assert "deletionTimestamp" not in running.driver()["metadata"]
     running.pass_time(1)
     running.settle()
@@ -74,6 +79,75 @@ def test_a_hung_driver_has_a_successor_and_is_ended_once_it_was_silent_for_long(
     driver = running.status()["driver"]
     assert (driver["lastEnding"]["outcome"], driver["lastEnding"]["reason"]) == ("lost", "NoProgress")
     assert (driver["failures"], running.status()["restarts"]) == (0, 1)
+
+
+def test_a_hung_driver_is_replaced_as_soon_as_its_successor_is_ready(running: OperatorSim) -> None:
+    _silent(running)
+    running.warm_up()
+    running.settle()
+    metadata = running.pod("app-driver-1")["metadata"]
+    assert metadata["deletionGracePeriodSeconds"] == HUNG_GRACE_SECONDS
+
+
+@pytest.fixture
+def guarded(sim: OperatorSim) -> OperatorSim:
+    """A simulation of an app whose standby has executors, and whose driver's kubelet says nothing."""
+    sim.bring_up(join(driver={"standby": True, "standbyExecutors": True}))
+    for driver in ("app-driver-1", "app-driver-2"):
+        sim.executor(1, driver=driver)
+    sim.pass_time(600)
+    sim.settle()
+    return sim
+
+
+def test_a_driver_that_does_not_answer_its_standby_is_replaced_at_once(guarded: OperatorSim) -> None:
+    """No kubelet confirms the end of its pod or of its executors."""
+    guarded.annotate_report(SilentDriver("app-driver-1", "app-driver-2"))
+    guarded.settle()
+    assert "app-driver-1" not in guarded.names("pods")
+    assert guarded.driver()["metadata"]["name"] == "app-driver-2"
+    assert guarded.config_map("app-job-model")["metadata"]["annotations"][INCARNATION] == "2"
+    driver = guarded.status()["driver"]
+    assert (driver["lastEnding"]["outcome"], driver["lastEnding"]["reason"]) == ("lost", "NoProgress")
+    assert driver["lastEnding"]["message"] == "it had made no progress, and was ended"
+    assert (driver["failures"], guarded.status()["restarts"]) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        SilentDriver("app-driver-1", "app-driver-3"),  # that standby does not exist
+        SilentDriver("app-driver-2", "app-driver-2"),  # that driver does not work
+        SilentDriver("app-driver-1", "app-driver-1"),
+    ],
+)
+def test_nobody_else_is_believed(guarded: OperatorSim, told: SilentDriver) -> None:
+    guarded.annotate_report(told)
+    guarded.settle()
+    assert guarded.driver()["metadata"]["name"] == "app-driver-1"
+    assert guarded.says("Ready") == ("True", "Running")
+
+
+def test_a_standby_that_is_not_ready_is_not_believed(guarded: OperatorSim) -> None:
+    guarded.silence("app-driver-2")
+    guarded.annotate_report(SilentDriver("app-driver-1", "app-driver-2"))
+    guarded.settle()
+    assert guarded.driver()["metadata"]["name"] == "app-driver-1"
+
+
+def test_a_suspended_app_has_no_driver_to_replace(guarded: OperatorSim) -> None:
+    guarded.edit(suspend=True)
+    guarded.annotate_report(SilentDriver("app-driver-1", "app-driver-2"))
+    guarded.settle()
+    assert "deletionTimestamp" in guarded.pod("app-driver-1")["metadata"]
+    assert guarded.says("Ready") == ("False", "DriverEnding")
+
+
+def test_the_word_of_a_standby_does_not_make_a_report_newer(guarded: OperatorSim) -> None:
+    before = foreign_write_time(guarded.config_map("app-report"))
+    time.sleep(1.1)  # the API server writes seconds
+    guarded.annotate_report(SilentDriver("app-driver-0", "app-driver-2"))
+    assert foreign_write_time(guarded.config_map("app-report")) == before
 
 
 def test_a_driver_that_comes_to_itself_goes_on_and_its_successor_is_taken_away(running: OperatorSim) -> None:
@@ -92,9 +166,9 @@ def test_an_operator_that_begins_meanwhile_gives_a_silent_driver_the_same_time(r
     _silent(running)
     running.pass_time(HUNG_SECONDS - 1)
     running.restart()
-    running.settle()
+    running.settle(warms_up=False)
     running.pass_time(HUNG_SECONDS - 1)
-    running.settle()
+    running.settle(warms_up=False)
     assert "deletionTimestamp" not in running.driver()["metadata"]
     running.pass_time(1)
     running.settle()

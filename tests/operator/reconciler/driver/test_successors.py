@@ -291,6 +291,32 @@ def test_an_app_with_a_standby_always_has_a_driver_that_can_take_over(sim: Opera
     assert [_name(pod) for pod in sim.successors()] == ["app-driver-3"]
 
 
+def test_a_driver_and_its_standby_are_spread_over_nodes(sim: OperatorSim) -> None:
+    sim.bring_up(join(driver={"standby": True}))
+    for pod in (sim.driver(), *sim.successors()):
+        (constraint,) = pod["spec"]["topologySpreadConstraints"]
+        assert constraint["topologyKey"] == "kubernetes.io/hostname"
+        assert constraint["whenUnsatisfiable"] == "ScheduleAnyway"
+        assert constraint["labelSelector"]["matchLabels"].items() <= pod["metadata"]["labels"].items()
+
+
+def test_they_are_spread_as_the_template_of_the_app_says(sim: OperatorSim) -> None:
+    own = {
+        "maxSkew": 1,
+        "topologyKey": "topology.kubernetes.io/zone",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"streamapp.dev/app": "app"}},
+    }
+    template = {"spec": {"topologySpreadConstraints": [own]}}
+    sim.bring_up(join(driver={"standby": True, "template": template}))
+    for pod in (sim.driver(), *sim.successors()):
+        assert pod["spec"]["topologySpreadConstraints"] == [own]
+
+
+def test_a_driver_without_a_standby_is_not_spread(running: OperatorSim) -> None:
+    assert "topologySpreadConstraints" not in running.driver()["spec"]
+
+
 def test_a_standby_with_executors_takes_over_without_waiting_for_those_of_a_driver_that_failed(
     sim: OperatorSim,
 ) -> None:
