@@ -132,6 +132,10 @@ class InProcessHosts:
         """All of them, at once."""
         return tuple(processors)
 
+    def has_had(self, count: int) -> bool:
+        """They are there with this process."""
+        return True
+
     def cannot_come(self, processors: Sequence[str]) -> bool:
         """No scheduler keeps a processor away."""
         return False

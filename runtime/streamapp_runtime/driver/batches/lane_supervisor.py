@@ -102,14 +102,17 @@ class LaneSupervisor:
 
     def assign(self) -> None:
         """Assign tasks to the processors that are there, those of lost ones too when it is time."""
-        settings = self.run.settings
-        seconds = 0.0  # for processors that are missing already
-        if self.assignment.complete:
-            bound_before = bool(self.executors.bound)
-            seconds = (
-                min(GRACE_SECONDS, settings.rebalance_delay) if bound_before else settings.executor_start
-            )
-        lanes = self.assignment.lanes(self.executors.wait_for(tuple(self.run.launch.lanes), seconds))
+        settings, processors = self.run.settings, tuple(self.run.launch.lanes)
+        if not self.assignment.complete:  # the others do not wait for processors that are missing already
+            seconds = 0.0
+        elif self.executors.bound:
+            seconds = min(GRACE_SECONDS, settings.rebalance_delay)
+        elif self.executors.has_had(len(processors)) and self.executors.present(processors):
+            # All stood by, and one that is missing has been lost since.
+            seconds = 0.0 if self.independent else min(GRACE_SECONDS, settings.rebalance_delay)
+        else:
+            seconds = settings.executor_start
+        lanes = self.assignment.lanes(self.executors.wait_for(processors, seconds))
         self._checked = time.monotonic()
         if lanes == self.lanes:
             return

@@ -96,6 +96,10 @@ class LaneExecutors:
             raise ExecutorsMissingError(f"none of {len(processors)} executors came within {seconds:g} s")
         return present
 
+    def has_had(self, count: int) -> bool:
+        """Whether so many executors had their workers before the first lane was bound, as with a standby."""
+        return len(session_lanes(self.session.context).identities) >= count
+
     def cannot_come(self, processors: Sequence[str]) -> bool:
         """Whether there are executors, and no node has room for any of those that are missing."""
         present, wanted = len(self.present(processors)), len(processors)

@@ -37,6 +37,9 @@ class LaneHosts(Protocol):
     def wait_for(self, processors: Sequence[str], seconds: float) -> tuple[str, ...]:
         """The processors that have a host: all, or those that came in time. None is an error."""
 
+    def has_had(self, count: int) -> bool:
+        """Whether so many hosts have been there before the first lane was bound."""
+
     def cannot_come(self, processors: Sequence[str]) -> bool:
         """Whether there are hosts, and those that are missing cannot come as things are."""
 

@@ -48,6 +48,7 @@ app = app(
     ],
     tables=[{"name": "names", "store": "lmdb", "sideInputs": [{"stream": "people", "bootstrap": True}]}],
     onBadRecord={"action": "skip"},
+    rebalanceDelay="1s",
 )
 
 
@@ -128,7 +129,36 @@ with environment_at(session, embedded_storage(folder / "data")) as env:
     loop.release()
     print("another program is as good:", cold.program is not warm_up.program.program)
 
+    # One executor is lost before it takes over, and Spark brings no other.
+    warm_up.start_executors()
+    pool.request(1)
+    os.kill(victims(folder)["executor"][0], signal.SIGKILL)
+    deadline = time.monotonic() + 60
+    while pool.present > 1 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    print("one is left:", pool.present == 1)
+    standby_ledger = CheckpointStream(env.system, working_ledger.stream)
+    standby_ledger.open("another")
+    bereft = launch_wanted(replace(taking_over, ledger=standby_ledger), session, wanted, wanted.model)
+    env.write("events", inputs(numbered(7, 8), "user"), 4)
+    loop = Loop(session, CurrentRun.of(bereft, batch_rows=40))
+    loop.start()
+    began = time.monotonic()
+    while loop.step() is None:
+        time.sleep(0.01)
+    print("it is not waited for:", time.monotonic() - began < 15)
+    deadline = time.monotonic() + 60
+    while not everything_once(env, 8) and time.monotonic() < deadline:
+        loop.step()
+        time.sleep(0.05)
+    print("rows are exact with one:", everything_once(env, 8))
+    loop.release()
+
     # One that does not answer.
+    pool.request(2)
+    while pool.present < 2:
+        time.sleep(0.1)
+    warm_up.start_executors()
     workers = victims(folder)["worker"]
     for worker in workers:
         os.kill(worker, signal.SIGSTOP)
@@ -151,5 +181,6 @@ def test_a_driver_that_stands_by_has_its_stores_and_its_program_when_it_takes_ov
         *("lanes were bound by that: True", "nothing is left to restore: True"),
         *("nothing is left to fill: True", "rows are exact: True", "else all is restored: True"),
         *("and filled: True", "rows are exact again: True", "another program is as good: True"),
+        *("one is left: True", "it is not waited for: True", "rows are exact with one: True"),
         "a worker that is stopped holds up nothing: True",
     ]
