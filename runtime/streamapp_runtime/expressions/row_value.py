@@ -4,11 +4,12 @@ Only what means the same to Spark and to a worker has a place here: comparisons,
 three-valued logic; and the arithmetic, branches, casts and texts below.
 """
 
+import datetime as dt
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-ConstantValue = str | int | bool | float
+ConstantValue = str | int | bool | float | dt.date
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +194,24 @@ class TextFunction:
 
 
 @dataclass(frozen=True, slots=True)
+class TimeFunction:
+    """What a function makes of days, moments, numbers and constants; null where one of the values is."""
+
+    function: str
+    values: tuple["RowValue", ...]
+    arguments: tuple[ConstantValue, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CountedMoment:
+    """The moment that is so many `seconds` or `milliseconds` after 1970, a number of some type."""
+
+    of: "RowValue"
+    source: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
 class LikePattern:
     """Whether all of a text matches a regular expression."""
 
@@ -224,6 +243,8 @@ RowValue = (
     | Concat
     | JoinedTexts
     | TextFunction
+    | TimeFunction
+    | CountedMoment
     | LikePattern
     | Substring
 )
@@ -253,6 +274,8 @@ def may_fail(value: RowValue) -> bool:
             return True
         case Cast(_, source, _) if source == "STRING" or narrows(value):
             return True
+        case CountedMoment(_, "BIGINT", _):
+            return True
         case _:
             return any(may_fail(part) for part in parts_of(value))
 
@@ -281,7 +304,7 @@ def _varies(test: RowValue) -> bool:
         case ColumnValue():
             return True
         case Comparison("=", ColumnValue(), Constant(value)):
-            return isinstance(value, str | bool | float) or abs(value) < _LEAST_OUTSIDE
+            return not isinstance(value, int) or isinstance(value, bool) or abs(value) < _LEAST_OUTSIDE
         case LaterCondition(Comparison("=", ColumnValue(), Constant() | Cast(Constant()))):
             return True
         case _:

@@ -34,7 +34,8 @@ from streamapp_runtime.program.failed_row_steps import without_shared_subexpress
 COLUMNS = canonical(
     parse_columns(
         "user STRING, page STRING, n INT, k INT, m BIGINT, t TINYINT, s SMALLINT, x DOUBLE, y DOUBLE, "
-        "ok BOOLEAN, at TIMESTAMP, day DATE, f FLOAT, raw BINARY, price DECIMAL(9,2), of STRUCT<n: INT>"
+        "ok BOOLEAN, at TIMESTAMP, due TIMESTAMP_NTZ, day DATE, eve DATE, f FLOAT, raw BINARY, "
+        "price DECIMAL(9,2), of STRUCT<n: INT>"
     )
 )
 SCOPE = ColumnScope((ScopeSide("", COLUMNS),))
@@ -44,6 +45,15 @@ ODD_MOMENTS = [
     dt.datetime(1970, 1, 1, tzinfo=dt.UTC),
     dt.datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=dt.UTC),
     dt.datetime(2026, 2, 28, 12, 30, tzinfo=dt.UTC),
+    dt.datetime(2024, 2, 29, 23, 59, 59, 999_000, tzinfo=dt.UTC),
+    dt.datetime(1, 1, 1, tzinfo=dt.UTC),
+    dt.datetime(1582, 10, 10, 1, 2, 3, 400_000, tzinfo=dt.UTC),
+    dt.datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=dt.UTC),
+]
+ODD_DATES = [
+    *(dt.date(1970, 1, 1), dt.date(1969, 12, 31), dt.date(1, 1, 1), dt.date(9999, 12, 31)),
+    *(dt.date(2024, 2, 29), dt.date(2100, 2, 28), dt.date(1582, 10, 10), dt.date(2026, 1, 1)),
+    *(dt.date(2020, 12, 31), dt.date(2021, 1, 3), dt.date(2018, 12, 31)),
 ]
 
 
@@ -80,7 +90,8 @@ ODD_VALUES: dict[str, list[Any]] = {
     "DOUBLE": ODD_DOUBLES,
     "BOOLEAN": [True, False],
     "TIMESTAMP": ODD_MOMENTS,
-    "DATE": [dt.date(1970, 1, 1), dt.date(1, 1, 1), dt.date(9999, 12, 31)],
+    "TIMESTAMP_NTZ": [moment.replace(tzinfo=None) for moment in ODD_MOMENTS],
+    "DATE": ODD_DATES,
     "FLOAT": [0.0, -0.0, 1.5, float("nan"), float("inf"), -float("inf"), 2.0**-149],
     "BINARY": [b"", b"a", b"\xff", b"\x7f\x00"],
     "DECIMAL(9,2)": [Decimal("0.00"), Decimal("-1.50"), Decimal("9999999.99")],
@@ -90,6 +101,8 @@ _ANY_VALUES = {
     "INT": st.integers(-(2**31), 2**31 - 1),
     "BIGINT": st.integers(-(2**63), 2**63 - 1),
     "TIMESTAMP": st.datetimes(timezones=st.just(dt.UTC)),
+    "TIMESTAMP_NTZ": st.datetimes(),
+    "DATE": st.dates(),
 }
 
 
@@ -149,11 +162,73 @@ def case_of(value: st.SearchStrategy[str], condition: st.SearchStrategy[str]) ->
 
 
 _DOUBLES = st.sampled_from(["0.0", "-0.0", "0.1", "1.5", "-3", "9007199254740993", "0"])
-_WHOLE_VALUES = ("at", "day", "f", "raw", "price")
-"""Columns of types that are given on and compared, and not computed with."""
+_WHOLE_VALUES = ("at", "due", "day", "f", "raw", "price")
+"""Columns of types of which values are given on and compared."""
 whole_values = st.sampled_from(_WHOLE_VALUES).flatmap(
     lambda name: st.sampled_from([st.just(name), case_of(st.just(name) | st.just("NULL"), _CONDITIONS)])
 )
+
+
+_PARTS_OF_DAYS = (
+    *("year", "quarter", "month", "day", "dayofmonth", "dayofweek", "weekday", "dayofyear", "weekofyear"),
+)
+_UNITS = (
+    *("YEAR", "yyyy", "yy", "quarter", "MONTH", "mm", "mon", "Week", "day", "DD", "hour", "MINUTE", "second"),
+    *("millisecond", "microsecond"),
+)
+
+
+def dates(depth: int) -> st.SearchStrategy[str]:
+    plain = st.sampled_from(["day", "eve", "DATE '2024-02-29'", "CAST(NULL AS DATE)"])
+    if not depth:
+        return plain
+    inner, number = dates(depth - 1), st.sampled_from(["n", "t", "s", "1", "-31", "2147483647", "NULL"])
+    return st.one_of(
+        plain,
+        st.builds("CAST({} AS DATE)".format, moments(depth - 1)),
+        st.builds("to_date({})".format, moments(depth - 1) | inner),
+        st.builds("trunc({}, '{}')".format, inner, st.sampled_from(_UNITS[:8])),
+        st.builds("last_day({})".format, plain),
+        st.builds("{}({}, {})".format, st.sampled_from(["date_add", "date_sub", "dateadd"]), plain, number),
+        case_of(inner, _CONDITIONS),
+    )
+
+
+def moments(depth: int) -> st.SearchStrategy[str]:
+    plain = st.sampled_from(["at", "due", "at", "TIMESTAMP '2026-02-28 12:30:00.5'"])
+    if not depth:
+        return plain
+    inner = moments(depth - 1)
+    return st.one_of(
+        plain,
+        st.builds("date_trunc('{}', {})".format, st.sampled_from(_UNITS), inner),
+        st.builds("CAST({} AS {})".format, inner, st.sampled_from(["TIMESTAMP", "TIMESTAMP_NTZ"])),
+        st.builds("timestamp_micros({})".format, st.sampled_from(["n", "t"])),
+        st.builds(
+            "{}({})".format,
+            st.sampled_from(["timestamp_seconds", "timestamp_millis"]),
+            st.sampled_from("nmt"),
+        ),
+        case_of(inner, _CONDITIONS),
+    )
+
+
+def of_times(depth: int) -> st.SearchStrategy[str]:
+    """Numbers, texts and conditions of days and moments."""
+    date, moment = dates(depth - 1), moments(depth - 1)
+    return st.one_of(
+        st.builds("{}({})".format, st.sampled_from(_PARTS_OF_DAYS), date | moment),
+        st.builds("{}({})".format, st.sampled_from(["hour", "minute", "second"]), moment),
+        st.builds("{}({}, {})".format, st.sampled_from(["datediff", "date_diff"]), date, date),
+        st.builds("unix_{}({})".format, st.sampled_from(["seconds", "millis", "micros"]), moment),
+        st.builds("unix_date({})".format, date),
+        st.builds("CAST({} AS {})".format, date | moment, st.sampled_from(["STRING", "BIGINT"])),
+        st.builds("{} {} {}".format, date, _SIGNS, date),
+        st.builds("{} {} {}".format, moment, _SIGNS, moment),
+        st.builds("{} BETWEEN {} AND {}".format, date, date, date),
+        date,
+        moment,
+    )
 
 
 def conditions(depth: int) -> st.SearchStrategy[str]:
@@ -238,6 +313,7 @@ def texts(depth: int) -> st.SearchStrategy[str]:
 EXPRESSIONS = st.one_of(
     *(kind(depth) for kind in (numbers, texts, conditions) for depth in (1, 2, 3)),
     *(numbers(2), numbers(2), conditions(2)),
+    *(of_times(1), of_times(2), of_times(3), of_times(2)),
     st.sampled_from(_WHOLE_VALUES).flatmap(
         lambda name: case_of(st.sampled_from([name, "NULL"]), _CONDITIONS)
     ),
@@ -267,6 +343,13 @@ def optimized_as_rows_of_a_batch(spark: SparkSession) -> Iterator[None]:
         spark.conf.set(setting, before)
 
 
+def comparable(kind: pa.DataType) -> pa.DataType:
+    """The type that results are compared as: Python has fewer days and moments than Spark."""
+    if pa.types.is_date32(kind):
+        return pa.int32()
+    return pa.int64() if pa.types.is_timestamp(kind) else kind
+
+
 def by_spark(spark: SparkSession, texts: list[str], rows: list[tuple[Any, ...]]) -> list[list[Any]]:
     """For each expression what Spark gives for each row; the text "fails" where it fails."""
     values = list(zip(*rows, strict=True))
@@ -275,15 +358,17 @@ def by_spark(spark: SparkSession, texts: list[str], rows: list[tuple[Any, ...]])
     with optimized_as_rows_of_a_batch(spark), without_shared_subexpressions(spark):
         results = frame.select(*(c.alias(f"c{n}") for n, c in enumerate(tried(frame, texts)))).toArrow()
     return [
-        ["fails" if each is None else repr(each[0]) for each in column.to_pylist()]
+        ["fails" if each is None else repr(each[0]) for each in column.cast(pa.list_(kind)).to_pylist()]
         for column in results.columns
+        for kind in [comparable(column.type.value_type)]
     ]
 
 
 def by_worker(plain: PlainValue, rows: list[tuple[Any, ...]]) -> list[Any]:
     columns = [pa.array(v, f.type) for v, f in zip(zip(*rows, strict=True), SCHEMA, strict=True)]
     values = RowValues(columns, len(rows))
-    results = values.column(plain.value, arrow_type(plain.type)).to_pylist()
+    column = values.column(plain.value, arrow_type(plain.type))
+    results = column.cast(comparable(column.type)).to_pylist()
     return ["fails" if n in values.failures else repr(value) for n, value in enumerate(results)]
 
 
@@ -351,6 +436,7 @@ PLAIN = [
     "-n",
     "CASE WHEN n > 10 THEN 'many' WHEN n > 1 THEN 'some' ELSE 'none' END",
     "CASE n WHEN 1 THEN 'one' ELSE page END",
+    "CASE 'a' WHEN page THEN n END",
     "CASE WHEN n + 1 > 10 THEN n ELSE m END",
     "coalesce(n, 0)",
     "coalesce(x, 0.0)",
@@ -415,6 +501,34 @@ PLAIN = [
     "raw = raw",
     "f < f",
     "day >= day",
+    "year(at)",
+    "month(day) = 2 AND ok",
+    "dayofweek(due)",
+    "weekofyear(day)",
+    "hour(at)",
+    "date_trunc('HOUR', at)",
+    "date_trunc('week', at) = at",
+    "trunc(day, 'MM')",
+    "last_day(day)",
+    "date_add(day, 7)",
+    "date_sub(day, n)",
+    "datediff(day, eve)",
+    "to_date(at)",
+    "CAST(at AS DATE)",
+    "CAST(at AS BIGINT)",
+    "CAST(at AS STRING)",
+    "CAST(day AS STRING)",
+    "CAST(due AS TIMESTAMP)",
+    "unix_millis(at)",
+    "unix_seconds(at)",
+    "unix_date(day)",
+    "date_from_unix_date(n)",
+    "timestamp_millis(m)",
+    "timestamp_seconds(n)",
+    "timestamp_micros(m)",
+    "at >= TIMESTAMP '2026-01-01 00:00:00'",
+    "day BETWEEN DATE '2026-01-01' AND DATE '2026-12-31'",
+    "coalesce(day, DATE '1970-01-01')",
 ]
 LEFT_TO_SPARK = [
     "n + 1 + 2",  # Spark adds 1 and 2 first
@@ -484,6 +598,32 @@ LEFT_TO_SPARK = [
     "x IN (1, NULL)",
     "if(ok, of, NULL)",
     "coalesce(at, day)",
+    "hour(day)",
+    "year(user)",
+    "date_trunc('HOUR', due)",
+    "date_trunc('HOUR', day)",
+    "date_trunc(user, at)",
+    "date_trunc('decade', at)",
+    "trunc(at, 'MM')",
+    "trunc(day, 'DAY')",
+    "date_add(at, 1)",
+    "date_add(day, m)",
+    "day + 1",
+    "datediff(at, day)",
+    "to_date(user)",
+    "to_date(user, 'yyyy')",
+    "CAST(day AS TIMESTAMP)",
+    "CAST(at AS INT)",
+    "CAST(due AS BIGINT)",
+    "timestamp_millis(m) > at AND ok",
+    "timestamp_seconds(x)",
+    "unix_millis(due)",
+    "at > TIMESTAMP '2026-01-01'",
+    "at > TIMESTAMP '2026-01-01 00:00:00Z'",
+    "day > DATE '2026-02-30'",
+    "day > DATE '26-1-1'",
+    "TIME '12:00:00'",
+    "date_format(at, 'yyyy')",
 ]
 
 
@@ -511,6 +651,7 @@ def failing(spark: SparkSession) -> Iterator[tuple[str, dict[str, Any]]]:
             "floor(m * (x + 2.0))",
             "ceil(m * (y - 2.0))",
         ),
+        *("timestamp_millis(m)", "timestamp_seconds(-m)"),
         *("n + 1", "k - 1", "n * n", "m + 1", "-m - 3", "m * m", "-k", "n / x", "x / y", "n / (n - n)"),
         *(
             "CAST(m AS INT)",
@@ -688,3 +829,21 @@ def test_a_value_beside_a_null_is_not_computed_and_cannot_fail(spark: SparkSessi
         plain = plain_value(text, SCOPE)
         assert plain is not None, text
         assert by_worker(plain, [row]) == wanted == ["None"], text
+
+
+@pytest.mark.parametrize(
+    "moment", [2**53, -(2**53), 2**62, -(2**62), 253_402_300_800_000_000, -62_135_596_800_000_001]
+)
+def test_moments_and_days_outside_of_four_digits_are_those_of_spark(spark: SparkSession, moment: int) -> None:
+    """Python has no such days: Spark gets them by their number."""
+    row = tuple({"m": moment, "n": moment // 86_400_000_000}.get(column.name) for column in COLUMNS)
+    at, day = "timestamp_micros(m)", "date_from_unix_date(n)"
+    texts = [f"CAST({of} AS STRING)" for of in (at, day, f"CAST({at} AS DATE)", f"last_day({day})")]
+    texts += [f"{part}({of})" for part in _PARTS_OF_DAYS for of in (at, day)]
+    texts += [f"unix_micros(date_trunc('{unit}', {at}))" for unit in _UNITS]
+    texts += [f"unix_date(trunc({day}, '{unit}'))" for unit in _UNITS[:8]]
+    texts += [f"hour({at})", f"unix_millis({at})", f"unix_seconds({at})"]
+    for text, wanted in zip(texts, by_spark(spark, texts, [row]), strict=True):
+        plain = plain_value(text, SCOPE)
+        assert plain is not None, text
+        assert by_worker(plain, [row]) == wanted, text

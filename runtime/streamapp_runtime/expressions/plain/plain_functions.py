@@ -15,6 +15,7 @@ from streamapp_runtime.expressions.plain.plain_operands import (
     sure,
     text_of,
 )
+from streamapp_runtime.expressions.plain.plain_times import TIME_CALLS
 from streamapp_runtime.expressions.plain.plain_types import (
     MOST_INT,
     NOTHING,
@@ -205,4 +206,5 @@ _CALLS: Final = (
     ({"repeat"}, {2}, _repeated),
     ({"concat_ws"}, _ANY_NUMBER[1:], _joined),
     ({"startswith", "endswith", "contains"}, {2}, _text_test),
+    *TIME_CALLS,
 )

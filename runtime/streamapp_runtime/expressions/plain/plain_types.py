@@ -23,7 +23,16 @@ NULL_TYPE: Final = "VOID"
 CAST_TYPES: Final = {name: name for name in (*WHOLE_TYPES, "DOUBLE", "STRING", "BOOLEAN")} | {
     "INTEGER": "INT",
     "LONG": "BIGINT",
+    "DATE": "DATE",
+    "TIMESTAMP": "TIMESTAMP",
+    "TIMESTAMP_NTZ": "TIMESTAMP_NTZ",
 }
+TIME_TYPES: Final = ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ")
+_TIME_CASTS: Final = {
+    ("TIMESTAMP", "DATE"), ("TIMESTAMP_NTZ", "DATE"), ("TIMESTAMP", "BIGINT"), ("TIMESTAMP", "TIMESTAMP_NTZ"),
+    ("TIMESTAMP_NTZ", "TIMESTAMP"), *((kind, "STRING") for kind in TIME_TYPES),
+}  # fmt: skip
+"""Casts of times that have the same result everywhere, and cannot fail."""
 _WHOLE_VALUES: Final = ("FLOAT", "DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "BINARY")
 """Types of which values are compared and given on, and not computed with."""
 MOST_INT: Final = 2**31 - 1
@@ -91,7 +100,8 @@ def as_type(of: PlainValue, kind: str) -> RowValue:
         require(kind == "DOUBLE")
         return of.value
     whole = of.type in WHOLE_TYPES and kind in (*WHOLE_TYPES, "DOUBLE", "STRING")
-    require(whole or of.type == "STRING" or (of.type, kind) == ("BOOLEAN", "STRING"))
+    text = of.type == "STRING" and kind not in TIME_TYPES
+    require(whole or text or (of.type, kind) in {("BOOLEAN", "STRING"), *_TIME_CASTS})
     cast = Cast(of.value, of.type, kind)
     require(not may_fail(cast) or reads_columns(of.value))
     return cast

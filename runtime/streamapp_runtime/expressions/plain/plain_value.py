@@ -26,6 +26,7 @@ from streamapp_runtime.expressions.plain.plain_operands import (
     operand,
     sure,
 )
+from streamapp_runtime.expressions.plain.plain_times import TIME_LITERALS, time_literal
 from streamapp_runtime.expressions.plain.plain_types import (
     CAST_TYPES,
     DECIMAL_LITERAL,
@@ -266,6 +267,9 @@ class _Values:
         if token.kind == "text":
             self.reader.place += 1
             return PlainValue(Constant(token.text), "STRING")
+        if token.text.lower() in TIME_LITERALS and self.reader.peek(1).kind == "text":
+            self.reader.place += 2
+            return time_literal(token.text.lower(), self.reader.peek(-1).text)
         minus = token.kind == "sign" and token.text == "-" and self.reader.peek(1).kind == "number"
         if minus:
             token = self.reader.peek(1)

@@ -22,6 +22,7 @@ from streamapp_runtime.expressions.row_value import (
     Concat,
     Constant,
     ConstantValue,
+    CountedMoment,
     Extreme,
     InList,
     IsNull,
@@ -38,6 +39,7 @@ from streamapp_runtime.expressions.row_value import (
     Substring,
     TextFunction,
     TextTest,
+    TimeFunction,
     may_fail,
     narrows,
 )
@@ -46,6 +48,7 @@ from streamapp_runtime.formats.arrow_types import arrow_type
 from streamapp_runtime.operators.stateless.number_functions import DIVISIONS, divisors_of, rounded, signs_of
 from streamapp_runtime.operators.stateless.text_casts import malformed, reader_of
 from streamapp_runtime.operators.stateless.text_functions import TEXT_FUNCTIONS, joined
+from streamapp_runtime.operators.stateless.time_functions import TIME_FUNCTIONS, cast_time, moments_of
 from streamapp_runtime.operators.stateless.value_order import EvaluatedValue, compared
 
 _TESTS: Final[Mapping[str, Callable[[EvaluatedValue, str], EvaluatedValue]]] = {
@@ -123,6 +126,18 @@ class _Evaluation:
         texts = self.array(self.computed(one.of, needed), pa.string())
         return TEXT_FUNCTIONS[one.function](texts, *one.arguments)
 
+    def time_function(self, one: TimeFunction, needed: np.ndarray) -> EvaluatedValue:
+        first, *others = one.values
+        columns = self.in_turn(first, *others, needed) if others else (self.computed(first, needed),)
+        return TIME_FUNCTIONS[one.function](*(self.array(v, v.type) for v in columns), *one.arguments)
+
+    def counted_moment(self, one: CountedMoment, needed: np.ndarray) -> EvaluatedValue:
+        numbers = self.array(self.computed(one.of, needed), pa.int64())
+        moments, outside = moments_of(numbers, one.unit)
+        words = "Datetime operation overflow: create a TIMESTAMP from {}L {} since the epoch"
+        self.fail(outside & needed, lambda row: f"Spark says: {words.format(numbers[row], one.unit)}")
+        return moments
+
     def arithmetic(self, one: Arithmetic, needed: np.ndarray) -> EvaluatedValue:
         sign, kind = one.sign, arrow_type(one.type)
         if sign in DIVISIONS:
@@ -187,6 +202,8 @@ class _Evaluation:
         of, kind = self.computed(cast.of, needed), arrow_type(cast.type)
         if cast.source == "STRING":
             return self.read(self.array(of, pa.string()).to_pylist(), cast.type, needed)
+        if pa.types.is_temporal(of.type):
+            return cast_time(self.array(of, of.type), kind)
         if not narrows(cast):
             return of.cast(kind, safe=False)
         try:
@@ -303,6 +320,8 @@ _EVALUATORS: Final[Mapping[type, Callable[[_Evaluation, Any, np.ndarray], Evalua
     ),
     JoinedTexts: _Evaluation.joined,
     TextFunction: _Evaluation.text_function,
+    TimeFunction: _Evaluation.time_function,
+    CountedMoment: _Evaluation.counted_moment,
     LikePattern: lambda rows, one, needed: pc.match_substring_regex(rows.computed(one.of, needed), one.regex),
     Substring: _Evaluation.substring,
 }

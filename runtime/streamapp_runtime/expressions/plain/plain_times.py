@@ -1,0 +1,159 @@
+"""Functions, casts and literals of days and moments that are read without Spark."""
+
+import datetime as dt
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from streamapp_runtime.expressions.plain.plain_operands import constant_of, operand, operands
+from streamapp_runtime.expressions.plain.plain_types import (
+    LeftToSparkError,
+    PlainValue,
+    as_type,
+    known,
+    require,
+)
+from streamapp_runtime.expressions.row_value import (
+    WHOLE_TYPES,
+    Constant,
+    CountedMoment,
+    RowValue,
+    TimeFunction,
+    reads_columns,
+)
+
+_MOMENTS: Final = ("TIMESTAMP", "TIMESTAMP_NTZ")
+_PARTS_OF_DAYS: Final = {"dayofmonth": "day"} | {
+    name: name
+    for name in ("year", "quarter", "month", "day", "dayofweek", "weekday", "dayofyear", "weekofyear")
+}
+_UNITS_OF_DAYS: Final = {
+    **dict.fromkeys(("year", "yyyy", "yy"), "year"),
+    "quarter": "quarter",
+    **dict.fromkeys(("month", "mon", "mm"), "month"),
+    "week": "week",
+}
+_UNITS: Final = {
+    **_UNITS_OF_DAYS,
+    **dict.fromkeys(("day", "dd"), "day"),
+    **{name: name for name in ("hour", "minute", "second", "millisecond", "microsecond")},
+}
+TIME_LITERALS: Final = {
+    "date": re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}"),
+    "timestamp": re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"),
+}
+"""By the word before them, the forms of literals that are read here."""
+
+
+def time_literal(kind: str, text: str) -> PlainValue:
+    """`DATE '...'` or `TIMESTAMP '...'`, written in full; a moment has no zone, and is one of UTC."""
+    require(TIME_LITERALS[kind].fullmatch(text) is not None)
+    try:
+        if kind == "date":
+            return PlainValue(Constant(dt.date.fromisoformat(text)), "DATE")
+        whole, _, fraction = text.partition(".")
+        moment = dt.datetime.fromisoformat(whole).replace(
+            microsecond=int(fraction.ljust(6, "0")), tzinfo=dt.UTC
+        )
+        return PlainValue(Constant(moment), "TIMESTAMP")
+    except ValueError:
+        raise LeftToSparkError from None
+
+
+def _time_of(of: PlainValue, *kinds: str) -> RowValue:
+    require(of.type in kinds)
+    return operand(of.value)
+
+
+def _days_of(of: PlainValue) -> RowValue:
+    """A whole number of days, which may fail: Spark does not compute it where the date is null."""
+    require(of.type in WHOLE_TYPES[:3])
+    return as_type(of, "INT")
+
+
+def _part_of_day(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
+    of = _time_of(arguments[0], "DATE", *_MOMENTS)
+    return PlainValue(TimeFunction(_PARTS_OF_DAYS[function], (of,)), "INT")
+
+
+def _part_of_time(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
+    return PlainValue(TimeFunction(function, (_time_of(arguments[0], *_MOMENTS),)), "INT")
+
+
+def _date(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
+    of = arguments[0]
+    require(of.type in {"DATE", *_MOMENTS})
+    return PlainValue(operand(as_type(of, "DATE")), "DATE")
+
+
+def _truncated_date(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
+    of, unit = _time_of(arguments[0], "DATE"), _unit(arguments[1], _UNITS_OF_DAYS)
+    return PlainValue(TimeFunction("trunc", (of,), (unit,)), "DATE")
+
+
+def _truncated_moment(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
+    unit, of = _unit(arguments[0], _UNITS), _time_of(arguments[1], "TIMESTAMP")
+    return PlainValue(TimeFunction("date_trunc", (of,), (unit,)), "TIMESTAMP")
+
+
+def _unit(of: PlainValue, units: Mapping[str, str]) -> str:
+    return known(units.get(str(constant_of(of, "STRING").value).lower()))
+
+
+def _last_day(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
+    return PlainValue(TimeFunction("last_day", (_time_of(arguments[0], "DATE"),)), "DATE")
+
+
+def _shifted(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
+    date, days = arguments
+    require(date.type == "DATE")
+    name = {"dateadd": "date_add"}.get(function, function)
+    return PlainValue(TimeFunction(name, operands(date.value, _days_of(days))), "DATE")
+
+
+def _days_between(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
+    require({argument.type for argument in arguments} == {"DATE"})
+    return PlainValue(TimeFunction("datediff", operands(*(one.value for one in arguments))), "INT")
+
+
+def _since_1970(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
+    return PlainValue(TimeFunction(function, (_time_of(arguments[0], "TIMESTAMP"),)), "BIGINT")
+
+
+def _unix_date(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
+    return PlainValue(TimeFunction(function, (_time_of(arguments[0], "DATE"),)), "INT")
+
+
+def _date_of_number(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
+    require(arguments[0].type in WHOLE_TYPES[:3])
+    return PlainValue(TimeFunction(function, (operand(as_type(arguments[0], "INT")),)), "DATE")
+
+
+def _moment_of_number(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
+    (of,) = arguments
+    require(of.type in WHOLE_TYPES and reads_columns(of.value))
+    unit = {"timestamp_seconds": "seconds", "timestamp_millis": "milliseconds"}[function]
+    return PlainValue(CountedMoment(operand(as_type(of, "BIGINT")), of.type, unit), "TIMESTAMP")
+
+
+def _moment_of_micros(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
+    (of,) = arguments
+    require(of.type in WHOLE_TYPES)
+    return PlainValue(TimeFunction(function, (operand(as_type(of, "BIGINT")),)), "TIMESTAMP")
+
+
+TIME_CALLS: Final = (
+    (set(_PARTS_OF_DAYS), {1}, _part_of_day),
+    ({"hour", "minute", "second"}, {1}, _part_of_time),
+    ({"to_date"}, {1}, _date),
+    ({"trunc"}, {2}, _truncated_date),
+    ({"date_trunc"}, {2}, _truncated_moment),
+    ({"last_day"}, {1}, _last_day),
+    ({"date_add", "dateadd", "date_sub"}, {2}, _shifted),
+    ({"datediff", "date_diff"}, {2}, _days_between),
+    ({"unix_seconds", "unix_millis", "unix_micros"}, {1}, _since_1970),
+    ({"unix_date"}, {1}, _unix_date),
+    ({"date_from_unix_date"}, {1}, _date_of_number),
+    ({"timestamp_seconds", "timestamp_millis"}, {1}, _moment_of_number),
+    ({"timestamp_micros"}, {1}, _moment_of_micros),
+)

@@ -1,0 +1,196 @@
+"""Functions of days and moments, each for a whole column. The session's zone is UTC: a day has 24 hours.
+
+NumPy counts years, months and days of the proleptic Gregorian calendar, as Java does, for all of a column.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+DAY_MICROS: Final = 86_400_000_000
+_UNIT_MICROS: Final = {
+    "hour": 3_600_000_000,
+    "minute": 60_000_000,
+    "second": 1_000_000,
+    "millisecond": 1_000,
+    "microsecond": 1,
+}
+MOMENT: Final = pa.timestamp("us", "UTC")
+_FIRST_YEAR: Final = 1970
+_LAST_PLAIN_YEAR: Final = 9999
+
+
+def _numbers(times: pa.Array) -> np.ndarray:
+    """Days or microseconds since 1970, or what the numbers are; something for each null."""
+    width = pa.int32() if pa.types.is_date32(times.type) else pa.int64()
+    return np.asarray(times.cast(width).fill_null(0)).astype(np.int64)
+
+
+def _days(times: pa.Array) -> np.ndarray:
+    numbers = _numbers(times)
+    return numbers if pa.types.is_date32(times.type) else numbers // DAY_MICROS
+
+
+def _months(days: np.ndarray) -> np.ndarray:
+    """Months since 1970."""
+    return days.astype("M8[D]").astype("M8[M]").astype(np.int64)
+
+
+def _first_days(months: np.ndarray) -> np.ndarray:
+    return months.astype("M8[M]").astype("M8[D]").astype(np.int64)
+
+
+def _weekdays(days: np.ndarray) -> np.ndarray:
+    """Days since the last Monday."""
+    return (days + 3) % 7
+
+
+def _column(values: np.ndarray, kind: pa.DataType, *of: pa.Array) -> pa.Array:
+    """Values as a type, null where one of the columns that they are of is."""
+    missing = np.logical_or.reduce([np.asarray(column.is_null()) for column in of])
+    width = pa.int64() if kind.bit_width == pa.int64().bit_width else pa.int32()
+    return pa.array(values.astype(width.to_pandas_dtype()), width, mask=missing).cast(kind)
+
+
+def _year(days: np.ndarray) -> np.ndarray:
+    return _months(days) // 12 + _FIRST_YEAR
+
+
+def _month(days: np.ndarray) -> np.ndarray:
+    return _months(days) % 12 + 1
+
+
+def _day(days: np.ndarray) -> np.ndarray:
+    return days - _first_days(_months(days)) + 1
+
+
+def _day_of_year(days: np.ndarray) -> np.ndarray:
+    return days - _truncated_days("year", days) + 1
+
+
+def _week(days: np.ndarray) -> np.ndarray:
+    """The week by ISO 8601: that of the year in which its Thursday is."""
+    return (_day_of_year(days - _weekdays(days) + 3) - 1) // 7 + 1
+
+
+_PARTS_OF_DAYS: Final[Mapping[str, Callable[[np.ndarray], np.ndarray]]] = {
+    "year": _year,
+    "quarter": lambda days: _months(days) % 12 // 3 + 1,
+    "month": _month,
+    "day": _day,
+    "dayofweek": lambda days: (days + 4) % 7 + 1,
+    "weekday": _weekdays,
+    "dayofyear": _day_of_year,
+    "weekofyear": _week,
+}
+
+
+def _part_of_day(part: str, times: pa.Array) -> pa.Array:
+    return _column(_PARTS_OF_DAYS[part](_days(times)), pa.int32(), times)
+
+
+def _part_of_time(part: str, times: pa.Array) -> pa.Array:
+    number_in_day = {"hour": 24, "minute": 60, "second": 60}[part]
+    return _column(_numbers(times) // _UNIT_MICROS[part] % number_in_day, pa.int32(), times)
+
+
+def _truncated_days(unit: str, days: np.ndarray) -> np.ndarray:
+    """The first day of the week, month, quarter or year that a day is in."""
+    if unit == "week":
+        return days - _weekdays(days)
+    months = _months(days)
+    return _first_days(months - months % {"month": 1, "quarter": 3, "year": 12}[unit])
+
+
+def _truncated_date(dates: pa.Array, unit: str) -> pa.Array:
+    return _column(_truncated_days(unit, _days(dates)), dates.type, dates)
+
+
+def _truncated_moment(moments: pa.Array, unit: str) -> pa.Array:
+    micros = _numbers(moments)
+    if unit in _UNIT_MICROS:
+        return _column(micros - micros % _UNIT_MICROS[unit], moments.type, moments)
+    days = _days(moments)
+    first_days = days if unit == "day" else _truncated_days(unit, days)
+    return _column(first_days * DAY_MICROS, moments.type, moments)
+
+
+def _last_day(dates: pa.Array) -> pa.Array:
+    return _column(_first_days(_months(_days(dates)) + 1) - 1, dates.type, dates)
+
+
+def _shifted(sign: int, dates: pa.Array, days: pa.Array) -> pa.Array:
+    """So many days later or earlier; what has no place in a date begins at its other end, as in Java."""
+    return _column(_numbers(dates) + sign * _numbers(days), dates.type, dates, days)
+
+
+def _days_between(end: pa.Array, start: pa.Array) -> pa.Array:
+    return _column(_numbers(end) - _numbers(start), pa.int32(), end, start)
+
+
+def _units_since_1970(micros: int, moments: pa.Array) -> pa.Array:
+    return _column(_numbers(moments) // micros, pa.int64(), moments)
+
+
+def moments_of(numbers: pa.Array, unit: str) -> tuple[pa.Array, np.ndarray]:
+    """Moments so many `seconds` or `milliseconds` after 1970, and which of them have no place in a column."""
+    units, micros = _numbers(numbers), _UNIT_MICROS[unit.removesuffix("s")]
+    most = (2**63 - 1) // micros
+    outside = (units > most) | (units < -most)
+    return _column(np.where(outside, 0, units) * micros, MOMENT, numbers), outside
+
+
+def _date_text(days: int) -> str:
+    months = int(np.int64(days).astype("M8[D]").astype("M8[M]").astype(np.int64))
+    first_day = int(np.int64(months).astype("M8[M]").astype("M8[D]").astype(np.int64))
+    year, month = months // 12 + _FIRST_YEAR, months % 12 + 1
+    sign = "-" if year < 0 else "+" if year > _LAST_PLAIN_YEAR else ""
+    return f"{sign}{abs(year):04d}-{month:02d}-{days - first_day + 1:02d}"
+
+
+def _moment_text(micros: int) -> str:
+    days, of_day = divmod(micros, DAY_MICROS)
+    seconds, fraction = divmod(of_day, 1_000_000)
+    minutes, second = divmod(seconds, 60)
+    fraction_text = f".{fraction:06d}".rstrip("0") if fraction else ""
+    return f"{_date_text(days)} {minutes // 60:02d}:{minutes % 60:02d}:{second:02d}{fraction_text}"
+
+
+def _texts_of(times: pa.Array) -> pa.Array:
+    """Days and moments as a cast to STRING writes them."""
+    is_date = pa.types.is_date32(times.type)
+    numbers = times.cast(pa.int32() if is_date else pa.int64()).to_pylist()
+    write = _date_text if is_date else _moment_text
+    return pa.array([None if number is None else write(number) for number in numbers], pa.string())
+
+
+def cast_time(times: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Days or moments as text, moments as the days that they are on or as whole seconds since 1970."""
+    if pa.types.is_string(kind):
+        return _texts_of(times)
+    if pa.types.is_date32(kind):
+        return _column(_days(times), kind, times)
+    if pa.types.is_int64(kind):
+        return _units_since_1970(_UNIT_MICROS["second"], times)
+    return times.cast(pa.int64()).cast(kind)  # another kind of moment, which UTC makes the same
+
+
+TIME_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
+    **{part: partial(_part_of_day, part) for part in _PARTS_OF_DAYS},
+    **{part: partial(_part_of_time, part) for part in ("hour", "minute", "second")},
+    "trunc": _truncated_date,
+    "date_trunc": _truncated_moment,
+    "last_day": _last_day,
+    "date_add": partial(_shifted, 1),
+    "date_sub": partial(_shifted, -1),
+    "datediff": _days_between,
+    "unix_seconds": partial(_units_since_1970, _UNIT_MICROS["second"]),
+    "unix_millis": partial(_units_since_1970, _UNIT_MICROS["millisecond"]),
+    "unix_micros": partial(_units_since_1970, 1),
+    "timestamp_micros": lambda numbers: numbers.cast(pa.int64()).cast(MOMENT),
+    "unix_date": lambda dates: dates.cast(pa.int32()),
+    "date_from_unix_date": lambda days: days.cast(pa.date32()),
+}
