@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-ConstantValue = str | int | bool | float | dt.date
+ConstantValue = str | int | bool | float
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +194,13 @@ class TextFunction:
 
 
 @dataclass(frozen=True, slots=True)
+class TimeConstant:
+    """A day, or a moment of UTC."""
+
+    value: dt.date
+
+
+@dataclass(frozen=True, slots=True)
 class TimeFunction:
     """What a function makes of days, moments, numbers and constants; null where one of the values is."""
 
@@ -243,6 +250,7 @@ RowValue = (
     | Concat
     | JoinedTexts
     | TextFunction
+    | TimeConstant
     | TimeFunction
     | CountedMoment
     | LikePattern
@@ -304,7 +312,7 @@ def _varies(test: RowValue) -> bool:
         case ColumnValue():
             return True
         case Comparison("=", ColumnValue(), Constant(value)):
-            return not isinstance(value, int) or isinstance(value, bool) or abs(value) < _LEAST_OUTSIDE
+            return isinstance(value, str | bool | float) or abs(value) < _LEAST_OUTSIDE
         case LaterCondition(Comparison("=", ColumnValue(), Constant() | Cast(Constant()))):
             return True
         case _:

@@ -44,7 +44,7 @@ class DriverWatch:
     _driver: RunningDriver | None = None
     _has_answered: bool = False
     _failed_asks: int = 0
-    _told: str = ""
+    _told_driver: str = ""
 
     @contextmanager
     def going_on(self) -> Iterator[None]:
@@ -60,7 +60,7 @@ class DriverWatch:
         while not done.is_set():
             next_ask = time.monotonic() + self.ask_seconds
             silent_driver = self._ask()
-            if silent_driver != self._told and not done.is_set():
+            if silent_driver != self._told_driver and not done.is_set():
                 self._tell(silent_driver)
             done.wait(max(0.0, next_ask - time.monotonic()))
 
@@ -90,7 +90,7 @@ class DriverWatch:
             self.tell(silent_driver)
         except API_ERRORS:
             return  # it is told after the next question
-        self._told = silent_driver
+        self._told_driver = silent_driver
 
 
 def running_driver(pods: list[dict[str, Any]], before: int) -> RunningDriver | None:

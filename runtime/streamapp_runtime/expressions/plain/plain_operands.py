@@ -31,6 +31,7 @@ from streamapp_runtime.expressions.row_value import (
     NullValue,
     Or,
     RowValue,
+    TimeConstant,
     may_be_null_always,
     may_fail,
     parts_of,
@@ -175,7 +176,7 @@ def _chained(value: RowValue, sign: str) -> Sequence[RowValue]:
 
 
 def _leaves(value: RowValue) -> Iterator[RowValue]:
-    if isinstance(value, ColumnValue | Constant | NullValue):
+    if isinstance(value, ColumnValue | Constant | TimeConstant | NullValue):
         yield value
     for part in parts_of(value):
         yield from _leaves(part)

@@ -15,9 +15,9 @@ from streamapp_runtime.expressions.plain.plain_types import (
 )
 from streamapp_runtime.expressions.row_value import (
     WHOLE_TYPES,
-    Constant,
     CountedMoment,
     RowValue,
+    TimeConstant,
     TimeFunction,
     reads_columns,
 )
@@ -50,12 +50,12 @@ def time_literal(kind: str, text: str) -> PlainValue:
     require(TIME_LITERALS[kind].fullmatch(text) is not None)
     try:
         if kind == "date":
-            return PlainValue(Constant(dt.date.fromisoformat(text)), "DATE")
+            return PlainValue(TimeConstant(dt.date.fromisoformat(text)), "DATE")
         whole, _, fraction = text.partition(".")
         moment = dt.datetime.fromisoformat(whole).replace(
             microsecond=int(fraction.ljust(6, "0")), tzinfo=dt.UTC
         )
-        return PlainValue(Constant(moment), "TIMESTAMP")
+        return PlainValue(TimeConstant(moment), "TIMESTAMP")
     except ValueError:
         raise LeftToSparkError from None
 

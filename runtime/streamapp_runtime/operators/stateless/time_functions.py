@@ -64,11 +64,13 @@ def _month(days: np.ndarray) -> np.ndarray:
 
 
 def _day(days: np.ndarray) -> np.ndarray:
-    return days - _first_days(_months(days)) + 1
+    since_the_first: np.ndarray = days - _first_days(_months(days))
+    return since_the_first + 1
 
 
 def _day_of_year(days: np.ndarray) -> np.ndarray:
-    return days - _truncated_days("year", days) + 1
+    since_the_first: np.ndarray = days - _truncated_days("year", days)
+    return since_the_first + 1
 
 
 def _week(days: np.ndarray) -> np.ndarray:
@@ -100,7 +102,8 @@ def _part_of_time(part: str, times: pa.Array) -> pa.Array:
 def _truncated_days(unit: str, days: np.ndarray) -> np.ndarray:
     """The first day of the week, month, quarter or year that a day is in."""
     if unit == "week":
-        return days - _weekdays(days)
+        mondays: np.ndarray = days - _weekdays(days)
+        return mondays
     months = _months(days)
     return _first_days(months - months % {"month": 1, "quarter": 3, "year": 12}[unit])
 

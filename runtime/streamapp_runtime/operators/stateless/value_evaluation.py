@@ -39,6 +39,7 @@ from streamapp_runtime.expressions.row_value import (
     Substring,
     TextFunction,
     TextTest,
+    TimeConstant,
     TimeFunction,
     may_fail,
     narrows,
@@ -128,7 +129,7 @@ class _Evaluation:
 
     def time_function(self, one: TimeFunction, needed: np.ndarray) -> EvaluatedValue:
         first, *others = one.values
-        columns = self.in_turn(first, *others, needed) if others else (self.computed(first, needed),)
+        columns = self.in_turn(first, others[0], needed) if others else (self.computed(first, needed),)
         return TIME_FUNCTIONS[one.function](*(self.array(v, v.type) for v in columns), *one.arguments)
 
     def counted_moment(self, one: CountedMoment, needed: np.ndarray) -> EvaluatedValue:
@@ -298,6 +299,7 @@ def _scalar(value: ConstantValue) -> pa.Scalar:
 _EVALUATORS: Final[Mapping[type, Callable[[_Evaluation, Any, np.ndarray], EvaluatedValue]]] = {
     ColumnValue: lambda rows, one, _: rows.columns[one.position],
     Constant: lambda _, one, __: _scalar(one.value),
+    TimeConstant: lambda _, one, __: pa.scalar(one.value),
     NullValue: lambda _, one, __: pa.scalar(None, arrow_type(one.type)),
     Comparison: _Evaluation.comparison,
     TextTest: lambda rows, one, needed: _TESTS[one.test](rows.computed(one.of, needed), one.text),
