@@ -11,7 +11,14 @@ import pytest
 from streamapp.protocol.driver_report import DriverState, Progress, Report
 from streamapp.protocol.message_names import REPORT, WANTED
 from streamapp.protocol.report_codec import decode_report
+from streamapp.protocol.silent_driver import (
+    SILENT_DRIVER,
+    STANDBY_MANAGER,
+    SilentDriver,
+    silent_driver_of,
+)
 from streamapp.protocol.wanted_state import WantedState, encode_wanted
+from streamapp_operator.controller.watch.cached_fields import foreign_write_time
 from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.objects.driver_role import driver_role
 from streamapp_runtime.transport import kubernetes_api as client
@@ -93,6 +100,25 @@ def test_a_report_arrives_and_one_that_says_the_same_is_not_written(
     carrier.close()
     after = api_server.ask("GET", path(namespace, object_names.report("app")))
     assert after["metadata"]["resourceVersion"] == before["metadata"]["resourceVersion"]
+
+
+def test_the_word_of_a_standby_stands_beside_the_report_and_is_taken_back(
+    api_server: ApiServer, namespace: str, carrier: ConfigMapTransport
+) -> None:
+    report = Report(DriverState.RUNNING, driver="app-driver-1", model_version=3)
+    carrier.report(report)
+    eventually(lambda: told(api_server, namespace) == report)
+    name = object_names.report("app")
+    reported_at = foreign_write_time(api_server.ask("GET", path(namespace, name)))
+    word = SilentDriver("app-driver-1", "app-driver-2")
+    time.sleep(1.1)  # the API server writes seconds
+    carrier.api.annotate(name, {SILENT_DRIVER: word.annotation()}, STANDBY_MANAGER)
+    annotated = api_server.ask("GET", path(namespace, name))
+    assert silent_driver_of(annotated["metadata"]["annotations"]) == word
+    assert told(api_server, namespace) == report
+    assert foreign_write_time(annotated) == reported_at
+    carrier.api.annotate(name, {SILENT_DRIVER: None}, STANDBY_MANAGER)
+    assert not api_server.ask("GET", path(namespace, name))["metadata"].get("annotations")
 
 
 def test_a_report_that_somebody_deleted_is_sent_again(
