@@ -215,7 +215,7 @@ def no_progress(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.pass_time(LATER)
     sim.silence()
-    sim.settle()
+    sim.settle(warms_up=False)  # else its successor replaces it at once
 
 
 def executor_out_of_memory(sim: OperatorSim) -> None:

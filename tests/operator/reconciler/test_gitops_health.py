@@ -79,7 +79,7 @@ def hanging(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.pass_time(600)
     sim.silence()
-    sim.settle()
+    sim.settle(warms_up=False)  # else its successor replaces it at once
 
 
 def exhausted(sim: OperatorSim) -> None:
