@@ -49,16 +49,12 @@ class KubernetesApi:
 
     def patch(self, name: str, data: Mapping[str, str]) -> None:
         """Put these entries into a ConfigMap; others stay."""
-        body = json.dumps({"data": dict(data)}).encode()
-        with self._request("PATCH", self._path(name), REQUEST_SECONDS, body) as answer:
-            answer.read()
+        self._patch(self._path(name), {"data": dict(data)})
 
     def annotate(self, name: str, annotations: Mapping[str, str | None], manager: str) -> None:
         """Give a ConfigMap these annotations, or take those of None away, as a field manager of this name."""
-        body = json.dumps({"metadata": {"annotations": dict(annotations)}}).encode()
         path = f"{self._path(name)}?fieldManager={quote(manager)}"
-        with self._request("PATCH", path, REQUEST_SECONDS, body) as answer:
-            answer.read()
+        self._patch(path, {"metadata": {"annotations": dict(annotations)}})
 
     def changes(self, name: str, version: str) -> Iterator[dict[str, Any]]:
         """A ConfigMap each time that it changes, until the watch is over."""
@@ -77,6 +73,10 @@ class KubernetesApi:
         with self._request("GET", path, REQUEST_SECONDS) as answer:
             items: list[dict[str, Any]] = json.load(answer)["items"]
         return items
+
+    def _patch(self, path: str, changes: Mapping[str, Any]) -> None:
+        with self._request("PATCH", path, REQUEST_SECONDS, json.dumps(changes).encode()) as answer:
+            answer.read()
 
     def _path(self, name: str) -> str:
         return f"/api/v1/namespaces/{quote(self.namespace)}/configmaps" + f"/{quote(name)}" * bool(name)

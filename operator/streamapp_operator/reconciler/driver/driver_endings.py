@@ -20,7 +20,6 @@ _OUTCOMES = {
     RunOutcome.CONFIG: DriverOutcome.CONFIG,
     RunOutcome.RETRY: DriverOutcome.RETRY,
 }
-_LOST = {ConditionReason.NODE_LOST, ConditionReason.NO_PROGRESS}
 """Why drivers are given up that nobody has heard of."""
 
 
@@ -88,7 +87,7 @@ def _ended_pod(history: DriverHistory, pod: PodState, now: float) -> EndedDriver
     termination = pod.ending
     ended_at = _ended_at(history, pod, now)
     if history.stopping == ConditionReason.NO_PROGRESS:
-        return _hung_driver(history, pod, ended_at)
+        return _hung_driver(history, pod.hung_seconds, ended_at)
     if history.stopping:
         return _ended_driver(
             history, DriverOutcome.STOPPED, history.stopping, "it was asked to end", ended_at
@@ -98,7 +97,7 @@ def _ended_pod(history: DriverHistory, pod: PodState, now: float) -> EndedDriver
         reason = pod.displaced or ConditionReason.DELETED
         return _ended_driver(history, DriverOutcome.DISPLACED, reason, "its pod was taken away", ended_at)
     if pod.hung_seconds is not None:
-        return _hung_driver(history, pod, ended_at)
+        return _hung_driver(history, pod.hung_seconds, ended_at)
     default = ConditionReason.COMPLETED if run_outcome is RunOutcome.DONE else ConditionReason.DRIVER_FAILED
     reason = reported_reason(termination.reason if termination else "", default)
     return replace(
@@ -107,14 +106,10 @@ def _ended_pod(history: DriverHistory, pod: PodState, now: float) -> EndedDriver
     )
 
 
-def _hung_driver(history: DriverHistory, pod: PodState, ended_at: float) -> EndedDriver:
-    message = _hung_message(pod.hung_seconds)
-    return _ended_driver(history, DriverOutcome.LOST, ConditionReason.NO_PROGRESS, message, ended_at)
-
-
-def _hung_message(seconds: float | None) -> str:
+def _hung_driver(history: DriverHistory, seconds: float | None, ended_at: float) -> EndedDriver:
     duration = "" if seconds is None else f" for {seconds:.0f} s"
-    return f"it had made no progress{duration}, and was ended"
+    message = f"it had made no progress{duration}, and was ended"
+    return _ended_driver(history, DriverOutcome.LOST, ConditionReason.NO_PROGRESS, message, ended_at)
 
 
 def _ended_at(history: DriverHistory, pod: PodState, now: float) -> float:
@@ -129,11 +124,12 @@ def _seconds_run(history: DriverHistory, pod: PodState) -> float:
 
 
 def _vanished_driver(history: DriverHistory, now: float) -> EndedDriver:
+    if history.stopping == ConditionReason.NO_PROGRESS:
+        return _hung_driver(history, None, now)
     if history.stopping:
-        outcome = DriverOutcome.LOST if history.stopping in _LOST else DriverOutcome.STOPPED
-        is_hung = history.stopping == ConditionReason.NO_PROGRESS
-        message = _hung_message(None) if is_hung else "its pod no longer exists"
-        return _ended_driver(history, outcome, history.stopping, message, now)
+        is_lost = history.stopping == ConditionReason.NODE_LOST
+        outcome = DriverOutcome.LOST if is_lost else DriverOutcome.STOPPED
+        return _ended_driver(history, outcome, history.stopping, "its pod no longer exists", now)
     return _ended_driver(
         history, DriverOutcome.DISPLACED, ConditionReason.DELETED, "its pod no longer exists", now
     )

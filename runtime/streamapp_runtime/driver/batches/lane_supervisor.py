@@ -103,13 +103,14 @@ class LaneSupervisor:
     def assign(self) -> None:
         """Assign tasks to the processors that are there, those of lost ones too when it is time."""
         settings, processors = self.run.settings, tuple(self.run.launch.lanes)
+        grace_seconds = min(GRACE_SECONDS, settings.rebalance_delay)
         if not self.assignment.complete:  # the others do not wait for processors that are missing already
             seconds = 0.0
         elif self.executors.bound:
-            seconds = min(GRACE_SECONDS, settings.rebalance_delay)
+            seconds = grace_seconds
         elif self.executors.has_had(len(processors)) and self.executors.present(processors):
             # All stood by, and one that is missing has been lost since.
-            seconds = 0.0 if self.independent else min(GRACE_SECONDS, settings.rebalance_delay)
+            seconds = 0.0 if self.independent else grace_seconds
         else:
             seconds = settings.executor_start
         lanes = self.assignment.lanes(self.executors.wait_for(processors, seconds))

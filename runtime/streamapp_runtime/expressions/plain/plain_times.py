@@ -2,11 +2,12 @@
 
 import datetime as dt
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from streamapp_runtime.expressions.plain.plain_operands import constant_of, operand, operands
 from streamapp_runtime.expressions.plain.plain_types import (
+    TIME_TYPES,
     LeftToSparkError,
     PlainValue,
     as_type,
@@ -22,10 +23,8 @@ from streamapp_runtime.expressions.row_value import (
     reads_columns,
 )
 
-_MOMENTS: Final = ("TIMESTAMP", "TIMESTAMP_NTZ")
-_PARTS_OF_DAYS: Final = {"dayofmonth": "day"} | {
-    name: name
-    for name in ("year", "quarter", "month", "day", "dayofweek", "weekday", "dayofyear", "weekofyear")
+_PARTS_OF_DAYS: Final = {
+    *("year", "quarter", "month", "day", "dayofmonth", "dayofweek", "weekday", "dayofyear", "weekofyear"),
 }
 _UNITS_OF_DAYS: Final = {
     **dict.fromkeys(("year", "yyyy", "yy"), "year"),
@@ -66,23 +65,24 @@ def _time_of(of: PlainValue, *kinds: str) -> RowValue:
 
 
 def _days_of(of: PlainValue) -> RowValue:
-    """A whole number of days, which may fail: Spark does not compute it where the date is null."""
+    """A whole number of days."""
     require(of.type in WHOLE_TYPES[:3])
     return as_type(of, "INT")
 
 
-def _part_of_day(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
-    of = _time_of(arguments[0], "DATE", *_MOMENTS)
-    return PlainValue(TimeFunction(_PARTS_OF_DAYS[function], (of,)), "INT")
+def _of_time(kinds: Sequence[str], result: str) -> Callable[[str, Sequence[PlainValue]], PlainValue]:
+    """How a call is read that is of one time of some types, and gives a value of another."""
 
+    def read(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
+        name = {"dayofmonth": "day"}.get(function, function)
+        return PlainValue(TimeFunction(name, (_time_of(arguments[0], *kinds),)), result)
 
-def _part_of_time(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
-    return PlainValue(TimeFunction(function, (_time_of(arguments[0], *_MOMENTS),)), "INT")
+    return read
 
 
 def _date(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
     of = arguments[0]
-    require(of.type in {"DATE", *_MOMENTS})
+    require(of.type in TIME_TYPES)
     return PlainValue(operand(as_type(of, "DATE")), "DATE")
 
 
@@ -100,10 +100,6 @@ def _unit(of: PlainValue, units: Mapping[str, str]) -> str:
     return known(units.get(str(constant_of(of, "STRING").value).lower()))
 
 
-def _last_day(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
-    return PlainValue(TimeFunction("last_day", (_time_of(arguments[0], "DATE"),)), "DATE")
-
-
 def _shifted(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
     date, days = arguments
     require(date.type == "DATE")
@@ -116,17 +112,8 @@ def _days_between(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
     return PlainValue(TimeFunction("datediff", operands(*(one.value for one in arguments))), "INT")
 
 
-def _since_1970(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
-    return PlainValue(TimeFunction(function, (_time_of(arguments[0], "TIMESTAMP"),)), "BIGINT")
-
-
-def _unix_date(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
-    return PlainValue(TimeFunction(function, (_time_of(arguments[0], "DATE"),)), "INT")
-
-
 def _date_of_number(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
-    require(arguments[0].type in WHOLE_TYPES[:3])
-    return PlainValue(TimeFunction(function, (operand(as_type(arguments[0], "INT")),)), "DATE")
+    return PlainValue(TimeFunction(function, (operand(_days_of(arguments[0])),)), "DATE")
 
 
 def _moment_of_number(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
@@ -143,16 +130,16 @@ def _moment_of_micros(function: str, arguments: Sequence[PlainValue]) -> PlainVa
 
 
 TIME_CALLS: Final = (
-    (set(_PARTS_OF_DAYS), {1}, _part_of_day),
-    ({"hour", "minute", "second"}, {1}, _part_of_time),
+    (_PARTS_OF_DAYS, {1}, _of_time(TIME_TYPES, "INT")),
+    ({"hour", "minute", "second"}, {1}, _of_time(TIME_TYPES[1:], "INT")),
     ({"to_date"}, {1}, _date),
     ({"trunc"}, {2}, _truncated_date),
     ({"date_trunc"}, {2}, _truncated_moment),
-    ({"last_day"}, {1}, _last_day),
+    ({"last_day"}, {1}, _of_time(["DATE"], "DATE")),
     ({"date_add", "dateadd", "date_sub"}, {2}, _shifted),
     ({"datediff", "date_diff"}, {2}, _days_between),
-    ({"unix_seconds", "unix_millis", "unix_micros"}, {1}, _since_1970),
-    ({"unix_date"}, {1}, _unix_date),
+    ({"unix_seconds", "unix_millis", "unix_micros"}, {1}, _of_time(["TIMESTAMP"], "BIGINT")),
+    ({"unix_date"}, {1}, _of_time(["DATE"], "INT")),
     ({"date_from_unix_date"}, {1}, _date_of_number),
     ({"timestamp_seconds", "timestamp_millis"}, {1}, _moment_of_number),
     ({"timestamp_micros"}, {1}, _moment_of_micros),

@@ -20,20 +20,17 @@ KINDS: Final = {"STRING": str, "BOOLEAN": bool} | dict.fromkeys(WHOLE_TYPES, int
 DECIMAL_LITERAL: Final = "DECIMAL"
 """The type of a literal such as 1.5, of which something has to make a DOUBLE."""
 NULL_TYPE: Final = "VOID"
-CAST_TYPES: Final = {name: name for name in (*WHOLE_TYPES, "DOUBLE", "STRING", "BOOLEAN")} | {
+TIME_TYPES: Final = ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ")
+CAST_TYPES: Final = {name: name for name in (*WHOLE_TYPES, "DOUBLE", "STRING", "BOOLEAN", *TIME_TYPES)} | {
     "INTEGER": "INT",
     "LONG": "BIGINT",
-    "DATE": "DATE",
-    "TIMESTAMP": "TIMESTAMP",
-    "TIMESTAMP_NTZ": "TIMESTAMP_NTZ",
 }
-TIME_TYPES: Final = ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ")
 _TIME_CASTS: Final = {
     ("TIMESTAMP", "DATE"), ("TIMESTAMP_NTZ", "DATE"), ("TIMESTAMP", "BIGINT"), ("TIMESTAMP", "TIMESTAMP_NTZ"),
     ("TIMESTAMP_NTZ", "TIMESTAMP"), *((kind, "STRING") for kind in TIME_TYPES),
 }  # fmt: skip
 """Casts of times that have the same result everywhere, and cannot fail."""
-_WHOLE_VALUES: Final = ("FLOAT", "DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "BINARY")
+_WHOLE_VALUES: Final = ("FLOAT", "BINARY")
 """Types of which values are compared and given on, and not computed with."""
 MOST_INT: Final = 2**31 - 1
 _MOST_BIGINT: Final = 2**63 - 1

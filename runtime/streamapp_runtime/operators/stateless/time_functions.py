@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-DAY_MICROS: Final = 86_400_000_000
+_DAY_MICROS: Final = 86_400_000_000
 _UNIT_MICROS: Final = {
     "hour": 3_600_000_000,
     "minute": 60_000_000,
@@ -18,7 +18,7 @@ _UNIT_MICROS: Final = {
     "millisecond": 1_000,
     "microsecond": 1,
 }
-MOMENT: Final = pa.timestamp("us", "UTC")
+_MOMENT: Final = pa.timestamp("us", "UTC")
 _FIRST_YEAR: Final = 1970
 _LAST_PLAIN_YEAR: Final = 9999
 
@@ -31,7 +31,7 @@ def _numbers(times: pa.Array) -> np.ndarray:
 
 def _days(times: pa.Array) -> np.ndarray:
     numbers = _numbers(times)
-    return numbers if pa.types.is_date32(times.type) else numbers // DAY_MICROS
+    return numbers if pa.types.is_date32(times.type) else numbers // _DAY_MICROS
 
 
 def _months(days: np.ndarray) -> np.ndarray:
@@ -63,29 +63,25 @@ def _month(days: np.ndarray) -> np.ndarray:
     return _months(days) % 12 + 1
 
 
-def _day(days: np.ndarray) -> np.ndarray:
-    since_the_first: np.ndarray = days - _first_days(_months(days))
-    return since_the_first + 1
-
-
-def _day_of_year(days: np.ndarray) -> np.ndarray:
-    since_the_first: np.ndarray = days - _truncated_days("year", days)
+def _day_of(unit: str, days: np.ndarray) -> np.ndarray:
+    """The number of a day within its month or year."""
+    since_the_first: np.ndarray = days - _truncated_days(unit, days)
     return since_the_first + 1
 
 
 def _week(days: np.ndarray) -> np.ndarray:
     """The week by ISO 8601: that of the year in which its Thursday is."""
-    return (_day_of_year(days - _weekdays(days) + 3) - 1) // 7 + 1
+    return (_day_of("year", days - _weekdays(days) + 3) - 1) // 7 + 1
 
 
 _PARTS_OF_DAYS: Final[Mapping[str, Callable[[np.ndarray], np.ndarray]]] = {
     "year": _year,
     "quarter": lambda days: _months(days) % 12 // 3 + 1,
     "month": _month,
-    "day": _day,
+    "day": partial(_day_of, "month"),
     "dayofweek": lambda days: (days + 4) % 7 + 1,
     "weekday": _weekdays,
-    "dayofyear": _day_of_year,
+    "dayofyear": partial(_day_of, "year"),
     "weekofyear": _week,
 }
 
@@ -118,7 +114,7 @@ def _truncated_moment(moments: pa.Array, unit: str) -> pa.Array:
         return _column(micros - micros % _UNIT_MICROS[unit], moments.type, moments)
     days = _days(moments)
     first_days = days if unit == "day" else _truncated_days(unit, days)
-    return _column(first_days * DAY_MICROS, moments.type, moments)
+    return _column(first_days * _DAY_MICROS, moments.type, moments)
 
 
 def _last_day(dates: pa.Array) -> pa.Array:
@@ -143,31 +139,31 @@ def moments_of(numbers: pa.Array, unit: str) -> tuple[pa.Array, np.ndarray]:
     units, micros = _numbers(numbers), _UNIT_MICROS[unit.removesuffix("s")]
     most = (2**63 - 1) // micros
     outside = (units > most) | (units < -most)
-    return _column(np.where(outside, 0, units) * micros, MOMENT, numbers), outside
+    return _column(np.where(outside, 0, units) * micros, _MOMENT, numbers), outside
 
 
-def _date_text(days: int) -> str:
-    months = int(np.int64(days).astype("M8[D]").astype("M8[M]").astype(np.int64))
-    first_day = int(np.int64(months).astype("M8[M]").astype("M8[D]").astype(np.int64))
-    year, month = months // 12 + _FIRST_YEAR, months % 12 + 1
+def _date_text(year: int, month: int, day: int) -> str:
     sign = "-" if year < 0 else "+" if year > _LAST_PLAIN_YEAR else ""
-    return f"{sign}{abs(year):04d}-{month:02d}-{days - first_day + 1:02d}"
+    return f"{sign}{abs(year):04d}-{month:02d}-{day:02d}"
 
 
-def _moment_text(micros: int) -> str:
-    days, of_day = divmod(micros, DAY_MICROS)
-    seconds, fraction = divmod(of_day, 1_000_000)
+def _time_text(micros: int) -> str:
+    """The time of a day."""
+    seconds, fraction = divmod(micros, _UNIT_MICROS["second"])
     minutes, second = divmod(seconds, 60)
     fraction_text = f".{fraction:06d}".rstrip("0") if fraction else ""
-    return f"{_date_text(days)} {minutes // 60:02d}:{minutes % 60:02d}:{second:02d}{fraction_text}"
+    return f"{minutes // 60:02d}:{minutes % 60:02d}:{second:02d}{fraction_text}"
 
 
 def _texts_of(times: pa.Array) -> pa.Array:
     """Days and moments as a cast to STRING writes them."""
-    is_date = pa.types.is_date32(times.type)
-    numbers = times.cast(pa.int32() if is_date else pa.int64()).to_pylist()
-    write = _date_text if is_date else _moment_text
-    return pa.array([None if number is None else write(number) for number in numbers], pa.string())
+    days = _days(times)
+    parts = (_PARTS_OF_DAYS[part](days).tolist() for part in ("year", "month", "day"))
+    texts = [_date_text(*date) for date in zip(*parts, strict=True)]
+    if not pa.types.is_date32(times.type):
+        clock = (_numbers(times) % _DAY_MICROS).tolist()
+        texts = [f"{date} {_time_text(micros)}" for date, micros in zip(texts, clock, strict=True)]
+    return pa.array(texts, pa.string(), mask=np.asarray(times.is_null()))
 
 
 def cast_time(times: pa.Array, kind: pa.DataType) -> pa.Array:
@@ -193,7 +189,7 @@ TIME_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "unix_seconds": partial(_units_since_1970, _UNIT_MICROS["second"]),
     "unix_millis": partial(_units_since_1970, _UNIT_MICROS["millisecond"]),
     "unix_micros": partial(_units_since_1970, 1),
-    "timestamp_micros": lambda numbers: numbers.cast(pa.int64()).cast(MOMENT),
+    "timestamp_micros": lambda numbers: numbers.cast(pa.int64()).cast(_MOMENT),
     "unix_date": lambda dates: dates.cast(pa.int32()),
     "date_from_unix_date": lambda days: days.cast(pa.date32()),
 }
