@@ -27,7 +27,7 @@ def _named(declared: str) -> tuple[str, bool]:
     """The name, and whether a type of texts of a fixed length is in it."""
     word, nested, inside = declared.partition("<")
     if nested:
-        parts = [_part(part, fields=word == "STRUCT") for part in _split(inside.removesuffix(">"))]
+        parts = [_part(part, fields=word == "STRUCT") for part in parts_of_type(inside.removesuffix(">"))]
         return f"{word}<{', '.join(name for name, _ in parts)}>", any(holds for _, holds in parts)
     word, _, numbers = declared.partition("(")
     if word in _DECIMALS:
@@ -46,12 +46,12 @@ def _part(text: str, *, fields: bool) -> tuple[str, bool]:
     """An inner type, or a field with its name in backquotes."""
     if not fields:
         return _named(text)
-    name, kind = _field(text)
+    name, kind = field_of_type(text)
     of_field, holds_texts = _named(kind)
     return f"`{name}`: {of_field}", holds_texts
 
 
-def _field(text: str) -> tuple[str, str]:
+def field_of_type(text: str) -> tuple[str, str]:
     """The name of a field as it stands within backquotes, and its type."""
     if not text.startswith("`"):
         name, _, kind = text.partition(": ")
@@ -62,7 +62,7 @@ def _field(text: str) -> tuple[str, str]:
     return text[1:end], text[end + 3 :]
 
 
-def _split(text: str) -> Iterator[str]:
+def parts_of_type(text: str) -> Iterator[str]:
     """The parts between commas that stand within nothing else."""
     depth, start, quoted = 0, 0, False
     for place, character in enumerate(text):

@@ -7,7 +7,6 @@ from streamapp.columns.compile_refusal import CompileRefusedError
 from streamapp.columns.spark_functions import WORDS_FOR_NOW
 from streamapp_runtime.expressions.analysis import select_list_columns
 from streamapp_runtime.expressions.catalyst import FunctionCall, SelectItem, SqlName, read_select_items
-from streamapp_runtime.expressions.plain.plain_expression import plain_entries
 from streamapp_runtime.expressions.plain.plain_types import PlainValue
 from streamapp_runtime.expressions.plain.plain_value import plain_value
 from streamapp_runtime.expressions.spark_source import SparkSource
@@ -39,7 +38,7 @@ def single_item(spark: SparkSource, text: str) -> SelectItem:
 
 def expression(spark: SparkSource, text: str, scope: ColumnScope) -> tuple[Template, str]:
     """One expression and its type."""
-    plain = plain_value(text, scope) if plain_entries(text) is None else None
+    plain = plain_value(text, scope)
     if plain is not None:
         return plain_template(text, plain, scope), plain.type
     item = single_item(spark, text)

@@ -93,8 +93,8 @@ class NullValue:
 
 
 @dataclass(frozen=True, slots=True)
-class LaterCondition:
-    """A condition that versions before left to Spark: a circle through a table has its hop still."""
+class LaterValue:
+    """A value that versions before left to Spark: a circle through a table has its hop still."""
 
     of: "RowValue"
 
@@ -219,6 +219,49 @@ class CountedMoment:
 
 
 @dataclass(frozen=True, slots=True)
+class FieldValue:
+    """The field at an index of a struct; null where the struct is."""
+
+    of: "RowValue"
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class ElementValue:
+    """An element of an array: `[]` and `get` count from 0, `element_at` from 1, or from the end.
+
+    Where there is no such element, `get` gives null, and the others fail.
+    """
+
+    function: str
+    of: "RowValue"
+    index: "RowValue"
+
+
+@dataclass(frozen=True, slots=True)
+class MapEntry:
+    """The value that a map has for a key; null where it has none."""
+
+    of: "RowValue"
+    key: ConstantValue
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionSize:
+    """How many elements an array has, or entries a map; null where it is null."""
+
+    of: "RowValue"
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayContains:
+    """Whether an array has an element; null where only a null of it might be that."""
+
+    of: "RowValue"
+    element: "RowValue"
+
+
+@dataclass(frozen=True, slots=True)
 class LikePattern:
     """Whether all of a text matches a regular expression."""
 
@@ -238,7 +281,7 @@ class Substring:
 RowValue = (
     Predicate
     | NullValue
-    | LaterCondition
+    | LaterValue
     | NullSafeEquality
     | Arithmetic
     | Negation
@@ -253,6 +296,11 @@ RowValue = (
     | TimeConstant
     | TimeFunction
     | CountedMoment
+    | FieldValue
+    | ElementValue
+    | MapEntry
+    | CollectionSize
+    | ArrayContains
     | LikePattern
     | Substring
 )
@@ -282,7 +330,7 @@ def may_fail(value: RowValue) -> bool:
             return True
         case Cast(_, source, _) if source == "STRING" or narrows(value):
             return True
-        case CountedMoment(_, "BIGINT", _):
+        case CountedMoment(_, "BIGINT", _) | ElementValue("[]" | "element_at", _, _):
             return True
         case _:
             return any(may_fail(part) for part in parts_of(value))
@@ -313,7 +361,7 @@ def _varies(test: RowValue) -> bool:
             return True
         case Comparison("=", ColumnValue(), Constant(value)):
             return isinstance(value, str | bool | float) or abs(value) < _LEAST_OUTSIDE
-        case LaterCondition(Comparison("=", ColumnValue(), Constant() | Cast(Constant()))):
+        case LaterValue(Comparison("=", ColumnValue(), Constant() | Cast(Constant()))):
             return True
         case _:
             return False

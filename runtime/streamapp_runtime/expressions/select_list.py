@@ -12,7 +12,6 @@ from streamapp_runtime.expressions.catalyst import SelectItem, read_select_items
 from streamapp_runtime.expressions.expression import bind, expression, plain_template
 from streamapp_runtime.expressions.generators import Generator, generator_of, is_generator
 from streamapp_runtime.expressions.plain.plain_expression import (
-    PlainCall,
     PlainEntry,
     PlainName,
     PlainReader,
@@ -71,10 +70,8 @@ def _plain_select(text: str, scope: ColumnScope) -> SelectList | None:
     while True:
         place = reader.place
         entry = reader.entry()
-        if entry is not None and not isinstance(entry.value, PlainCall):
-            positions = _positions(entry, scope)
-            if not positions:
-                return None
+        positions = _positions(entry, scope) if entry is not None else ()
+        if entry is not None and positions:
             named = [replace(scope.columns[p], name=entry.alias or scope.columns[p].name) for p in positions]
             columns += named
             outputs += [column_template(position) for position in positions]

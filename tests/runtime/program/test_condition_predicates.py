@@ -67,7 +67,7 @@ NOT_JUDGED = [
     "page = initcap('a')",
     "page = n",
     "at > '2026-01-01'",
-    "of.n > 0",
+    "of['n'] > 0",
     "n = NULL",
     "n IN (1, NULL)",
     "page COLLATE UTF8_LCASE = 'A'",

@@ -35,7 +35,9 @@ COLUMNS = canonical(
     parse_columns(
         "user STRING, page STRING, n INT, k INT, m BIGINT, t TINYINT, s SMALLINT, x DOUBLE, y DOUBLE, "
         "ok BOOLEAN, at TIMESTAMP, due TIMESTAMP_NTZ, day DATE, eve DATE, f FLOAT, raw BINARY, "
-        "price DECIMAL(9,2), of STRUCT<n: INT>"
+        "price DECIMAL(9,2), of STRUCT<n: INT, `a b`: STRING, deep: STRUCT<day: DATE, x: DOUBLE>>, "
+        "tags ARRAY<STRING>, counts ARRAY<INT>, ratios ARRAY<DOUBLE>, "
+        "visits ARRAY<STRUCT<page: STRING, m: BIGINT>>, extra MAP<STRING, INT>, names MAP<INT, STRING>"
     )
 )
 SCOPE = ColumnScope((ScopeSide("", COLUMNS),))
@@ -95,7 +97,21 @@ ODD_VALUES: dict[str, list[Any]] = {
     "FLOAT": [0.0, -0.0, 1.5, float("nan"), float("inf"), -float("inf"), 2.0**-149],
     "BINARY": [b"", b"a", b"\xff", b"\x7f\x00"],
     "DECIMAL(9,2)": [Decimal("0.00"), Decimal("-1.50"), Decimal("9999999.99")],
-    "STRUCT<`n`: INT>": [{"n": None}, {"n": 1}],
+    "STRUCT<`n`: INT, `a b`: STRING, `deep`: STRUCT<`day`: DATE, `x`: DOUBLE>>": [
+        {"n": None, "a b": None, "deep": None},
+        {"n": 1, "a b": "a", "deep": {"day": None, "x": float("nan")}},
+        {"n": -1, "a b": "", "deep": {"day": dt.date(2024, 2, 29), "x": -0.0}},
+    ],
+    "ARRAY<STRING>": [[], [None], ["a"], ["b", None, "a"], ["", "é"]],
+    "ARRAY<INT>": [[], [None, 1], [0, 1, 2], [2**31 - 1, -(2**31), None]],
+    "ARRAY<DOUBLE>": [[], [0.0, float("nan")], [-0.0, None], [1.5, float("inf")]],
+    "ARRAY<STRUCT<`page`: STRING, `m`: BIGINT>>": [
+        [],
+        [None],
+        [{"page": "a", "m": 1}, {"page": None, "m": 2**40}],
+    ],
+    "MAP<STRING, INT>": [[], [("a", 1)], [("b", None), ("a", -1)], [("", 0)]],
+    "MAP<INT, STRING>": [[], [(1, "a"), (-1, None)], [(0, "")]],
 }
 _ANY_VALUES = {
     "INT": st.integers(-(2**31), 2**31 - 1),
@@ -231,6 +247,52 @@ def of_times(depth: int) -> st.SearchStrategy[str]:
     )
 
 
+_INDICES = st.sampled_from(["0", "1", "-1", "2", "n", "t", "of.n", "size(counts) - 1", "NULL", "m"])
+_ARRAYS = st.sampled_from(["tags", "counts", "ratios", "visits"])
+_ELEMENTS = st.builds(
+    "{}".format,
+    st.one_of(
+        st.builds("{}[{}]".format, _ARRAYS, _INDICES),
+        st.builds("{}({}, {})".format, st.sampled_from(["get", "element_at"]), _ARRAYS, _INDICES),
+    ),
+)
+_NUMBER_PARTS = st.one_of(
+    st.sampled_from(["of.n", "extra['a']", "extra.b", "element_at(extra, 'a')", "of.deep.x", "visits[0].m"]),
+    st.builds(
+        "{}({})".format,
+        st.sampled_from(["size", "cardinality"]),
+        _ARRAYS | st.sampled_from(["extra", "names"]),
+    ),
+    st.builds("counts[{}]".format, _INDICES),
+    st.builds("get(counts, {})".format, _INDICES),
+    st.builds("element_at(ratios, {})".format, _INDICES),
+    st.builds("get(visits, {}).m".format, _INDICES),
+)
+_TEXT_PARTS = st.one_of(
+    st.sampled_from(["of.`a b`", "names[1]", "names[-1]", "element_at(names, 0)", "visits[1].page"]),
+    st.builds("tags[{}]".format, _INDICES),
+    st.builds("get(tags, {})".format, _INDICES),
+    st.builds("element_at(tags, {})".format, _INDICES),
+    st.builds("get(visits, {}).page".format, _INDICES),
+)
+_TESTS_OF_PARTS = st.one_of(
+    st.builds(
+        "array_contains(tags, {})".format,
+        st.sampled_from(["'a'", "user", "of.`a b`", "get(tags, 0)", "NULL"]),
+    ),
+    st.builds("array_contains(counts, {})".format, st.sampled_from(["1", "n", "of.n", "m"])),
+    st.builds("array_contains(ratios, {})".format, st.sampled_from(["x", "0.0", "y"])),
+    st.builds("({}) IS {}NULL".format, _ELEMENTS | st.just("of.deep"), st.sampled_from(["", "NOT "])),
+)
+PARTS = st.one_of(
+    _NUMBER_PARTS,
+    _TEXT_PARTS,
+    _TESTS_OF_PARTS,
+    _ELEMENTS,
+    st.sampled_from(["of.deep", "of.deep.day", "visits[0]"]),
+)
+
+
 def conditions(depth: int) -> st.SearchStrategy[str]:
     if not depth:
         return _CONDITIONS
@@ -254,6 +316,7 @@ def conditions(depth: int) -> st.SearchStrategy[str]:
         st.builds("{} LIKE '{}'".format, text, _PATTERNS),
         st.builds("{} NOT LIKE '{}' ESCAPE '{}'".format, text, _PATTERNS, st.sampled_from("!!!%_")),
         st.builds("{}({}, 'a')".format, st.sampled_from(["startswith", "endsWith", "contains"]), text),
+        _TESTS_OF_PARTS,
         case_of(inner, inner),
     )
 
@@ -279,6 +342,7 @@ def numbers(depth: int) -> st.SearchStrategy[str]:
         ),
         st.builds("{}({}, {})".format, st.sampled_from(["greatest", "least"]), inner, inner),
         st.builds("greatest({}, {}, {})".format, inner, inner, inner),
+        _NUMBER_PARTS,
         case_of(inner, conditions(depth - 1)),
     )
 
@@ -306,6 +370,7 @@ def texts(depth: int) -> st.SearchStrategy[str]:
         st.builds("{}({}, {}, {})".format, st.sampled_from(["lpad", "rpad"]), inner, _PLACES, _PADS),
         st.builds("concat_ws({}, {}, {})".format, _PADS, inner, inner),
         st.builds("CAST({} AS STRING)".format, numbers(depth - 1) | conditions(depth - 1)),
+        _TEXT_PARTS,
         case_of(inner, conditions(depth - 1)),
     )
 
@@ -313,6 +378,7 @@ def texts(depth: int) -> st.SearchStrategy[str]:
 EXPRESSIONS = st.one_of(
     *(kind(depth) for kind in (numbers, texts, conditions) for depth in (1, 2, 3)),
     *(numbers(2), numbers(2), conditions(2)),
+    *(PARTS, PARTS),
     *(of_times(1), of_times(2), of_times(3), of_times(2)),
     st.sampled_from(_WHOLE_VALUES).flatmap(
         lambda name: case_of(st.sampled_from([name, "NULL"]), _CONDITIONS)
@@ -427,6 +493,35 @@ def test_a_list_that_is_read_without_spark_has_the_names_types_and_templates_tha
     assert computed == [made for item in items if (made := bind(item, SCOPE)).column is None]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "of.n, of.deep.day, of.`a b`",
+        "extra.a, user",
+        "of.deep AS rest, of.deep.x AS n",
+        "visits[0].page AS page, tags[1] AS tag",
+    ],
+)
+def test_a_field_in_a_list_has_the_name_that_spark_gives_it(spark: SparkSession, text: str) -> None:
+    plain = select(NO_SPARK, text, SCOPE)
+    assert plain.columns == columns_by_spark(spark, [text], SCOPE)
+    assert all(output.in_python is not None for output in plain.outputs)
+
+
+def test_columns_are_computed_with_by_the_names_of_their_sides() -> None:
+    sides = ColumnScope(
+        (ScopeSide("views", COLUMNS), ScopeSide("users", parse_columns("user STRING, n INT")))
+    )
+    by_side = plain_value("upper(users.user) || views.page", sides)
+    assert by_side is not None
+    users, pages = pa.array(["ann", None]), pa.array(["/a", "/b"])
+    columns = [pa.nulls(2)] * len(sides.columns)
+    columns[len(COLUMNS)], columns[1] = users, pages
+    assert RowValues(columns, 2).column(by_side.value, pa.string()).to_pylist() == ["ANN/a", None]
+    assert plain_value("users.n + views.n > 3", sides) is not None
+    assert plain_value("users.page = 'a'", sides) is None
+
+
 PLAIN = [
     "n + 1",
     "n - k * 2",
@@ -529,6 +624,35 @@ PLAIN = [
     "at >= TIMESTAMP '2026-01-01 00:00:00'",
     "day BETWEEN DATE '2026-01-01' AND DATE '2026-12-31'",
     "coalesce(day, DATE '1970-01-01')",
+    "of.n",
+    "of.n + 1",
+    "of.`a b` = 'a' AND ok",
+    "of.deep",
+    "of.deep.day = day",
+    "of.deep.x > 0",
+    "(of.deep).x",
+    "tags[0]",
+    "tags[n]",
+    "tags[0] = 'a'",
+    "counts[t] + counts[1]",
+    "get(tags, 0) = 'a' AND ok",
+    "element_at(ratios, -1)",
+    "visits[0].page",
+    "get(visits, n).m + 1",
+    "visits[0]",
+    "extra['a']",
+    "extra.a",
+    "names[1]",
+    "element_at(extra, 'b') = 1 AND ok",
+    "size(tags)",
+    "size(extra) > 0 AND ok",
+    "cardinality(visits)",
+    "array_contains(tags, 'a') AND ok",
+    "array_contains(counts, n)",
+    "array_contains(ratios, x)",
+    "coalesce(of.n, n)",
+    "of.deep IS NULL",
+    "upper(tags[1])",
 ]
 LEFT_TO_SPARK = [
     "n + 1 + 2",  # Spark adds 1 and 2 first
@@ -624,6 +748,24 @@ LEFT_TO_SPARK = [
     "day > DATE '26-1-1'",
     "TIME '12:00:00'",
     "date_format(at, 'yyyy')",
+    "of.N",
+    "of.missing",
+    "of['n']",
+    "visits.page",
+    "tags[m]",
+    "tags['a']",
+    "tags[0] = 'a' AND ok",
+    "tags[0] IS NULL",
+    "element_at(tags, t)",
+    "extra[user]",
+    "extra[1]",
+    "names['a']",
+    "size(user)",
+    "array_contains(counts, m)",
+    "array_contains(visits, visits[0])",
+    "if(ok, of.deep, NULL)",
+    "of.deep = of.deep",
+    "tags = tags",
 ]
 
 
@@ -638,7 +780,14 @@ def test_what_spark_may_compute_in_another_way_is_left_to_it(text: str) -> None:
 
 
 def failing(spark: SparkSession) -> Iterator[tuple[str, dict[str, Any]]]:
-    edges: dict[str, Any] = {"n": 2**31 - 1, "k": -(2**31), "m": 2**63 - 1, "x": 0.0, "y": -0.0}
+    edges: dict[str, Any] = {
+        "n": 2**31 - 1,
+        "k": -(2**31),
+        "m": 2**63 - 1,
+        "x": 0.0,
+        "y": -0.0,
+        "tags": ["a", "b"],
+    }
     for text in (
         *(
             "n % (n - n)",
@@ -652,6 +801,14 @@ def failing(spark: SparkSession) -> Iterator[tuple[str, dict[str, Any]]]:
             "ceil(m * (y - 2.0))",
         ),
         *("timestamp_millis(m)", "timestamp_seconds(-m)"),
+        *(
+            "tags[n]",
+            "tags[-1]",
+            "tags[2]",
+            "element_at(tags, n)",
+            "element_at(tags, 0)",
+            "element_at(tags, k)",
+        ),
         *("n + 1", "k - 1", "n * n", "m + 1", "-m - 3", "m * m", "-k", "n / x", "x / y", "n / (n - n)"),
         *(
             "CAST(m AS INT)",

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from streamapp_runtime.expressions.plain.plain_nested import NESTED_CALLS
 from streamapp_runtime.expressions.plain.plain_operands import (
     arithmetic,
     branches_of,
@@ -207,4 +208,5 @@ _CALLS: Final = (
     ({"concat_ws"}, _ANY_NUMBER[1:], _joined),
     ({"startswith", "endswith", "contains"}, {2}, _text_test),
     *TIME_CALLS,
+    *NESTED_CALLS,
 )

@@ -27,7 +27,7 @@ from streamapp_runtime.expressions.row_value import (
     ColumnValue,
     Comparison,
     Constant,
-    LaterCondition,
+    LaterValue,
     NullValue,
     Or,
     RowValue,
@@ -100,7 +100,7 @@ def compared(sign: str, left: PlainValue, right: PlainValue) -> RowValue:
         return Comparison(sign, operand(left.value), _whole_bound(sign, right))
     common = common_type((left.type, right.type))
     sides = operands(as_type(left, common), as_type(right, common))
-    return LaterCondition(_apart(Comparison(sign, *sides)))
+    return LaterValue(_apart(Comparison(sign, *sides)))
 
 
 def arithmetic(sign: str, left: PlainValue, right: PlainValue) -> PlainValue:

@@ -13,10 +13,10 @@ from streamapp.columns.column_scope import ColumnScope
 from streamapp_runtime.expressions.plain.plain_expression import (
     PlainName,
     PlainReader,
-    column_of,
     plain_tokens,
 )
 from streamapp_runtime.expressions.plain.plain_functions import concat, plain_call
+from streamapp_runtime.expressions.plain.plain_nested import bracketed, field_value, is_nested_type
 from streamapp_runtime.expressions.plain.plain_operands import (
     arithmetic,
     balanced,
@@ -48,7 +48,7 @@ from streamapp_runtime.expressions.row_value import (
     Constant,
     InList,
     IsNull,
-    LaterCondition,
+    LaterValue,
     Negation,
     Not,
     NullSafeEquality,
@@ -87,7 +87,7 @@ def plain_value(text: str, scope: ColumnScope) -> PlainValue | None:
         typed = values.value()
     except LeftToSparkError:
         return None
-    is_whole = reader.done and is_computed_type(typed.type)
+    is_whole = reader.done and _is_given(typed.type)
     return PlainValue(typed.value, typed.type, tuple(values.names)) if is_whole else None
 
 
@@ -98,7 +98,7 @@ def plain_condition(text: str, scope: ColumnScope) -> RowValue | None:
 
 
 def plain_output(reader: PlainReader, scope: ColumnScope) -> PlainOutput | None:
-    """The next entry of a select list, if it is an expression with a name behind AS; else nothing is said."""
+    """The next entry of a select list: an expression with a name behind AS, or the part of a column."""
     values, start = _Values(reader, scope), reader.peek().start
     try:
         typed = values.value()
@@ -106,7 +106,9 @@ def plain_output(reader: PlainReader, scope: ColumnScope) -> PlainOutput | None:
         return None
     end = reader.peek(-1).end
     name = reader.alias()
-    if not name or not is_computed_type(typed.type):
+    if name == "" and [(each.start, each.end) for each in values.names] == [(start, end)]:
+        name = values.names[0].parts[-1]
+    if not name or not _is_given(typed.type):
         return None
     return PlainOutput(name, PlainValue(typed.value, typed.type, tuple(values.names)), start, end)
 
@@ -171,7 +173,7 @@ class _Values:
         require(self.reader.word("and"))
         most = self._sum()
         require(of.type == "DOUBLE" or DECIMAL_LITERAL not in {least.type, most.type})
-        return LaterCondition(And(sure(compared(">=", of, least)), sure(compared("<=", of, most))))
+        return LaterValue(And(sure(compared(">=", of, least)), sure(compared("<=", of, most))))
 
     def _like(self, of: PlainValue) -> RowValue:
         pattern, escape = self._text_literal(), "\\"
@@ -228,7 +230,7 @@ class _Values:
     def _signed(self) -> PlainValue:
         following = self.reader.peek(1)
         if self.reader.peek().text != "-" or self.reader.peek().kind != "sign" or following.kind == "number":
-            return self._primary()
+            return self._with_parts(self._primary())
         self.reader.place += 1
         of = self._signed()
         require(of.type in {"INT", "BIGINT", "DOUBLE"} and reads_columns(of.value))
@@ -253,14 +255,32 @@ class _Values:
             return self._call(name.text.lower())
         return self._column()
 
+    def _with_parts(self, of: PlainValue) -> PlainValue:
+        """A value, or the part of it that the dots and brackets behind it lead to."""
+        reader = self.reader
+        while True:
+            if reader.take("["):
+                of = bracketed(of, self.value())
+                require(reader.take("]"))
+            elif reader.take("."):
+                require(reader.is_name(0))
+                of = field_value(of, reader.peek().text)
+                reader.place += 1
+            else:
+                return of
+
     def _column(self) -> PlainValue:
         name = known(self.reader.name())
-        require(len(name.parts) == 1)  # a column of a side is a field to Spark
-        column, match = column_of(name, self.scope), self.scope.find(name.parts)
-        if column is None or match is None:
-            raise LeftToSparkError
+        position, fields = known(self.scope.find(name.parts))
+        column = self.scope.columns[position]
+        require(column.name == name.parts[len(name.parts) - len(fields) - 1])
         self.names.append(name)
-        return PlainValue(ColumnValue(match[0]), column.type)
+        value = ColumnValue(position)
+        is_of_side = len(name.parts) > len(fields) + 1
+        of = PlainValue(LaterValue(value) if is_of_side else value, column.type)
+        for field in fields:
+            of = field_value(of, field)
+        return of
 
     def _constant(self) -> PlainValue | None:
         token = self.reader.peek()
@@ -314,15 +334,20 @@ class _Values:
         return PlainValue(operand(as_type(of, kind or ""), null=True), kind or "")
 
 
+def _is_given(kind: str) -> bool:
+    """Whether a worker can give values of a type on; parts of columns may have parts themselves."""
+    return is_computed_type(kind) or is_nested_type(kind)
+
+
 def _null_test(of: PlainValue) -> RowValue:
     require(of.type not in {NULL_TYPE, DECIMAL_LITERAL})
     test = IsNull(sure(of.value))
-    return test if of.type in KINDS else LaterCondition(test)
+    return test if of.type in KINDS else LaterValue(test)
 
 
 def _null_safe(left: PlainValue, right: PlainValue) -> RowValue:
     """Spark knows what a value is compared with itself, and nothing here may fail."""
     if right.type == NULL_TYPE:
-        return LaterCondition(_null_test(left))
+        return LaterValue(_null_test(left))
     kind = common_type((left.type, right.type))
     return NullSafeEquality(sure(as_type(left, kind)), sure(as_type(right, kind)))

@@ -14,21 +14,26 @@ import pyarrow.compute as pc
 from streamapp_runtime.expressions.row_value import (
     And,
     Arithmetic,
+    ArrayContains,
     Case,
     Cast,
     Coalesce,
+    CollectionSize,
     ColumnValue,
     Comparison,
     Concat,
     Constant,
     ConstantValue,
     CountedMoment,
+    ElementValue,
     Extreme,
+    FieldValue,
     InList,
     IsNull,
     JoinedTexts,
-    LaterCondition,
+    LaterValue,
     LikePattern,
+    MapEntry,
     Negation,
     Not,
     NullSafeEquality,
@@ -46,6 +51,13 @@ from streamapp_runtime.expressions.row_value import (
 )
 from streamapp_runtime.expressions.spark_messages import message_of
 from streamapp_runtime.formats.arrow_types import arrow_type
+from streamapp_runtime.operators.stateless.nested_values import (
+    contains,
+    elements,
+    entries,
+    index_refused,
+    sizes,
+)
 from streamapp_runtime.operators.stateless.number_functions import DIVISIONS, divisors_of, rounded, signs_of
 from streamapp_runtime.operators.stateless.text_casts import malformed, reader_of
 from streamapp_runtime.operators.stateless.text_functions import TEXT_FUNCTIONS, joined
@@ -138,6 +150,21 @@ class _Evaluation:
         words = "Datetime operation overflow: create a TIMESTAMP from {}L {} since the epoch"
         self.fail(outside & needed, lambda row: f"Spark says: {words.format(numbers[row], one.unit)}")
         return moments
+
+    def element(self, one: ElementValue, needed: np.ndarray) -> EvaluatedValue:
+        of, index = self.in_turn(one.of, one.index, needed)
+        arrays, indices = self.array(of, of.type), self.array(index, pa.int64())
+        values, outside = elements(arrays, indices, one.function)
+        if one.function != "get":
+            self.fail(
+                outside & needed,
+                lambda row: index_refused(one.function, indices[row].as_py(), len(arrays[row])),
+            )
+        return values
+
+    def is_element(self, one: ArrayContains, needed: np.ndarray) -> EvaluatedValue:
+        arrays, element = self.operands((one.of, one.element), needed)
+        return contains(arrays, self.array(element, arrays.type.value_type))
 
     def arithmetic(self, one: Arithmetic, needed: np.ndarray) -> EvaluatedValue:
         sign, kind = one.sign, arrow_type(one.type)
@@ -308,7 +335,7 @@ _EVALUATORS: Final[Mapping[type, Callable[[_Evaluation, Any, np.ndarray], Evalua
     And: lambda rows, one, needed: pc.and_kleene(*rows.operands((one.left, one.right), needed)),
     Or: lambda rows, one, needed: pc.or_kleene(*rows.operands((one.left, one.right), needed)),
     Not: lambda rows, one, needed: pc.invert(rows.computed(one.of, needed)),
-    LaterCondition: lambda rows, one, needed: rows.computed(one.of, needed),
+    LaterValue: lambda rows, one, needed: rows.computed(one.of, needed),
     NullSafeEquality: _Evaluation.null_safe,
     Arithmetic: _Evaluation.arithmetic,
     Negation: _Evaluation.negated,
@@ -324,6 +351,11 @@ _EVALUATORS: Final[Mapping[type, Callable[[_Evaluation, Any, np.ndarray], Evalua
     TextFunction: _Evaluation.text_function,
     TimeFunction: _Evaluation.time_function,
     CountedMoment: _Evaluation.counted_moment,
+    FieldValue: lambda rows, one, needed: pc.struct_field(rows.computed(one.of, needed), [one.index]),
+    ElementValue: _Evaluation.element,
+    MapEntry: lambda rows, one, needed: entries(rows.computed(one.of, needed), one.key),
+    CollectionSize: lambda rows, one, needed: sizes(rows.computed(one.of, needed)),
+    ArrayContains: _Evaluation.is_element,
     LikePattern: lambda rows, one, needed: pc.match_substring_regex(rows.computed(one.of, needed), one.regex),
     Substring: _Evaluation.substring,
 }
