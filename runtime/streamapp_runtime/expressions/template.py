@@ -4,7 +4,7 @@ The text between the holes is the user's own, to the letter: nothing is rendered
 change its meaning on the way.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from streamapp_runtime.expressions.row_value import ColumnValue, RowValue, over_positions
@@ -85,6 +85,8 @@ RECORD_KEY = f"{ROW_ALIAS}.k"
 
 def substituted(text: Template, over: tuple[Template, ...]) -> Template:
     """An expression over what other expressions make."""
+    if text.column is not None:
+        return over[text.column]
     pieces: list[str | int] = []
     for piece in text.pieces:
         if isinstance(piece, int) and piece >= 0:
@@ -92,4 +94,13 @@ def substituted(text: Template, over: tuple[Template, ...]) -> Template:
             pieces += inner.pieces if inner.column is not None else ("(", *inner.pieces, ")")
         else:
             pieces.append(piece)
-    return Template(tuple(pieces))
+    columns = {position: over[position].column for position in text.columns}
+    return Template(tuple(pieces), _over_columns(text.value, columns))
+
+
+def _over_columns(value: RowValue | None, columns: Mapping[int, int | None]) -> RowValue | None:
+    """The same over the columns that others are, where all of them are columns."""
+    places = {position: column for position, column in columns.items() if column is not None}
+    if value is None or len(places) < len(columns):
+        return None
+    return over_positions(value, places.__getitem__)

@@ -16,7 +16,7 @@ from streamapp.spec.value_types.column_list import Column
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.formats.record_format import RecordFormat
 from streamapp_runtime.key_partitioning import partition_of
-from streamapp_runtime.operators.compilation.key_change import PLAIN_KEY_TYPES
+from streamapp_runtime.operators.compilation.piece import ARROW_KEY_TYPES
 from streamapp_runtime.operators.stateless.row_executors import key_bytes
 from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem
 from streamapp_runtime.testing.clock_times import as_datetime, from_milliseconds, to_milliseconds
@@ -135,7 +135,7 @@ class RowCodec:
             n for n, column in enumerate(self.columns) if column.name.lower() == self.stream.key.lower()
         )
         column = batch.column(place)
-        if self.columns[place].type in PLAIN_KEY_TYPES:
+        if self.columns[place].type in ARROW_KEY_TYPES:
             return list(key_bytes(column).to_pylist())
         texts = ["null" if value is None else json.dumps(value, default=str) for value in column.to_pylist()]
         return [None if text == "null" else text.strip('"').encode() for text in texts]

@@ -187,20 +187,21 @@ def _computed(rows: list[Row], compute: ComputeColumns, each: PlacedOperation, e
         else values.column(value, field.type).to_pylist()
         for value, field in zip(compute.values, arrow_schema(edge.columns), strict=True)
     ]
+    keys = [row["k"] for row in rows]
+    if compute.key is not None:
+        keys = values.column(compute.key, pa.binary()).to_pylist()
+    deleted = [False] * len(rows)
+    if compute.delete is not None:
+        deleted = values.condition(compute.delete).to_pylist()
     assert not values.failures
     made = []
-    for row, computed in zip(rows, zip(*columns, strict=True), strict=True):
+    for row, key, is_deleted, computed in zip(rows, keys, deleted, zip(*columns, strict=True), strict=True):
         fixed = {n: row[n] for n in empty if n in {"task", "k", "t", "z", "src", "off", "now"}}
-        if compute.key is not None:
-            key = KeyRows((), compute.key, compute.tombstones_keep_key)
-            fixed["k"] = (
-                _key_of(row, key, source)
-                if not row["z"]
-                else row["k"]
-                if compute.tombstones_keep_key
-                else None
-            )
-        registers = dict(zip(edge.registers, [None] * len(computed) if row["z"] else computed, strict=True))
+        of_tombstone = row["k"] if compute.tombstones_keep_key else None
+        fixed["k"] = of_tombstone if row["z"] else key
+        fixed["z"] = row["z"] or is_deleted
+        given = [None] * len(computed) if fixed["z"] else computed
+        registers = dict(zip(edge.registers, given, strict=True))
         made += [empty | fixed | {"tag": each_edge.tag} | registers for each_edge in each.outputs]
     return made
 

@@ -199,7 +199,7 @@ def test_a_join_keeps_the_key_once_and_names_both_sides(spark: SparkSession) -> 
     operation = task(program, "m").operation
     assert operation == JoinStreams("m", "inner", 5000, "event", (0, 1, 2, 3, 5, 6))
     assert [source.producer for source in task(program, "m").sources] == ["views", "users"]
-    select = "left.user, right.tier + left.n AS s"
+    select = "left.user, initcap(right.country) AS s"
     chosen = {"name": "m", "join": {"from": ["views", "users"], "within": "5s", "select": select}}
     assert len(program_of(spark, app(chosen, OUT)).layers) == 3
 

@@ -46,6 +46,8 @@ NAMES = ("user", "page", "n", "b", "t", "ok", "x", "ts", "`a b`", "d", "time", "
 MORE_NAMES = (
     "users.tier",
     "views.page",
+    "left.page",
+    "right.tier",
     "USER",
     "nobody",
     "s.f",

@@ -1,5 +1,6 @@
 """Keys that a Python worker makes of a column have the bytes that Spark would give them."""
 
+import datetime as dt
 from typing import Any
 
 import pyarrow as pa
@@ -8,10 +9,22 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from streamapp_runtime.operators.compilation.key_change import PLAIN_KEY_TYPES
-from streamapp_runtime.operators.compilation.row_operations import KeyRows
+from streamapp.columns.column_scope import ColumnScope, ScopeSide
+from streamapp.spec.value_types.column_list import parse_columns
+from streamapp_runtime.expressions.analysis import canonical
+from streamapp_runtime.expressions.expression import expression
+from streamapp_runtime.expressions.row_value import ColumnValue, Comparison, Constant
+from streamapp_runtime.formats.arrow_types import arrow_schema
+from streamapp_runtime.operators.compilation.key_change import key_value
+from streamapp_runtime.operators.compilation.piece import ARROW_KEY_TYPES
+from streamapp_runtime.operators.compilation.row_operations import ComputeColumns, KeyRows
 from streamapp_runtime.operators.state.lane_state import LaneState
-from streamapp_runtime.operators.stateless.row_executors import KeyRowsExecutor, key_bytes
+from streamapp_runtime.operators.stateless.row_executors import (
+    ComputeColumnsExecutor,
+    KeyRowsExecutor,
+    key_bytes,
+)
+from streamapp_runtime.operators.stateless.value_evaluation import RowValues
 from streamapp_runtime.program.program import PythonLayer
 from tests.harness.engine.compiled_apps import app, program_of, task
 from tests.harness.engine.plain_rows import Row, rows_of, slice_of
@@ -33,7 +46,7 @@ OUT = {"name": "sent", "sendTo": {"from": "by", "stream": "out"}}
 
 
 def test_every_plain_type_is_held_against_spark() -> None:
-    assert VALUES.keys() == PLAIN_KEY_TYPES
+    assert VALUES.keys() == ARROW_KEY_TYPES
 
 
 @given(TABLE)
@@ -82,7 +95,112 @@ def test_an_app_that_computes_nothing_but_plain_keys_is_all_python(spark: SparkS
     assert isinstance(task(program, "sent/row").operation, KeyRows)
 
 
-@pytest.mark.parametrize("key", ["initcap(page)", "price", "at", "CAST(n AS BIGINT)"])
+COMPUTED_KEYS = [
+    *("of.city", "upper(page)", "page || '/' || n", "CAST(n AS BIGINT) + 1", "n % 4", "ok", "tags[0]"),
+    *("at", "date_trunc('HOUR', at)", "CAST(at AS DATE)", "coalesce(of.city, page)", "raw", "n > 1", "'a'"),
+]
+COLUMNS = (
+    "page STRING, n INT, ok BOOLEAN, at TIMESTAMP, raw BINARY, tags ARRAY<STRING>, of STRUCT<city: STRING>"
+)
+CITIES = {"name": "cities", "columns": "name STRING", "broadcast": True}
+
+
+@pytest.mark.parametrize("key", COMPUTED_KEYS)
+def test_computed_keys_need_no_spark(spark: SparkSession, key: str) -> None:
+    for operator in (
+        {"partitionBy": {"from": "views", "key": key}},
+        {"map": {"from": "views", "key": key, "select": "*"}},
+        {"joinTable": {"from": "views", "key": key, "table": "cities", "type": "left"}},
+    ):
+        program = program_of(
+            spark,
+            app(
+                {"name": "by", **operator},
+                OUT,
+                streams=[
+                    {"name": "views", "columns": COLUMNS},
+                    {"name": "cities", "key": "name", "columns": "name STRING"},
+                    {"name": "out"},
+                ],
+                tables=[{**CITIES, "sideInputs": [{"stream": "cities"}]}],
+            ),
+        )
+        assert program.is_all_python, program.computed_by_spark
+
+
+def test_rows_that_delete_their_keys_are_tombstones_without_spark() -> None:
+    deleting = ComputeColumns((ColumnValue(0),), delete=Comparison("=", ColumnValue(1), Constant(0)))
+    schema = pa.schema([("user", pa.string()), ("n", pa.int32())])
+    rows = [Row(key=b"a", columns=("ann", 1)), Row(key=b"b", columns=("bob", 0)), Row(key=b"gone")]
+    rows.append(Row(key=b"c", columns=("cyd", None)))
+    made = ComputeColumnsExecutor(deleting, schema.remove(1)).execute((slice_of(rows, schema),), NOTHING)
+    kept = [Row(key=b"a", columns=("ann",)), Row(key=b"b"), Row(key=b"gone"), Row(key=b"c", columns=("cyd",))]
+    assert rows_of(made) == kept
+
+
+def test_tables_that_are_written_and_filled_by_expressions_need_no_spark(spark: SparkSession) -> None:
+    program = program_of(
+        spark,
+        app(
+            {
+                "name": "noted",
+                "sendToTable": {
+                    "from": "views",
+                    "table": "last",
+                    "deleteWhere": "n % 2 = 0 AND ok",
+                },
+            },
+            {"name": "by", "joinTable": {"from": "views", "key": "upper(page)", "table": "cities"}},
+            OUT,
+            streams=[
+                {"name": "views", "key": "user", "columns": "user STRING, page STRING, n INT, ok BOOLEAN"},
+                {"name": "cities", "columns": "of STRUCT<name: STRING, size: BIGINT>"},
+                {"name": "out"},
+            ],
+            tables=[
+                {"name": "last", "columns": "user STRING, page STRING, n INT, ok BOOLEAN"},
+                {
+                    **CITIES,
+                    "sideInputs": [{"stream": "cities", "key": "of.name", "value": "lower(of.name) AS name"}],
+                },
+            ],
+        ),
+    )
+    assert program.is_all_python, program.computed_by_spark
+
+
+def test_a_join_with_a_condition_on_both_sides_needs_no_spark(spark: SparkSession) -> None:
+    join = {
+        "from": ["views", "users"],
+        "within": "1h",
+        "where": "left.n > right.tier AND left.page <> 'a'",
+        "select": "left.user, upper(right.country) AS country",
+    }
+    program = program_of(spark, app({"name": "by", "join": join}, OUT))
+    assert program.is_all_python, program.computed_by_spark
+
+
+def test_computed_keys_have_the_bytes_of_spark(spark: SparkSession) -> None:
+    moment = dt.datetime(2026, 2, 28, 12, 30, 0, 500_000, tzinfo=dt.UTC)
+    rows = [
+        ("a", 1, True, moment, b"\xff", ["x"], {"city": "Bern"}),
+        (None, None, None, None, None, ["", None], {"city": None}),
+        ("é/", -(2**31), False, moment.replace(microsecond=0), b"", [None], None),
+        ("", 7, None, dt.datetime(1969, 12, 31, tzinfo=dt.UTC), b"a", ["\U0001f600"], {"city": ""}),
+    ]
+    columns = canonical(parse_columns(COLUMNS))
+    schema, scope = arrow_schema(columns), ColumnScope((ScopeSide("", columns),))
+    arrays = [pa.array(v, f.type) for v, f in zip(zip(*rows, strict=True), schema, strict=True)]
+    frame = spark.createDataFrame(pa.table(arrays, schema=schema))
+    for key in COMPUTED_KEYS:
+        value = key_value(*expression(spark, key, scope))
+        assert value is not None, key
+        made = RowValues(arrays, len(rows)).column(value, pa.binary())
+        (of_spark,) = frame.selectExpr(f"CAST(CAST({key} AS STRING) AS BINARY)").toArrow().columns
+        assert made.to_pylist() == of_spark.to_pylist(), key
+
+
+@pytest.mark.parametrize("key", ["initcap(page)", "price", "x", "n + 1 + 2"])
 def test_other_keys_are_left_to_spark(spark: SparkSession, key: str) -> None:
     program = program_of(
         spark,
@@ -92,7 +210,7 @@ def test_other_keys_are_left_to_spark(spark: SparkSession, key: str) -> None:
             streams=[
                 {
                     "name": "views",
-                    "columns": "page STRING, n INT, price DECIMAL(9, 2), at TIMESTAMP",
+                    "columns": "page STRING, n INT, price DECIMAL(9, 2), x DOUBLE",
                 },
                 {"name": "out"},
             ],

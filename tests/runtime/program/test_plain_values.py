@@ -359,6 +359,9 @@ def texts(depth: int) -> st.SearchStrategy[str]:
     return st.one_of(
         inner,
         st.builds("{} || {}".format, inner, inner),
+        st.builds(
+            "{} || {}".format, inner, numbers(depth - 1) | st.sampled_from(["at", "day", "ok", "f", "raw"])
+        ),
         st.builds("{}({}, {})".format, st.sampled_from(["greatest", "least"]), inner, inner),
         st.builds("concat({}, {}, {})".format, inner, inner, inner),
         st.builds("{}({})".format, st.sampled_from(["trim", "ltrim", "RTRIM"]), inner),
@@ -653,6 +656,9 @@ PLAIN = [
     "coalesce(of.n, n)",
     "of.deep IS NULL",
     "upper(tags[1])",
+    "user || '-' || n",
+    "concat(day, ' ', ok, m)",
+    "n || k",
 ]
 LEFT_TO_SPARK = [
     "n + 1 + 2",  # Spark adds 1 and 2 first
@@ -699,7 +705,7 @@ LEFT_TO_SPARK = [
     "floor(x) > 1 AND ok",
     "greatest(n, 1.5)",
     "greatest(n)",
-    "user || n",
+    "user || x",
     "if(n, 1, 2)",
     "n --1",
     "n /* 1 */ + 1",

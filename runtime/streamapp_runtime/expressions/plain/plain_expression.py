@@ -33,6 +33,8 @@ _RESERVED: Final = WORDS_FOR_NOW | frozenset(
     )
 )
 """Words that are, or may be, more than the name of a column."""
+_SIDES: Final = ("left", "right")
+"""Words that are the sides of a join where a column follows them."""
 _SUMS: Final = dict.fromkeys(WHOLE_TYPES, "BIGINT") | dict.fromkeys(("FLOAT", "DOUBLE"), "DOUBLE")
 _ORDERED: Final = (*WHOLE_TYPES, "STRING", "DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "FLOAT", "DOUBLE", "BOOLEAN")
 
@@ -201,7 +203,8 @@ class PlainReader:
 
     def name(self) -> PlainName | None:
         """A dotted name; None, and nothing taken, where none stands here."""
-        if not self.is_name(0) or self.peek(1).text == "(":
+        is_side = self.peek().text.lower() in _SIDES and self.peek(1).text == "." and self.is_name(2)
+        if not (is_side or self.is_name(0)) or self.peek(1).text == "(":
             return None
         first, parts = self.peek(), [self.peek().text]
         self.place += 1

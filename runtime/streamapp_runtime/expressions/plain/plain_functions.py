@@ -53,8 +53,9 @@ def plain_call(function: str, arguments: Arguments) -> PlainValue:
 
 
 def concat(_: str, arguments: Arguments) -> PlainValue:
-    """Texts one behind the other."""
-    return PlainValue(Concat(operands(*(text_of(argument) for argument in arguments))), "STRING")
+    """Texts one behind the other; Spark casts other values to texts here."""
+    texts = (operand(as_type(argument, "STRING")) for argument in arguments)
+    return PlainValue(Concat(operands(*texts)), "STRING")
 
 
 def _conditional(_: str, arguments: Arguments) -> PlainValue:

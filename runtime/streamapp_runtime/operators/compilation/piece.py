@@ -1,11 +1,12 @@
 """The parts that operators are compiled to, before they are given tags, registers and layers."""
 
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from streamapp.columns.row_key import RowKey
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.expressions.generators import Generator
-from streamapp_runtime.expressions.row_value import RowValue
+from streamapp_runtime.expressions.row_value import WHOLE_TYPES, Cast, ColumnValue, RowValue
 from streamapp_runtime.expressions.template import Template, all_columns
 from streamapp_runtime.operators.compilation.row_operations import (
     ComputeColumns,
@@ -15,13 +16,16 @@ from streamapp_runtime.operators.compilation.row_operations import (
 )
 from streamapp_runtime.operators.operation import Operation
 
+ARROW_KEY_TYPES: Final = frozenset({"STRING", "BINARY", *WHOLE_TYPES, "BOOLEAN"})
+"""The types of columns that are keys without an expression."""
+
 
 @dataclass(frozen=True, slots=True)
 class SqlPart:
     """Spark SQL over its sources: keep the rows where `where` holds, then compute columns and key.
 
     `outputs` has a position for each column of the source; `delete` makes tombstones of rows. `judgeable` is
-    `where` as a Python worker can judge it, if it can; `plain_key` says that it can make the key.
+    `where` as a Python worker can judge it, if it can, and `key_value` the text of the key as it can make it.
     """
 
     outputs: tuple[Template, ...]
@@ -32,19 +36,19 @@ class SqlPart:
     delete: Template | None = None
     generator: Generator | None = None
     judgeable: RowValue | None = None
-    plain_key: bool = False
+    key_value: RowValue | None = None
 
     @property
     def in_python(self) -> SelectColumns | KeyRows | FilterRows | ComputeColumns | None:
         """The same for a Python worker; None where only Spark SQL can do it."""
-        if self.delete or self.generator or self.key_of_tombstone:
+        if self.generator or self.key_of_tombstone:
             return None
-        if not all_columns(self.outputs):
+        if self.delete or not all_columns(self.outputs):
             return self._computed()
         chosen = tuple(c for c in (t.column for t in self.outputs) if c is not None)
         if self.key is not None:
-            column = self.key.column if self.plain_key and self.where is None else None
-            return None if column is None else KeyRows(chosen, column, self.tombstones_keep_key)
+            column = _key_column(self.key_value) if self.where is None else None
+            return self._computed() if column is None else KeyRows(chosen, column, self.tombstones_keep_key)
         if self.where is None:
             return SelectColumns(chosen)
         keeps_all = chosen == tuple(range(len(chosen)))
@@ -52,18 +56,31 @@ class SqlPart:
 
     def _computed(self) -> ComputeColumns | None:
         values = tuple(v for v in (output.in_python for output in self.outputs) if v is not None)
-        key = None if self.key is None else self.key.column
         if len(values) < len(self.outputs) or self.where is not None:
             return None
-        if self.key is not None and not (self.plain_key and key is not None):
+        if self.key is not None and self.key_value is None:
             return None
-        return ComputeColumns(values, key, self.tombstones_keep_key)
+        delete = None if self.delete is None else self.delete.in_python
+        if self.delete is not None and delete is None:
+            return None
+        return ComputeColumns(values, self.key_value, self.tombstones_keep_key, delete)
 
     @property
     def reads_batch_time(self) -> bool:
         """Whether any of it asks what time it is."""
         texts = (*self.outputs, self.where, self.key, self.delete, self.generator and self.generator.array)
         return any(text.reads_batch_time for text in texts if text)
+
+
+def _key_column(key_value: RowValue | None) -> int | None:
+    """The column that is a key, where Arrow writes its values as a text with the same bytes as Spark."""
+    match key_value:
+        case ColumnValue(position):
+            return position
+        case Cast(ColumnValue(position), source, _) if source in ARROW_KEY_TYPES:
+            return position
+        case _:
+            return None
 
 
 @dataclass(frozen=True, slots=True)

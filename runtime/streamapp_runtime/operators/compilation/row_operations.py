@@ -31,8 +31,12 @@ class FilterRows(RowOperation):
 
 @dataclass(frozen=True, slots=True)
 class ComputeColumns(RowOperation):
-    """Give rows on with columns that are computed of theirs, and under another key where one is told."""
+    """Give rows on with columns that are computed of theirs, and under another key where one is told.
+
+    Rows for which `delete` is true are tombstones from here on.
+    """
 
     values: tuple[RowValue, ...]
-    key: int | None = None  # the column that is the key; None where rows keep their own
+    key: RowValue | None = None  # the text or the bytes of it; None where rows keep their own
     tombstones_keep_key: bool = True
+    delete: RowValue | None = None

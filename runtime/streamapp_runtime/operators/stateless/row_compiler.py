@@ -11,7 +11,7 @@ from streamapp_runtime.expressions.select_list import condition, select, select_
 from streamapp_runtime.expressions.template import Template, column_templates, substituted
 from streamapp_runtime.operators.compilation.column_fit import nullable_columns, with_required_columns
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
-from streamapp_runtime.operators.compilation.key_change import rekey
+from streamapp_runtime.operators.compilation.key_change import key_value, rekey
 from streamapp_runtime.operators.compilation.piece import (
     CompiledOperator,
     Piece,
@@ -61,12 +61,13 @@ def compile_map(
         after = RowFlow("", chosen.columns, row_key)
         change = rekey(world.spark, body.key, after)
         row_key = change.row_key
+        key = substituted(change.key, chosen.outputs)
         part = SqlPart(
             chosen.outputs,
-            key=substituted(change.key, chosen.outputs),
+            key=key,
             tombstones_keep_key=after.key.is_column(row_key.column),
             generator=chosen.generator,
-            plain_key=change.plain,
+            key_value=key_value(key, change.type),
         )
     return PieceChain(name, flow).then("", part, chosen.columns, row_key).done()
 

@@ -57,7 +57,8 @@ class KeyRowsExecutor(StatelessExecutor):
     def execute(self, slices: tuple[Slice, ...], state: LaneState) -> Slice | None:
         """The same rows with the chosen columns, under the new key."""
         (rows,) = slices
-        key = _key_of(rows, self.operation.key, self.operation.tombstones_keep_key)
+        made = key_bytes(rows.columns[self.operation.key])
+        key = _of_rows(rows, made, self.operation.tombstones_keep_key)
         return replace(rows.choose(self.operation.chosen), key=key)
 
 
@@ -76,12 +77,15 @@ class ComputeColumnsExecutor(StatelessExecutor):
             values.column(value, field.type)
             for value, field in zip(self.operation.values, self.output_schema, strict=True)
         ]
-        if rows.tombstone.true_count:
-            columns = [pc.if_else(rows.tombstone, None, column) for column in columns]
-        key, keeps_key = self.operation.key, self.operation.tombstones_keep_key
-        computed = rows.with_columns(columns)
+        computed, key, delete = rows.with_columns(columns), self.operation.key, self.operation.delete
         if key is not None:
-            computed = replace(computed, key=_key_of(rows, key, keeps_key))
+            made = values.column(key, pa.binary())
+            computed = replace(computed, key=_of_rows(rows, made, self.operation.tombstones_keep_key))
+        if delete is not None:
+            computed = replace(computed, tombstone=pc.or_(rows.tombstone, values.condition(delete)))
+        if computed.tombstone.true_count:
+            columns = [pc.if_else(computed.tombstone, None, column) for column in computed.columns]
+            computed = computed.with_columns(columns)
         failed_rows = note_failures(rows, values.failures, state)
         if not failed_rows:
             return computed
@@ -108,8 +112,8 @@ def _compute_columns(
 COMPUTE_COLUMNS_RUNNER = OperationRunner(executor=_compute_columns, state_form=None)
 
 
-def _key_of(rows: Slice, column: int, tombstones_keep_key: bool) -> pa.Array:
-    key = key_bytes(rows.columns[column])
+def _of_rows(rows: Slice, key: pa.Array, tombstones_keep_key: bool) -> pa.Array:
+    """The keys of rows; tombstones have their own, or none."""
     if rows.tombstone.true_count:
         of_tombstones = rows.key if tombstones_keep_key else pa.scalar(None, pa.binary())
         key = pc.if_else(rows.tombstone, of_tombstones, key)

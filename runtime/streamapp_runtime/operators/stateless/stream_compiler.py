@@ -11,7 +11,7 @@ from streamapp_runtime.expressions.analysis import canonical
 from streamapp_runtime.expressions.template import all_columns, column_template
 from streamapp_runtime.operators.compilation.column_fit import fit_columns, nullable_columns
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
-from streamapp_runtime.operators.compilation.key_change import is_plain_key, rekey
+from streamapp_runtime.operators.compilation.key_change import key_value, rekey
 from streamapp_runtime.operators.compilation.piece import (
     CompiledOperator,
     Piece,
@@ -91,12 +91,14 @@ def compile_send_to(
         outputs = fit_columns(world.spark, flow.columns, columns, f'stream "{stream.name}"')
         columns = nullable_columns(columns)
         key_position = output_key(stream, flow)
-        key = None if key_position is None else column_template(key_position)
+        key = key_text = None
+        if key_position is not None:
+            key = column_template(key_position)
+            key_text = key_value(key, flow.columns[key_position].type)
     chain = PieceChain(name, flow)
     if key is not None or not all_columns(outputs) or columns != flow.columns:
         keeps_key = key is None or flow.key.is_column(stream.key)
-        plain = key is not None and is_plain_key(key, flow.columns)
-        part = SqlPart(outputs, key=key, tombstones_keep_key=keeps_key, plain_key=plain)
+        part = SqlPart(outputs, key=key, tombstones_keep_key=keeps_key, key_value=key_text)
         chain = chain.then("row", part, columns, flow.key)
     write = Write(stream.name, stream.system, stream.topic or stream.name, StreamRole.OUTPUT, stream.format)
     return chain.then("", write, (), flow.key).ended()

@@ -22,6 +22,7 @@ from streamapp_runtime.operators.compilation.column_fit import (
     with_required_columns,
 )
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
+from streamapp_runtime.operators.compilation.key_change import key_value
 from streamapp_runtime.operators.compilation.piece import CompiledOperator, PieceChain, RowFlow, SqlPart
 from streamapp_runtime.operators.tables.table_operations import FillTable
 from streamapp_runtime.operators.user_code.user_operations import PythonMap
@@ -83,7 +84,7 @@ def _keyed(part: SqlPart, table: Table, side: SideInput, flow: RowFlow, world: C
     """The part with the key that the side input says; as it is where that is the record's."""
     if side.key is None:
         return part
-    key, _ = expression(world.spark, side.key, ColumnScope((ScopeSide("", flow.columns),)))
+    key, kind = expression(world.spark, side.key, ColumnScope((ScopeSide("", flow.columns),)))
     name = None if key.column is None else flow.columns[key.column].name
     whole = table.broadcast or world.app.spec.grouper == "single" or world.partitions(side.stream) == 1
     if not whole and not flow.key.changed(name).together:
@@ -94,7 +95,11 @@ def _keyed(part: SqlPart, table: Table, side: SideInput, flow: RowFlow, world: C
         )
     keeps_key = flow.key.is_column(name)
     return SqlPart(
-        part.outputs, key=key, tombstones_keep_key=keeps_key, key_of_tombstone=_of_tombstone(key, flow)
+        part.outputs,
+        key=key,
+        tombstones_keep_key=keeps_key,
+        key_of_tombstone=_of_tombstone(key, flow),
+        key_value=key_value(key, kind),
     )
 
 

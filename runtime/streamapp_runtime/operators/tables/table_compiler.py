@@ -1,6 +1,6 @@
 """Operators on tables: joinTable and sendToTable."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from streamapp.columns.column_rules import require_keys_of_task
 from streamapp.columns.column_scope import ColumnScope, ScopeSide
@@ -9,11 +9,13 @@ from streamapp.spec.resource.operators import JoinTable, SendToTable
 from streamapp.spec.resource.tables import Table
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.expressions.expression import expression
+from streamapp_runtime.expressions.row_value import over_positions
 from streamapp_runtime.expressions.select_list import condition, select
 from streamapp_runtime.expressions.template import Template, all_columns, column_templates
 from streamapp_runtime.operators.compilation.column_fit import fit_columns, nullable_columns
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.final_select import with_final_select
+from streamapp_runtime.operators.compilation.key_change import key_value
 from streamapp_runtime.operators.compilation.piece import CompiledOperator, PieceChain, RowFlow, SqlPart
 from streamapp_runtime.operators.tables.table_operations import LookUp, LookUpRemote, WriteTable
 
@@ -34,8 +36,7 @@ def compile_join_table(
     chain = PieceChain(name, flow)
     outputs = chosen.outputs
     if look_up.computed is not None:
-        computed = look_up.computed.inside("CAST(CAST(", " AS STRING) AS BINARY)")
-        part = SqlPart((*column_templates(len(flow.columns)), computed))
+        part = SqlPart((*column_templates(len(flow.columns)), look_up.computed))
         row_columns = (*flow.columns, Column(f"{name}/key", "BINARY"))
         chain = chain.then("look-up-key", part, row_columns, flow.key)
         before = len(flow.columns)  # the table's columns now come one place later
@@ -81,7 +82,7 @@ _AS_KEYS = ("STRING", "BINARY")
 
 @dataclass(frozen=True, slots=True)
 class _LookUpKey:
-    """The key to compute, or the column that is the key; neither where it is the row's own."""
+    """The bytes of the key to compute, or the column that is the key; neither where it is the row's own."""
 
     computed: Template | None = None
     column: int | None = None
@@ -92,17 +93,22 @@ def _key_to_look_up(body: JoinTable, table: Table, flow: RowFlow, world: Compile
     if body.key is None:
         require_keys_of_task(table, body, None, flow.key)
         return _LookUpKey()
-    key, _ = expression(world.spark, body.key, ColumnScope((ScopeSide("", flow.columns),)))
+    key, kind = expression(world.spark, body.key, ColumnScope((ScopeSide("", flow.columns),)))
     name = None if key.column is None else flow.columns[key.column].name
     require_keys_of_task(table, body, name, flow.key)
     if local and flow.key.is_column(name) and flow.key.together:
         return _LookUpKey()
     if not local and key.column is not None and flow.columns[key.column].type in _AS_KEYS:
         return _LookUpKey(column=key.column)  # of what the row has for its own key nothing is known here
-    return _LookUpKey(key)
+    computed = key.inside("CAST(CAST(", " AS STRING) AS BINARY)")
+    return _LookUpKey(replace(computed, value=key_value(key, kind)))
 
 
 def _shifted(output: Template, after: int) -> Template:
-    return Template(
-        tuple(p + 1 if isinstance(p, int) and p >= after else p for p in output.pieces),
-    )
+    """The same over columns of which one more stands at a position."""
+
+    def place(position: int) -> int:
+        return position + (position >= after)
+
+    pieces = tuple(place(piece) if isinstance(piece, int) else piece for piece in output.pieces)
+    return Template(pieces, output.value and over_positions(output.value, place))

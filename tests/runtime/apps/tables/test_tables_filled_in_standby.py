@@ -127,7 +127,7 @@ def test_a_record_that_ends_the_app_is_left_to_the_lane(env: AppEnv) -> None:
 
 
 def test_tables_that_spark_computes_are_left_to_the_lanes(env: AppEnv) -> None:
-    side = BY_PEOPLE | {"value": "user, name, age + 1 AS age"}
+    side = BY_PEOPLE | {"value": "user, initcap(name) AS name, age"}
     env.write("events", inputs([{"user": "u1", "n": 1}], "user"), 4)
     env.write("people", inputs([person(1)], "user"), 4)
     assert warmed_up(env, joined(side)) == RestoreProgress()
