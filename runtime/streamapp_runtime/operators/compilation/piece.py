@@ -47,7 +47,7 @@ class SqlPart:
             return self._computed()
         chosen = tuple(c for c in (t.column for t in self.outputs) if c is not None)
         if self.key is not None:
-            column = _key_column(self.key_value) if self.where is None else None
+            column = self.key.column if _is_column(self.key_value) and self.where is None else None
             return self._computed() if column is None else KeyRows(chosen, column, self.tombstones_keep_key)
         if self.where is None:
             return SelectColumns(chosen)
@@ -72,15 +72,15 @@ class SqlPart:
         return any(text.reads_batch_time for text in texts if text)
 
 
-def _key_column(key_value: RowValue | None) -> int | None:
-    """The column that is a key, where Arrow writes its values as a text with the same bytes as Spark."""
+def _is_column(key_value: RowValue | None) -> bool:
+    """Whether a key is a column whose values Arrow writes as a text with the same bytes as Spark."""
     match key_value:
-        case ColumnValue(position):
-            return position
-        case Cast(ColumnValue(position), source, _) if source in ARROW_KEY_TYPES:
-            return position
+        case ColumnValue():
+            return True
+        case Cast(ColumnValue(), source, _):
+            return source in ARROW_KEY_TYPES
         case _:
-            return None
+            return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ class KeyRowsExecutor(StatelessExecutor):
         """The same rows with the chosen columns, under the new key."""
         (rows,) = slices
         made = key_bytes(rows.columns[self.operation.key])
-        key = _of_rows(rows, made, self.operation.tombstones_keep_key)
+        key = _keys_of(rows, made, self.operation.tombstones_keep_key)
         return replace(rows.choose(self.operation.chosen), key=key)
 
 
@@ -80,7 +80,7 @@ class ComputeColumnsExecutor(StatelessExecutor):
         computed, key, delete = rows.with_columns(columns), self.operation.key, self.operation.delete
         if key is not None:
             made = values.column(key, pa.binary())
-            computed = replace(computed, key=_of_rows(rows, made, self.operation.tombstones_keep_key))
+            computed = replace(computed, key=_keys_of(rows, made, self.operation.tombstones_keep_key))
         if delete is not None:
             computed = replace(computed, tombstone=pc.or_(rows.tombstone, values.condition(delete)))
         if computed.tombstone.true_count:
@@ -112,7 +112,7 @@ def _compute_columns(
 COMPUTE_COLUMNS_RUNNER = OperationRunner(executor=_compute_columns, state_form=None)
 
 
-def _of_rows(rows: Slice, key: pa.Array, tombstones_keep_key: bool) -> pa.Array:
+def _keys_of(rows: Slice, key: pa.Array, tombstones_keep_key: bool) -> pa.Array:
     """The keys of rows; tombstones have their own, or none."""
     if rows.tombstone.true_count:
         of_tombstones = rows.key if tombstones_keep_key else pa.scalar(None, pa.binary())
