@@ -194,6 +194,17 @@ _UNITS = (
 )
 
 
+_EXTRACTED = (*("YEAR", "quarter", "MONTH", "weeks", "day", "DOW", "dayofweek", "doy", "HOUR", "minutes"),)
+_FIELDS = ["yyyy", "yy", "MM", "M", "dd", "d", "HH", "H", "mm", "m", "ss", "s", "S", "SSS", "SSSSSS"]
+_FORMATS = st.lists(
+    st.tuples(st.sampled_from(_FIELDS), st.sampled_from(["-", "/", ":", " ", ".", ", ", "_"])),
+    min_size=1,
+    max_size=5,
+).map(lambda parts: "".join(map("".join, parts))) | st.sampled_from(
+    ["yyyy-MM-dd", "yyyyMMdd", "HH", "E", "MMM"]
+)
+
+
 def dates(depth: int) -> st.SearchStrategy[str]:
     plain = st.sampled_from(["day", "eve", "DATE '2024-02-29'", "CAST(NULL AS DATE)"])
     if not depth:
@@ -239,6 +250,11 @@ def of_times(depth: int) -> st.SearchStrategy[str]:
         st.builds("unix_{}({})".format, st.sampled_from(["seconds", "millis", "micros"]), moment),
         st.builds("unix_date({})".format, date),
         st.builds("CAST({} AS {})".format, date | moment, st.sampled_from(["STRING", "BIGINT"])),
+        st.builds("date_format({}, '{}')".format, moment, _FORMATS),
+        st.builds("from_unixtime({})".format, st.sampled_from("nmt")),
+        st.builds("from_unixtime({}, '{}')".format, st.sampled_from("nms"), _FORMATS),
+        st.builds("EXTRACT({} FROM {})".format, st.sampled_from(_EXTRACTED), date | moment),
+        st.builds("date_part('{}', {})".format, st.sampled_from(_EXTRACTED), date | moment),
         st.builds("{} {} {}".format, date, _SIGNS, date),
         st.builds("{} {} {}".format, moment, _SIGNS, moment),
         st.builds("{} BETWEEN {} AND {}".format, date, date, date),
@@ -657,6 +673,12 @@ PLAIN = [
     "of.deep IS NULL",
     "upper(tags[1])",
     "user || '-' || n",
+    "date_format(at, 'yyyy-MM-dd HH:mm')",
+    "date_format(at, 'yyyyMMdd')",
+    "from_unixtime(m)",
+    "from_unixtime(n, 'HH:mm:ss.SSS')",
+    "EXTRACT(HOUR FROM at)",
+    "date_part('DOW', day)",
     "concat(day, ' ', ok, m)",
     "n || k",
 ]
@@ -753,7 +775,12 @@ LEFT_TO_SPARK = [
     "day > DATE '2026-02-30'",
     "day > DATE '26-1-1'",
     "TIME '12:00:00'",
-    "date_format(at, 'yyyy')",
+    "date_format(at, 'MMM yyyy')",
+    "date_format(at, 'yyy')",
+    "date_format(at, user)",
+    "date_format(day, 'yyyy')",
+    "EXTRACT(SECOND FROM at)",
+    "EXTRACT(HOUR FROM day)",
     "of.N",
     "of.missing",
     "of['n']",
@@ -1005,6 +1032,8 @@ def test_moments_and_days_outside_of_four_digits_are_those_of_spark(spark: Spark
     texts += [f"{part}({of})" for part in _PARTS_OF_DAYS for of in (at, day)]
     texts += [f"unix_micros(date_trunc('{unit}', {at}))" for unit in _UNITS]
     texts += [f"unix_date(trunc({day}, '{unit}'))" for unit in _UNITS[:8]]
+    texts += [f"date_format({at}, '{form}')" for form in ("yyyy-M-d H:m:s.SSSSSS", "yy/MM/dd HHmmss")]
+    texts += ["from_unixtime(m)", f"EXTRACT(WEEK FROM {at})", f"date_part('DOY', {day})"]
     texts += [f"hour({at})", f"unix_millis({at})", f"unix_seconds({at})"]
     for text, wanted in zip(texts, by_spark(spark, texts, [row]), strict=True):
         plain = plain_value(text, SCOPE)

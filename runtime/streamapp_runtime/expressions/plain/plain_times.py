@@ -26,6 +26,7 @@ from streamapp_runtime.expressions.row_value import (
 _PARTS_OF_DAYS: Final = {
     *("year", "quarter", "month", "day", "dayofmonth", "dayofweek", "weekday", "dayofyear", "weekofyear"),
 }
+_PARTS_OF_MOMENTS: Final = {"hour", "minute", "second"}
 _UNITS_OF_DAYS: Final = {
     **dict.fromkeys(("year", "yyyy", "yy"), "year"),
     "quarter": "quarter",
@@ -37,6 +38,23 @@ _UNITS: Final = {
     **dict.fromkeys(("day", "dd"), "day"),
     **{name: name for name in ("hour", "minute", "second", "millisecond", "microsecond")},
 }
+EXTRACTED: Final = {
+    **dict.fromkeys(("year", "years"), "year"),
+    "quarter": "quarter",
+    **dict.fromkeys(("month", "months"), "month"),
+    **dict.fromkeys(("week", "weeks"), "weekofyear"),
+    **dict.fromkeys(("day", "days"), "day"),
+    **dict.fromkeys(("dow", "dayofweek"), "dayofweek"),
+    "doy": "dayofyear",
+    **dict.fromkeys(("hour", "hours"), "hour"),
+    **dict.fromkeys(("minute", "minutes"), "minute"),
+}
+"""By what EXTRACT names, the function that it is."""
+_FORMAT_PART: Final = re.compile(r"(?P<field>([A-Za-z])\2*)|[-/:. ,_]+")
+_FORMAT_FIELDS: Final = {"yyyy", "yy", "MM", "M", "dd", "d", "HH", "H", "mm", "m", "ss", "s"}
+_MOST_DIGITS: Final = 6
+"""Of a second's fraction, as many as a moment has."""
+_UNIX_FORMAT: Final = "yyyy-MM-dd HH:mm:ss"
 TIME_LITERALS: Final = {
     "date": re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}"),
     "timestamp": re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"),
@@ -100,6 +118,44 @@ def _unit(of: PlainValue, units: Mapping[str, str]) -> str:
     return known(units.get(str(constant_of(of, "STRING").value).lower()))
 
 
+def _formatted(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
+    of, pattern = arguments
+    return _text_of_moment(_time_of(of, "TIMESTAMP"), str(constant_of(pattern, "STRING").value))
+
+
+def _of_seconds(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
+    """Spark multiplies the seconds as Java does, and what has no place in a moment is another one."""
+    of, *pattern = arguments
+    require(of.type in WHOLE_TYPES)
+    moment = TimeFunction("wrapped_seconds", (operand(as_type(of, "BIGINT")),))
+    text = str(constant_of(pattern[0], "STRING").value) if pattern else _UNIX_FORMAT
+    return _text_of_moment(moment, text)
+
+
+def _text_of_moment(moment: RowValue, pattern: str) -> PlainValue:
+    """A moment as a pattern of Java's writes it, where all parts of that are numbers."""
+    parts, place = [], 0
+    while place < len(pattern):
+        match = known(_FORMAT_PART.match(pattern, place))
+        field, place = match["field"] or "", match.end()
+        is_fraction = field.strip("S") == "" and len(field) <= _MOST_DIGITS
+        require(field in _FORMAT_FIELDS or is_fraction)
+        parts.append(field or f"'{match[0]}")
+    return PlainValue(TimeFunction("date_format", (moment,), tuple(parts)), "STRING")
+
+
+def _part_named(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
+    part, of = arguments
+    return extracted(str(constant_of(part, "STRING").value), of)
+
+
+def extracted(part: str, of: PlainValue) -> PlainValue:
+    """The part of a day or moment that EXTRACT names."""
+    function = known(EXTRACTED.get(part.lower()))
+    kinds = TIME_TYPES[1:] if function in _PARTS_OF_MOMENTS else TIME_TYPES
+    return _of_time(kinds, "INT")(function, (of,))
+
+
 def _shifted(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
     date, days = arguments
     require(date.type == "DATE")
@@ -131,7 +187,10 @@ def _moment_of_micros(function: str, arguments: Sequence[PlainValue]) -> PlainVa
 
 TIME_CALLS: Final = (
     (_PARTS_OF_DAYS, {1}, _of_time(TIME_TYPES, "INT")),
-    ({"hour", "minute", "second"}, {1}, _of_time(TIME_TYPES[1:], "INT")),
+    (_PARTS_OF_MOMENTS, {1}, _of_time(TIME_TYPES[1:], "INT")),
+    ({"date_part", "datepart"}, {2}, _part_named),
+    ({"date_format"}, {2}, _formatted),
+    ({"from_unixtime"}, {1, 2}, _of_seconds),
     ({"to_date"}, {1}, _date),
     ({"trunc"}, {2}, _truncated_date),
     ({"date_trunc"}, {2}, _truncated_moment),

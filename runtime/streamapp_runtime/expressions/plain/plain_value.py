@@ -26,7 +26,7 @@ from streamapp_runtime.expressions.plain.plain_operands import (
     operand,
     sure,
 )
-from streamapp_runtime.expressions.plain.plain_times import TIME_LITERALS, time_literal
+from streamapp_runtime.expressions.plain.plain_times import TIME_LITERALS, extracted, time_literal
 from streamapp_runtime.expressions.plain.plain_types import (
     CAST_TYPES,
     DECIMAL_LITERAL,
@@ -317,12 +317,22 @@ class _Values:
     def _call(self, function: str) -> PlainValue:
         if function == "cast":
             return self._cast()
+        if function == "extract":
+            return self._extract()
         arguments = [] if self.reader.take(")") else [self.value()]
         while arguments and self.reader.take(","):
             arguments.append(self.value())
         if arguments:
             require(self.reader.take(")"))
         return plain_call(function, arguments)
+
+    def _extract(self) -> PlainValue:
+        part = self.reader.peek()
+        self.reader.place += 1
+        require(part.kind == "name" and self.reader.word("from"))
+        of = self.value()
+        require(self.reader.take(")"))
+        return extracted(part.text, of)
 
     def _cast(self) -> PlainValue:
         of = self.value()

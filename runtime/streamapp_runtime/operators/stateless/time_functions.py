@@ -21,6 +21,7 @@ _UNIT_MICROS: Final = {
 _MOMENT: Final = pa.timestamp("us", "UTC")
 _FIRST_YEAR: Final = 1970
 _LAST_PLAIN_YEAR: Final = 9999
+_FRACTION_DIGITS: Final = 6
 
 
 def _numbers(times: pa.Array) -> np.ndarray:
@@ -142,9 +143,14 @@ def moments_of(numbers: pa.Array, unit: str) -> tuple[pa.Array, np.ndarray]:
     return _column(np.where(outside, 0, units) * micros, _MOMENT, numbers), outside
 
 
-def _date_text(year: int, month: int, day: int) -> str:
+def _year_text(year: int) -> str:
+    """Four digits, with a sign before those that are more, or less than none."""
     sign = "-" if year < 0 else "+" if year > _LAST_PLAIN_YEAR else ""
-    return f"{sign}{abs(year):04d}-{month:02d}-{day:02d}"
+    return f"{sign}{abs(year):04d}"
+
+
+def _date_text(year: int, month: int, day: int) -> str:
+    return f"{_year_text(year)}-{month:02d}-{day:02d}"
 
 
 def _time_text(micros: int) -> str:
@@ -153,6 +159,53 @@ def _time_text(micros: int) -> str:
     minutes, second = divmod(seconds, 60)
     fraction_text = f".{fraction:06d}".rstrip("0") if fraction else ""
     return f"{minutes // 60:02d}:{minutes % 60:02d}:{second:02d}{fraction_text}"
+
+
+def _formatted(moments: pa.Array, *parts: str) -> pa.Array:
+    """Moments as the fields of a pattern; what begins with a quote is text between them."""
+    days, micros = _days(moments), _numbers(moments) % _DAY_MICROS
+    form, columns = "", []
+    for part in parts:
+        if part.startswith("'"):
+            form += part[1:]
+            continue
+        form += "%s" if part == "yyyy" else f"%0{len(part)}d"
+        columns.append(_FIELDS[part[0]](days, micros, len(part)))
+    rows = zip(*columns, strict=True) if columns else [()] * len(moments)
+    return pa.array([form % row for row in rows], pa.string(), mask=np.asarray(moments.is_null()))
+
+
+def _field_of_year(days: np.ndarray, _: np.ndarray, width: int) -> list[str] | list[int]:
+    years = _year(days)
+    two_digits: list[int] = (abs(years) % 100).tolist()
+    return two_digits if width == 2 else list(map(_year_text, years.tolist()))
+
+
+def _field_of_day(part: str, days: np.ndarray, _: np.ndarray, __: int) -> list[int]:
+    numbers: list[int] = _PARTS_OF_DAYS[part](days).tolist()
+    return numbers
+
+
+def _field_of_time(unit: str, in_day: int, _: np.ndarray, micros: np.ndarray, __: int) -> list[int]:
+    numbers: list[int] = (micros // _UNIT_MICROS[unit] % in_day).tolist()
+    return numbers
+
+
+def _fraction(_: np.ndarray, micros: np.ndarray, width: int) -> list[int]:
+    digits: list[int] = (micros % _UNIT_MICROS["second"] // 10 ** (_FRACTION_DIGITS - width)).tolist()
+    return digits
+
+
+_FIELDS: Final[Mapping[str, Callable[[np.ndarray, np.ndarray, int], list[Any]]]] = {
+    "y": _field_of_year,
+    "M": partial(_field_of_day, "month"),
+    "d": partial(_field_of_day, "day"),
+    "H": partial(_field_of_time, "hour", 24),
+    "m": partial(_field_of_time, "minute", 60),
+    "s": partial(_field_of_time, "second", 60),
+    "S": _fraction,
+}
+"""By the letter that a pattern has for it, a field of moments, by their days and the time within them."""
 
 
 def _texts_of(times: pa.Array) -> pa.Array:
@@ -182,6 +235,8 @@ TIME_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     **{part: partial(_part_of_time, part) for part in ("hour", "minute", "second")},
     "trunc": _truncated_date,
     "date_trunc": _truncated_moment,
+    "date_format": _formatted,
+    "wrapped_seconds": lambda numbers: _column(_numbers(numbers) * _UNIT_MICROS["second"], _MOMENT, numbers),
     "last_day": _last_day,
     "date_add": partial(_shifted, 1),
     "date_sub": partial(_shifted, -1),
