@@ -777,6 +777,8 @@ LEFT_TO_SPARK = [
     "TIME '12:00:00'",
     "date_format(at, 'MMM yyyy')",
     "date_format(at, 'yyy')",
+    "date_format(at, '')",
+    "date_format(at, 'SSSSSSS')",
     "date_format(at, user)",
     "date_format(day, 'yyyy')",
     "EXTRACT(SECOND FROM at)",

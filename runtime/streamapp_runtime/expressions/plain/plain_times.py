@@ -135,6 +135,7 @@ def _of_seconds(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
 def _text_of_moment(moment: RowValue, pattern: str) -> PlainValue:
     """A moment as a pattern of Java's writes it, where all parts of that are numbers."""
     parts, place = [], 0
+    require(bool(pattern))
     while place < len(pattern):
         match = known(_FORMAT_PART.match(pattern, place))
         field, place = match["field"] or "", match.end()
