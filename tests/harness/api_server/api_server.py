@@ -1,6 +1,7 @@
 """A real API server for tests: etcd and kube-apiserver as processes, with RBAC on and our CRD installed."""
 
 import json
+import os
 import shutil
 import ssl
 import subprocess
@@ -23,6 +24,9 @@ CRD = REPOSITORY / "crds" / "streamapps.streamapp.dev.yaml"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 START_SECONDS = 240.0
 """Three are enough on a machine that has nothing else to do."""
+GOGC = "400"
+"""How much garbage Go may leave, in per cent: finding it takes a fifth of its CPU by default."""
+SERVER_NAMES = ("IP:127.0.0.1", "DNS:localhost", "DNS:kubernetes", "DNS:kubernetes.default.svc")
 TOKENS = {"admin": "system:masters", "operator": "", "bounded": "", "nobody": ""}
 """Users, each with a token of the same name, and their group. What `operator` may do is RBAC's to say."""
 
@@ -140,11 +144,14 @@ def running(programs: Path, folder: Path) -> Iterator[ApiServer]:
     clients, peers, port = free_port(), free_port(), free_port()
     server = ApiServer(programs, folder, port)
     _write_keys(folder)
+    environment = os.environ | {"GOGC": GOGC}
     with (
-        Child([programs / "etcd", *_etcd(folder, clients, peers)], folder / "etcd.log"),
-        Child([programs / "kube-apiserver", *_api_server(folder, clients, port)], folder / "api.log") as api,
+        Child([programs / "etcd", *_etcd(folder, clients, peers)], folder / "etcd.log", environment),
+        Child(
+            [programs / "kube-apiserver", *_api_server(folder, clients, port)],
+            *(folder / "api.log", environment),
+        ) as api,
     ):
-        until((folder / "apiserver.crt").exists, START_SECONDS, api)
         until(lambda: server.answers("/readyz"), START_SECONDS, api)
         server.ask(
             "POST",
@@ -162,9 +169,18 @@ def running(programs: Path, folder: Path) -> Iterator[ApiServer]:
 def _write_keys(folder: Path) -> None:
     openssl = shutil.which("openssl")
     assert openssl, "openssl is needed to make a key"
-    subprocess.run(
-        [openssl, "genrsa", "-out", folder / "accounts.key", "2048"], check=True, capture_output=True
-    )
+    commands: list[list[str | Path]] = [
+        ["genrsa", "-out", folder / "accounts.key", "2048"],
+        # Its own key would be one of RSA, and every test opens connections by the hundred.
+        [
+            *("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"),
+            *("-keyout", folder / "apiserver.key", "-out", folder / "apiserver.crt", "-days", "2"),
+            *("-subj", "/CN=127.0.0.1", "-addext", f"subjectAltName={','.join(SERVER_NAMES)}"),
+            *("-addext", "keyUsage=critical,digitalSignature,keyCertSign"),
+        ],
+    ]
+    for arguments in commands:
+        subprocess.run([openssl, *arguments], check=True, capture_output=True)
     lines = [f'{user},{user},{user},"{group}"' for user, group in TOKENS.items()]
     (folder / "tokens.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
