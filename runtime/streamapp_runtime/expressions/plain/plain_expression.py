@@ -110,11 +110,18 @@ def plain_type(text: str, scope: ColumnScope) -> Column | None:
 
 def column_of(name: PlainName, scope: ColumnScope) -> Column | None:
     """The column that a name is, spelled as it is declared; None where it is none, or a field of one."""
+    match = column_with_fields(name, scope)
+    return None if match is None or match[1] else scope.columns[match[0]]
+
+
+def column_with_fields(name: PlainName, scope: ColumnScope) -> tuple[int, tuple[str, ...]] | None:
+    """The column that a name begins with, spelled as it is declared, and the fields that follow it."""
     match = scope.find(name.parts)
-    if match is None or match[1]:
+    if match is None:
         return None
-    column = scope.columns[match[0]]
-    return column if column.name == name.parts[-1] else None
+    position, fields = match
+    is_as_declared = scope.columns[position].name == name.parts[len(name.parts) - len(fields) - 1]
+    return match if is_as_declared else None
 
 
 def plain_tokens(text: str) -> tuple[PlainToken, ...] | None:

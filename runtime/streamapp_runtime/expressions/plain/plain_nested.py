@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from typing import Final
 
+from streamapp.spec.value_types.column_list import NESTED
 from streamapp_runtime.expressions.declared_types import field_of_type, parts_of_type
 from streamapp_runtime.expressions.plain.plain_operands import constant_of, operand, operands, sure
 from streamapp_runtime.expressions.plain.plain_types import PlainValue, as_type, is_computed_type, require
 from streamapp_runtime.expressions.row_value import (
+    WHOLE_TYPES,
     ArrayContains,
     CollectionSize,
     Constant,
@@ -16,15 +18,14 @@ from streamapp_runtime.expressions.row_value import (
 )
 
 Arguments = Sequence[PlainValue]
-_INDEX_TYPES: Final = ("TINYINT", "SMALLINT", "INT")
+_INDEX_TYPES: Final = WHOLE_TYPES[:3]
 """Of a BIGINT Spark takes the lower half."""
 _KEY_TYPES: Final = ("STRING", "INT", "BIGINT")
-_NESTED: Final = ("ARRAY", "MAP", "STRUCT")
 
 
 def is_nested_type(kind: str) -> bool:
     """Whether values of a type have parts."""
-    return _opened(kind)[0] in _NESTED
+    return _opened(kind)[0] in NESTED
 
 
 def field_value(of: PlainValue, name: str) -> PlainValue:

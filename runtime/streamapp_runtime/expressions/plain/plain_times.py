@@ -38,7 +38,7 @@ _UNITS: Final = {
     **dict.fromkeys(("day", "dd"), "day"),
     **{name: name for name in ("hour", "minute", "second", "millisecond", "microsecond")},
 }
-EXTRACTED: Final = {
+_EXTRACTED: Final = {
     **dict.fromkeys(("year", "years"), "year"),
     "quarter": "quarter",
     **dict.fromkeys(("month", "months"), "month"),
@@ -152,7 +152,7 @@ def _part_named(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
 
 def extracted(part: str, of: PlainValue) -> PlainValue:
     """The part of a day or moment that EXTRACT names."""
-    function = known(EXTRACTED.get(part.lower()))
+    function = known(_EXTRACTED.get(part.lower()))
     kinds = TIME_TYPES[1:] if function in _PARTS_OF_MOMENTS else TIME_TYPES
     return _of_time(kinds, "INT")(function, (of,))
 

@@ -13,6 +13,7 @@ from streamapp.columns.column_scope import ColumnScope
 from streamapp_runtime.expressions.plain.plain_expression import (
     PlainName,
     PlainReader,
+    column_with_fields,
     plain_tokens,
 )
 from streamapp_runtime.expressions.plain.plain_functions import concat, plain_call
@@ -271,13 +272,11 @@ class _Values:
 
     def _column(self) -> PlainValue:
         name = known(self.reader.name())
-        position, fields = known(self.scope.find(name.parts))
-        column = self.scope.columns[position]
-        require(column.name == name.parts[len(name.parts) - len(fields) - 1])
+        position, fields = known(column_with_fields(name, self.scope))
         self.names.append(name)
         value = ColumnValue(position)
         is_of_side = len(name.parts) > len(fields) + 1
-        of = PlainValue(LaterValue(value) if is_of_side else value, column.type)
+        of = PlainValue(LaterValue(value) if is_of_side else value, self.scope.columns[position].type)
         for field in fields:
             of = field_value(of, field)
         return of
