@@ -4,7 +4,7 @@ The text between the holes is the user's own, to the letter: nothing is rendered
 change its meaning on the way.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from streamapp_runtime.expressions.row_value import ColumnValue, RowValue, over_positions
@@ -51,9 +51,14 @@ class Template:
 
     def moved(self, to: Sequence[int]) -> "Template":
         """The same expression over other positions: `to` lists the old ones in their new order."""
-        place = {old: new for new, old in enumerate(to)} | {BATCH_TIME: BATCH_TIME}
-        value = self.value and over_positions(self.value, place.__getitem__)
-        return Template(tuple(p if isinstance(p, str) else place[p] for p in self.pieces), value)
+        return self.placed({old: new for new, old in enumerate(to)}.__getitem__)
+
+    def placed(self, place: Callable[[int], int]) -> "Template":
+        """The same expression over columns that stand elsewhere."""
+        pieces = (
+            place(piece) if isinstance(piece, int) and piece != BATCH_TIME else piece for piece in self.pieces
+        )
+        return Template(tuple(pieces), self.value and over_positions(self.value, place))
 
     def inside(self, before: str, after: str) -> "Template":
         """The expression with text around it."""
@@ -87,6 +92,9 @@ def substituted(text: Template, over: tuple[Template, ...]) -> Template:
     """An expression over what other expressions make."""
     if text.column is not None:
         return over[text.column]
+    places = {place: column for place in text.columns if (column := over[place].column) is not None}
+    if len(places) == len(text.columns):
+        return text.placed(places.__getitem__)
     pieces: list[str | int] = []
     for piece in text.pieces:
         if isinstance(piece, int) and piece >= 0:
@@ -94,13 +102,4 @@ def substituted(text: Template, over: tuple[Template, ...]) -> Template:
             pieces += inner.pieces if inner.column is not None else ("(", *inner.pieces, ")")
         else:
             pieces.append(piece)
-    columns = {position: over[position].column for position in text.columns}
-    return Template(tuple(pieces), _over_columns(text.value, columns))
-
-
-def _over_columns(value: RowValue | None, columns: Mapping[int, int | None]) -> RowValue | None:
-    """The same over the columns that others are, where all of them are columns."""
-    places = {position: column for position, column in columns.items() if column is not None}
-    if value is None or len(places) < len(columns):
-        return None
-    return over_positions(value, places.__getitem__)
+    return Template(tuple(pieces))

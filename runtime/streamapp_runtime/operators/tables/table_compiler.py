@@ -9,7 +9,6 @@ from streamapp.spec.resource.operators import JoinTable, SendToTable
 from streamapp.spec.resource.tables import Table
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.expressions.expression import expression
-from streamapp_runtime.expressions.row_value import over_positions
 from streamapp_runtime.expressions.select_list import condition, select
 from streamapp_runtime.expressions.template import Template, all_columns, column_templates
 from streamapp_runtime.operators.compilation.column_fit import fit_columns, nullable_columns
@@ -40,7 +39,7 @@ def compile_join_table(
         row_columns = (*flow.columns, Column(f"{name}/key", "BINARY"))
         chain = chain.then("look-up-key", part, row_columns, flow.key)
         before = len(flow.columns)  # the table's columns now come one place later
-        outputs = tuple(_shifted(output, before) for output in outputs)
+        outputs = tuple(output.placed(lambda place: place + (place >= before)) for output in outputs)
         scope = ColumnScope((ScopeSide("", row_columns), scope.sides[1]))
 
     def operation(positions: tuple[int, ...]) -> LookUp | LookUpRemote:
@@ -102,13 +101,3 @@ def _key_to_look_up(body: JoinTable, table: Table, flow: RowFlow, world: Compile
         return _LookUpKey(column=key.column)  # of what the row has for its own key nothing is known here
     computed = key.inside("CAST(CAST(", " AS STRING) AS BINARY)")
     return _LookUpKey(replace(computed, value=key_value(key, kind)))
-
-
-def _shifted(output: Template, after: int) -> Template:
-    """The same over columns of which one more stands at a position."""
-
-    def place(position: int) -> int:
-        return position + (position >= after)
-
-    pieces = tuple(place(piece) if isinstance(piece, int) else piece for piece in output.pieces)
-    return Template(pieces, output.value and over_positions(output.value, place))
