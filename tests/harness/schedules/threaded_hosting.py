@@ -8,7 +8,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from streamapp_runtime.driver.executors.batch_exchange import LaneLostError, LaneResult
+from streamapp_runtime.driver.executors.batch_exchange import LaneLoss, LaneLostError, LaneResult
 from streamapp_runtime.driver.executors.lane_hosts import HostedModel
 from streamapp_runtime.driver.executors.lane_server import LaneServer
 from streamapp_runtime.driver.executors.resident_lanes import ResidentLanes
@@ -69,7 +69,7 @@ class LaneBinding:
             self.points.note_change()
         self.points.wait_long(lambda: self.cancelled.is_set() or lane.ended or lane.lost)
         if not lane.ended or lane.error is not None:
-            raise LaneLostError(processor) from lane.error
+            raise LaneLostError(processor, LaneLoss.CONNECTION) from lane.error
 
     def lives(self, processor: str) -> bool:
         """Always: lanes are threads of this process."""

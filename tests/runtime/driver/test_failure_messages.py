@@ -3,7 +3,7 @@
 import pytest
 from pyspark.errors import PySparkException
 
-from streamapp_runtime.driver.executors.batch_exchange import LaneLostError
+from streamapp_runtime.driver.executors.batch_exchange import LaneLoss, LaneLostError
 from streamapp_runtime.driver.failures import failure_reason, is_process_loss, may_hold_values
 
 CRASHED = """Job aborted due to stage failure: Task 0 in stage 4.0 failed 1 times, most recent failure: \
@@ -89,9 +89,9 @@ def test_a_reason_that_nothing_vouches_for_may_hold_values(reason: str) -> None:
     [
         PySparkException(CRASHED),
         PySparkException("ExecutorLostFailure (executor 1 exited)"),
-        LaneLostError("processor-1"),
+        *(LaneLostError("processor-1", loss) for loss in LaneLoss),
     ],
-    ids=["worker", "executor", "lane"],
+    ids=["worker", "executor", "connection", "silence"],
 )
 def test_the_loss_of_a_process_repeats_no_value(error: Exception) -> None:
     for out_of_memory in (False, True):

@@ -8,6 +8,7 @@ can also be given their orders, and heard, one by one.
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final, Protocol, runtime_checkable
 
 from pyspark.sql import DataFrame
@@ -68,15 +69,22 @@ class LaneByLaneExchange(BatchExchange, Protocol):
         """The processors whose lanes were started and are ready by now; from here on they get orders."""
 
 
-LANE_LOSS: Final = re.compile(r"the lane of \S+ was lost: its connection ended")
+class LaneLoss(StrEnum):
+    """How a lane was lost, where Spark does not say why."""
+
+    CONNECTION = "its connection ended"
+    SILENCE = "its executor does not answer"
+
+
+LANE_LOSS: Final = re.compile(rf"the lane of \S+ was lost: ({'|'.join(LaneLoss)})")
 
 
 class LaneLostError(OSError):
-    """The connection to a lane ended, and Spark does not say why."""
+    """A lane is lost, and Spark does not say why."""
 
-    def __init__(self, processor: str) -> None:
+    def __init__(self, processor: str, loss: LaneLoss) -> None:
         """Name the processor of the lane; the message is one of `LANE_LOSS`."""
-        super().__init__(f"the lane of {processor} was lost: its connection ended")
+        super().__init__(f"the lane of {processor} was lost: {loss}")
 
 
 class JobPerBatch:

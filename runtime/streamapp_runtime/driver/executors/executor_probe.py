@@ -4,13 +4,14 @@ An executor whose processes are stopped keeps its connections for as long as the
 acknowledges what arrives. Spark waits for its heartbeats for two minutes, and counts by the driver's clock: a
 driver that was stopped itself for as long would lose every executor. Here an executor is asked, only while
 something is waited for, and time in which nobody looked does not count. The JVM answers, whatever the Python
-workers beside it are at.
+workers beside it are at. One that is silent for a few seconds gets no lane until it answers; one that stays
+silent is replaced.
 """
 
 import logging
 import threading
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,14 +25,18 @@ from streamapp_runtime.driver.watch_thread import watching
 
 PATIENCE_SECONDS: Final = 2.0
 """What is over sooner is not asked about."""
+SILENT_SECONDS: Final = 3.0
+"""An executor that has not answered for so long is silent: others go on without it."""
 ANSWER_SECONDS: Final = 10.0
 """An executor that has not answered for so long is replaced."""
 GONE_SECONDS: Final = 5.0
 """How long a cluster may take to say what became of an executor that Spark has no connection to."""
 LOOK_SECONDS: Final = 0.5
 """How often who waits looks for answers."""
-_ASK_SECONDS: Final = 5.0
+ASK_SECONDS: Final = 5.0
 """How long after an answer an executor is asked again."""
+_FORGET_SECONDS: Final = 2.0
+"""A question is forgotten when nobody has looked for its answer for so long."""
 _QUESTION: Final = "org.apache.spark.storage.BlockManagerMessages$GetBlockStatus"
 """What an executor answers at once, from memory: here, that it does not have a block."""
 _LOG: Final = logging.getLogger(__name__)
@@ -43,8 +48,20 @@ class _Question:
 
     asked_at: float
     answer: Any  # Spark's future; None where Spark has no connection to whom to ask
+    looked_at: float
     waited_seconds: float = 0.0
     is_answered: bool = False
+
+    def look(self, now: float) -> None:
+        """Look for the answer; time in which nobody looked does not count."""
+        self.is_answered = self.is_answered or (self.answer is not None and bool(self.answer.isCompleted()))
+        self.waited_seconds += min(now - self.looked_at, 2 * LOOK_SECONDS)
+        self.looked_at = now
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the executor has let others wait for too long."""
+        return not self.is_answered and self.waited_seconds >= SILENT_SECONDS
 
 
 class ExecutorProbe:
@@ -55,19 +72,30 @@ class ExecutorProbe:
         self._context: Any = context
         self._answer_seconds = answer_seconds
         self._questions: dict[str, _Question] = {}  # by executor
-        self._looked_at = time.monotonic()
         self._lock = threading.Lock()
 
-    def look(self, executors: Collection[str]) -> None:
-        """Ask these executors, take answers, and have those replaced that have been silent for too long."""
+    def look(self, executors: Collection[str], ask_seconds: float = ASK_SECONDS) -> None:
+        """Ask these executors, take answers, and have those replaced that have been silent for too long.
+
+        Those that are silent are looked at in any case: they come back, or are replaced.
+        """
         with self._lock, suppress(Py4JError, OSError):  # Spark has ended, and so have they
             now = time.monotonic()
-            waited_seconds = min(now - self._looked_at, 2 * LOOK_SECONDS)
-            self._looked_at = now
-            self._questions = {name: one for name, one in self._questions.items() if name in executors}
-            for name in executors:
-                if self._is_silent(name, now, waited_seconds):
+            self._questions = {
+                name: question
+                for name, question in self._questions.items()
+                if question.is_silent or now - question.looked_at < _FORGET_SECONDS
+            }
+            silent = [name for name, question in self._questions.items() if question.is_silent]
+            for name in {*executors, *silent}:
+                if self._is_over(name, now, ask_seconds):
                     self._replace(name, self._patience(self._questions.pop(name)))
+
+    def silent_executors(self) -> frozenset[str]:
+        """The executors that do not answer now, and are not replaced yet."""
+        self.look(())
+        with self._lock:
+            return frozenset(name for name, question in self._questions.items() if question.is_silent)
 
     @contextmanager
     def during(self, executors: Collection[str]) -> Iterator[None]:
@@ -82,18 +110,27 @@ class ExecutorProbe:
         with watching("executor-probe", watch):
             yield
 
-    def _is_silent(self, executor: str, now: float, waited_seconds: float) -> bool:
+    @contextmanager
+    def throughout(self, executors: Callable[[], Collection[str]], ask_seconds: float) -> Iterator[None]:
+        """Look at whichever executors there are: who needs them knows at once which of them answer."""
+
+        def watch(done: threading.Event) -> None:
+            while not done.wait(2 * LOOK_SECONDS):
+                with suppress(Py4JError, OSError):  # Spark has ended, and who needs it hears of that
+                    self.look(executors(), ask_seconds)
+
+        with watching("executor-probe", watch):
+            yield
+
+    def _is_over(self, executor: str, now: float, ask_seconds: float) -> bool:
         """Whether an executor has left a question unanswered for too long; it is asked when it is time."""
         question = self._questions.get(executor)
-        if question is None or (question.is_answered and now - question.asked_at >= _ASK_SECONDS):
-            self._questions[executor] = _Question(now, self._ask(executor))
-            return False
-        if question.is_answered:
+        if question is None or (question.is_answered and now - question.asked_at >= ask_seconds):
+            self._questions[executor] = _Question(now, self._ask(executor), now)
             return False
         if question.answer is None:
             question.answer = self._ask(executor)  # one that has just come answers a moment later
-        question.is_answered = question.answer is not None and bool(question.answer.isCompleted())
-        question.waited_seconds += waited_seconds
+        question.look(now)
         return not question.is_answered and question.waited_seconds >= self._patience(question)
 
     def _patience(self, question: _Question) -> float:

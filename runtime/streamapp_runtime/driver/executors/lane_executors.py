@@ -20,7 +20,11 @@ from streamapp_runtime.driver.executors.lane_partitions import (
     use_workers_of_layer,
 )
 from streamapp_runtime.driver.executors.resident_lanes import ResidentLanes
-from streamapp_runtime.driver.executors.session_lanes import resident_lanes_wanted, session_lanes
+from streamapp_runtime.driver.executors.session_lanes import (
+    answering_executors,
+    resident_lanes_wanted,
+    session_lanes,
+)
 from streamapp_runtime.driver.spark.spark_session import ExecutorsMissingError, in_one_process, live_executors
 from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.lanes.connection.lane_address import LaneAddress
@@ -69,13 +73,13 @@ class LaneExecutors:
         """The processors that have an executor now."""
         if in_one_process(self.session.context):
             return tuple(processors)
-        return tuple(self._bound(live_executors(self.session.context), processors))
+        return tuple(self._bound(answering_executors(self.session.context), processors))
 
     def locations_of(self, processors: Sequence[str]) -> dict[str, str | None]:
         """Where processors would run now; the location of their stores where that is not known."""
         locations: dict[str, str | None] = {name: self.store_locations.get(name) for name in processors}
         if not in_one_process(self.session.context):
-            live = live_executors(self.session.context)
+            live = answering_executors(self.session.context)
             at = self.locations(live)
             bound = self._bound(live, processors)
             locations |= {name: at[executor] for name, executor in bound.items() if executor in at}
@@ -129,7 +133,7 @@ class LaneExecutors:
         else:
             exchange = JobPerBatch(self._frame(self._hosts, incarnation), server)
         lanes_of_session.exchange = exchange
-        lanes_of_session.awaited = partial(self._awaited_executors, exchange, processors)
+        lanes_of_session.look = partial(self._look_for_executors, exchange, processors)
         return exchange
 
     def marking_exchange(self, incarnation: int) -> BatchExchange | None:
@@ -144,10 +148,17 @@ class LaneExecutors:
         context = self.session.context
         return in_one_process(context) or self.bound.get(processor) in live_executors(context)
 
-    def _awaited_executors(self, exchange: BatchExchange, processors: Sequence[str]) -> list[str]:
-        """The executors whose reports are awaited; those of all lanes where Spark does not say which."""
+    def _look_for_executors(self, exchange: BatchExchange, processors: Sequence[str]) -> None:
+        """Ask the executors whose reports are awaited; those of all lanes where Spark does not say which.
+
+        Lanes that stay are lost where their executors are silent. They come back when these answer.
+        """
+        probe = session_lanes(self.session.context).probe
         names = exchange.awaited if isinstance(exchange, ResidentLanes) else processors
-        return [self.bound[name] for name in names if name in self.bound]
+        probe.look([self.bound[name] for name in names if name in self.bound])
+        if isinstance(exchange, ResidentLanes):
+            silent_executors = probe.silent_executors()
+            exchange.lose(name for name in names if self.bound.get(name) in silent_executors)
 
     def _bound_hosts(self, processors: Sequence[str]) -> Sequence[tuple[str, str]]:
         """The executor of each lane as (host, id), no two the same; none where there is one process."""
@@ -155,7 +166,7 @@ class LaneExecutors:
             return ()
         ids: dict[int, str] = {}
         for _ in range(BINDING_ATTEMPTS):
-            live = live_executors(self.session.context)
+            live = answering_executors(self.session.context)
             bound = self._bound(live, processors)
             if len(bound) == len(processors):
                 self.bound |= bound
@@ -179,7 +190,7 @@ class LaneExecutors:
     def _returned_lane(self, incarnation: int, number: int, processor: str) -> "RDD[object]":
         """The RDD of a lane whose processor has come back, on the executor that it has now."""
         with self._returning:  # one after the other, so that no two take the same executor
-            live = live_executors(self.session.context)
+            live = answering_executors(self.session.context)
             executor = self._bound(live, sorted({*self.executor_ids, processor})).get(processor)
             if executor is None:
                 raise ExecutorsMissingError(f"{processor} has no executor")
@@ -196,7 +207,7 @@ class LaneExecutors:
         """Whether it is not known of all executors where they are; pods are labelled a moment late."""
         if self.locations is no_locations or in_one_process(self.session.context):
             return False
-        live = live_executors(self.session.context)
+        live = answering_executors(self.session.context)
         return len(self.locations(live)) < len(live)
 
     def _bound(self, live: Mapping[str, str], processors: Sequence[str]) -> dict[str, str]:

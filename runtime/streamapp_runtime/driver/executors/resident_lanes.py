@@ -6,7 +6,7 @@ place: it has a number that no lane of the binding had before, so that nobody ta
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
@@ -15,7 +15,7 @@ from typing import Final, Protocol
 from py4j.protocol import Py4JError
 from pyspark import InheritableThread
 
-from streamapp_runtime.driver.executors.batch_exchange import LaneLostError, LaneResult
+from streamapp_runtime.driver.executors.batch_exchange import LaneLoss, LaneLostError, LaneResult
 from streamapp_runtime.driver.executors.executor_probe import GONE_SECONDS
 from streamapp_runtime.driver.executors.lane_server import LaneLeft, LaneReport, LaneServer
 from streamapp_runtime.lanes.protocol.batch_orders import Orders
@@ -126,7 +126,7 @@ class ResidentLanes:
                 case LaneLeft(number):
                     if lane := self._by_number.get(number):
                         self._await_loss(lane)
-                        lost = LaneLostError(lane.processor)
+                        lost = LaneLostError(lane.processor, LaneLoss.CONNECTION)
                         lane.error = lane.error or lost
                         lane.ended.set()
                         raise lane.error
@@ -134,6 +134,14 @@ class ResidentLanes:
                     self._check()
             if until is not None and time.monotonic() >= until:
                 return None
+
+    def lose(self, processors: Iterable[str]) -> None:
+        """Take lanes that are at work for lost, whose hosts do not answer; any thread may see that."""
+        for name in processors:
+            if (lane := self._lanes.get(name)) and lane.awaited and not lane.ended.is_set():
+                lane.error = LaneLostError(name, LaneLoss.SILENCE)
+                lane.ended.set()
+                self._server.interrupt()
 
     def drop(self, processors: Collection[str]) -> None:
         """Have these lanes, which are lost, get no orders any more; what they still say is not heard.
@@ -196,7 +204,7 @@ class ResidentLanes:
         """Raise what became of a lane that is lost."""
         for lane in self._lanes.values():
             if lane.ended.is_set():
-                raise lane.error or LaneLostError(lane.processor)
+                raise lane.error or LaneLostError(lane.processor, LaneLoss.CONNECTION)
 
     def _await_loss(self, lane: _ServedLane) -> None:
         """Wait for what Spark says became of a lane whose connection has ended.

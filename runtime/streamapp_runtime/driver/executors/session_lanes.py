@@ -18,6 +18,7 @@ from streamapp_runtime.driver.executors.batch_exchange import BatchExchange
 from streamapp_runtime.driver.executors.executor_probe import ExecutorProbe
 from streamapp_runtime.driver.executors.lane_certificate import make_certificate
 from streamapp_runtime.driver.executors.lane_server import LaneServer
+from streamapp_runtime.driver.spark.spark_session import live_executors
 
 RESIDENT_VARIABLE: Final = "STREAMAPP_RESIDENT_LANES"
 """`false` has each batch be a Spark job, whatever the program is."""
@@ -31,7 +32,7 @@ class SessionLanes:
     server: LaneServer
     probe: ExecutorProbe
     exchange: BatchExchange | None = None
-    awaited: Callable[[], Collection[str]] = tuple  # the executors of which reports are awaited
+    look: Callable[[], None] = lambda: None  # at the executors of which reports are awaited
     identities: dict[str, str] = field(default_factory=dict)  # of executors whose workers were started
 
     def close_exchange(self) -> None:
@@ -50,7 +51,7 @@ class SessionLanes:
 
     def look_for_executors(self) -> None:
         """Ask the executors that a batch waits for whether they are there."""
-        self.probe.look(self.awaited())
+        self.look()
 
 
 _open: dict[str, SessionLanes] = {}
@@ -64,6 +65,12 @@ def session_lanes(context: SparkContext) -> SessionLanes:
         close_lanes()
         _open[application] = SessionLanes(_server(context), ExecutorProbe(context))
     return _open[application]
+
+
+def answering_executors(context: SparkContext) -> dict[str, str]:
+    """The executors that live, id -> host, but for those that leave a question unanswered."""
+    silent_executors = session_lanes(context).probe.silent_executors()
+    return {name: host for name, host in live_executors(context).items() if name not in silent_executors}
 
 
 def end_open_lanes() -> None:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Final
 from uuid import uuid4
@@ -239,7 +239,11 @@ class Managed:
             warm_up.restore()
         self.liveness.stand_by()
         self.start_clock.note(StartStep.STANDBY)
-        with self.driver_watch.going_on() if self.driver_watch else nullcontext():
+        with ExitStack() as watches:
+            if self.driver_watch:
+                watches.enter_context(self.driver_watch.going_on())
+            if has_executors:
+                watches.enter_context(warm_up.watching_executors())
             while not self._is_to_take_over():
                 if stop.is_set():
                     raise StoppedError

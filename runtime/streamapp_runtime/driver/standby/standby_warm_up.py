@@ -4,8 +4,8 @@ All of it saves time at the take-over, and decides nothing. What cannot be had n
 """
 
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,8 +13,10 @@ from streamapp.author.names import processor_names
 from streamapp_runtime.checkpoint import StateUnreadableError
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
+from streamapp_runtime.driver.executors.session_lanes import session_lanes
 from streamapp_runtime.driver.failures import RETRIABLE
 from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
+from streamapp_runtime.driver.spark.spark_session import live_executors
 from streamapp_runtime.driver.standby.standby_program import StandbyProgram, standby_program
 from streamapp_runtime.driver.standby.standby_restore import restore_standby_stores
 from streamapp_runtime.driver.start.app_context import AppContext
@@ -27,6 +29,8 @@ EXECUTOR_SECONDS: Final = 60.0
 """How long executors are waited for, and then their workers."""
 RESTORE_SECONDS: Final = 0.5
 """How long stores are restored until it is looked again whether the driver is to take over."""
+ASK_SECONDS: Final = 2.0
+"""How often executors are asked whether they are there, as the driver that works is."""
 REFRESH_SECONDS: Final = 5.0
 """How often stores follow the checkpoints of the driver that works."""
 _LEFT_FOR_LATER: Final = (StateUnreadableError, UnknownStreamError, *RETRIABLE)
@@ -68,6 +72,14 @@ class StandbyWarmUp:
             time.sleep(POLL_SECONDS)
         self.pool.start_workers(self.is_over, EXECUTOR_SECONDS)
 
+    @contextmanager
+    def watching_executors(self) -> Iterator[None]:
+        """Ask executors whether they answer, so that a driver that takes over begins with those that do."""
+        context = self.pool.session.context
+        probe = session_lanes(context).probe
+        with probe.throughout(lambda: live_executors(context), ASK_SECONDS):
+            yield
+
     def restore(self) -> None:
         """Restore the stores of all tasks, until they have what the checkpoints have."""
         while not self.is_over():
@@ -103,6 +115,7 @@ class StandbyWarmUp:
                     self.program.setup(self.context),
                     self.program.lanes(self.context, model),
                     RESTORE_SECONDS,
+                    self.is_over,
                 )
         if not progress.left or not progress.restored:  # else there is more to do, and it goes on
             self._refreshed_at = time.monotonic()

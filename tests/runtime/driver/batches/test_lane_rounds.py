@@ -34,12 +34,14 @@ class Lanes:
     )
     served: list[tuple[int, int]] = field(default_factory=list)  # lane and batch
     address: LaneAddress = field(init=False)
+    exchange: ResidentLanes = field(init=False)
     rounds: LaneRounds = field(init=False)
     watched: list[int] = field(default_factory=list)  # batches whose watch was closed
 
     def start(self) -> None:
         self.address = self.server.bind()
-        self.rounds = LaneRounds(ResidentLanes(self, NAMES, self.server))
+        self.exchange = ResidentLanes(self, NAMES, self.server)
+        self.rounds = LaneRounds(self.exchange)
 
     def run(self, batch: int, *lanes: int) -> Iterator[FinishedOrders]:
         """A round of these lanes."""
@@ -138,3 +140,26 @@ def test_a_lane_that_is_lost_while_others_work_is_an_error_and_all_watches_end(l
         lanes.rounds.abandon(lost.value)
     assert lanes.watched == [1]
     assert lanes.rounds.lanes == frozenset()
+
+
+def test_a_lane_whose_host_is_silent_is_lost_alone_and_is_not_heard_when_it_wakes_up(lanes: Lanes) -> None:
+    lanes.let_report(0, 1)
+    finished_lanes(lanes.run(1, 0, 1, 2))
+    lanes.exchange.lose(NAMES[2:])
+    with pytest.raises(LaneLostError, match="the lane of processor-2 was lost: its executor does not answer"):
+        lanes.rounds.receive(SECONDS)
+    lanes.rounds.abandon()
+    assert lanes.exchange.lost == {NAMES[2]}
+    lanes.exchange.drop(NAMES[2:])
+    lanes.let_report(2, 0, 1)
+    assert sorted(finished_lanes(lanes.run(2, 0, 1))) == list(NAMES[:2])
+    assert lanes.rounds.receive() is None
+
+
+def test_a_lane_that_is_idle_is_not_lost_with_its_host(lanes: Lanes) -> None:
+    lanes.let_report(0, 1, 2)
+    finished_lanes(lanes.run(1, 0, 1, 2))
+    lanes.exchange.lose(NAMES)
+    lanes.let_report(0, 1, 2)
+    finished_lanes(lanes.run(2, 0, 1, 2))
+    assert lanes.exchange.lost == frozenset()

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from streamapp_runtime.driver.executors.executor_probe import LOOK_SECONDS, ExecutorProbe
 from streamapp_runtime.driver.executors.lane_partitions import lane_elements, lane_identities
+from streamapp_runtime.driver.executors.session_lanes import answering_executors, close_lanes, session_lanes
 from streamapp_runtime.driver.spark.scala_objects import field_of
 from streamapp_runtime.driver.spark.spark_session import close_session, live_executors, open_session
 from tests.harness.machine.app_processes import victims
@@ -19,7 +20,7 @@ from tests.harness.machine.processes import until
 answer_seconds = float(sys.argv[2])
 session = open_session("probe", 2)
 context = session.context
-probe = ExecutorProbe(context, answer_seconds)
+probe = session_lanes(context).probe = ExecutorProbe(context, answer_seconds)
 
 
 def executors():
@@ -62,6 +63,10 @@ with stopped():
 look(lambda: False, answer_seconds)
 print("nobody looked:", set(executors()) == first)
 with stopped():
+    print("one is silent soon:", look(lambda: len(probe.silent_executors()) == 1))
+    print("it lives, and gets no lane:", len(executors()) == 2 and len(answering_executors(context)) == 1)
+print("it answers again:", look(lambda: not probe.silent_executors()) and set(executors()) == first)
+with stopped():
     lost = look(lambda: not first <= set(executors()))
     print("one is lost:", lost and len(first & set(executors())) == 1)
     print("another comes:", look(lambda: len(executors()) == 2))
@@ -72,6 +77,7 @@ lost = min(before)
 cut_off(lost)
 print("one that is cut off does not live:", set(executors()) == before - {lost})
 print("it is replaced:", look(lambda: len(executors()) == 2, asked=lambda: before))
+close_lanes()
 close_session(session)
 """
 
@@ -79,6 +85,7 @@ close_session(session)
 def test_an_executor_that_does_not_answer_while_it_is_asked_is_replaced(tmp_path: Path) -> None:
     assert facts_of(DRIVER, tmp_path, str(ANSWER_SECONDS)) == [
         *("all answer: True", "nobody looked: True"),
+        *("one is silent soon: True", "it lives, and gets no lane: True", "it answers again: True"),
         *("one is lost: True", "another comes: True", "both work: True"),
         *("one that is cut off does not live: True", "it is replaced: True"),
     ]

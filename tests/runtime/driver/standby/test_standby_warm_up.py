@@ -13,6 +13,7 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from threading import Event, Timer
 from streamapp.protocol.accepted_app import AcceptedApp
 from streamapp.protocol.wanted_state import WantedState
 from streamapp_runtime.driver.batches.loop import Loop
@@ -20,6 +21,7 @@ from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.executors.executor_locations import no_locations
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
+from streamapp_runtime.driver.executors.executor_probe import LOOK_SECONDS
 from streamapp_runtime.driver.standby import standby_restore
 from streamapp_runtime.driver.standby.standby_warm_up import StandbyWarmUp
 from streamapp_runtime.driver.modes.wanted_model import launch_wanted
@@ -29,7 +31,7 @@ from streamapp_runtime.driver.spark.spark_session import close_session, open_ses
 from streamapp_runtime.driver.start.app_storage import embedded_storage
 from streamapp_runtime.systems.stream_system import FencedError
 from streamapp_runtime.transport.file_transport import FileTransport, write_wanted
-from tests.harness.machine.app_processes import victims
+from tests.harness.machine.app_processes import of_executor, victims
 from tests.harness.runs.app_runs import Input, app, environment_at, in_order, inputs, last_by_key
 from tests.harness.runs.chained_app import EVENTS, USERS, numbered
 from tests.harness.runs.drained_loop import drain
@@ -82,10 +84,11 @@ with environment_at(session, embedded_storage(folder / "data")) as env:
     storage = replace(context.storage, state=folder / "standby")
     standby_ledger = CheckpointStream(env.system, working_ledger.stream)
     transport = FileTransport(folder)
+    take_over = Event()
     pool = ExecutorPool("standby", session, lambda _: None, 2, storage.connection)
     warm_up = StandbyWarmUp(
         replace(context, storage=storage, ledger=standby_ledger), pool, no_locations, transport,
-        DriverLiveness(time.monotonic), lambda: False,
+        DriverLiveness(time.monotonic), take_over.is_set,
     )
     warm_up.compile()
     print("it has compiled:", warm_up.program.program == launch.program)
@@ -167,9 +170,52 @@ with environment_at(session, embedded_storage(folder / "data")) as env:
     warm_up.restore()
     seconds = time.monotonic() - began
     print("a worker that is stopped holds up nothing:", bool(workers) and 1.0 < seconds < 10.0)
+    standby_restore.PATIENCE_SECONDS = 30.0
+    began = time.monotonic()
+    Timer(0.2, take_over.set).start()
+    warm_up.restore()
+    print("nor does it when the driver takes over:", time.monotonic() - began < 5.0)
+    take_over.clear()
     for worker in workers:
         with suppress(ProcessLookupError):
             os.kill(worker, signal.SIGCONT)
+
+    # All processes of one are stopped while the driver stands by: its node is gone, and says nothing.
+    while pool.present < 2:
+        time.sleep(0.1)
+    warm_up.start_executors()
+    probe = session_lanes(session.context).probe
+    with warm_up.watching_executors():
+        time.sleep(4 * LOOK_SECONDS)
+        stopped = of_executor(folder)
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        deadline = time.monotonic() + 60
+        while not probe.silent_executors() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        print("one is silent:", len(probe.silent_executors()) == 1 and pool.present == 2)
+        began = time.monotonic()
+        warm_up.restore()
+        print("the other one is refreshed alone:", time.monotonic() - began < 5.0)
+    standby_ledger = CheckpointStream(env.system, working_ledger.stream)
+    standby_ledger.open("another")
+    half = launch_wanted(replace(taking_over, ledger=standby_ledger), session, wanted, wanted.model)
+    env.write("events", inputs(numbered(8, 9), "user"), 4)
+    loop = Loop(session, CurrentRun.of(half, batch_rows=40))
+    loop.start()
+    began = time.monotonic()
+    while (batch := loop.step()) is None or not batch.rows_out:
+        time.sleep(0.01)
+    print("rows come of the other one:", time.monotonic() - began < 7.0)
+    deadline = time.monotonic() + 60
+    while not everything_once(env, 9) and time.monotonic() < deadline:
+        loop.step()
+        time.sleep(0.05)
+    print("rows are exact without it:", everything_once(env, 9))
+    for pid in stopped:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+    loop.release()
 close_session(session)
 """
 
@@ -182,5 +228,7 @@ def test_a_driver_that_stands_by_has_its_stores_and_its_program_when_it_takes_ov
         *("nothing is left to fill: True", "rows are exact: True", "else all is restored: True"),
         *("and filled: True", "rows are exact again: True", "another program is as good: True"),
         *("one is left: True", "it is not waited for: True", "rows are exact with one: True"),
-        "a worker that is stopped holds up nothing: True",
+        *("a worker that is stopped holds up nothing: True", "nor does it when the driver takes over: True"),
+        *("one is silent: True", "the other one is refreshed alone: True"),
+        *("rows come of the other one: True", "rows are exact without it: True"),
     ]
