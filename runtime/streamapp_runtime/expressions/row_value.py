@@ -307,6 +307,8 @@ RowValue = (
 
 WHOLE_TYPES = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 """The types of whole numbers, each wider than the one before."""
+MOMENT_TYPES = ("TIMESTAMP", "TIMESTAMP_NTZ")
+"""Those of moments, which are the same numbers: the session's zone is UTC."""
 
 
 _LEAST_OUTSIDE = 128
@@ -319,6 +321,11 @@ def narrows(cast: Cast) -> bool:
     return whole and WHOLE_TYPES.index(cast.type) < WHOLE_TYPES.index(cast.source)
 
 
+def counts_days(cast: Cast) -> bool:
+    """Whether a cast makes moments of days; moments have place for fewer years."""
+    return cast.source == "DATE" and cast.type in MOMENT_TYPES
+
+
 def may_fail(value: RowValue) -> bool:
     """Whether there are rows on which computing a value is an error."""
     match value:
@@ -328,9 +335,13 @@ def may_fail(value: RowValue) -> bool:
             return True
         case Negation(_, kind) | NumberFunction("abs" | "floor" | "ceil", _, kind) if kind in WHOLE_TYPES:
             return True
-        case Cast(_, source, _) if source == "STRING" or narrows(value):
+        case Cast(_, source, _) if source == "STRING" or counts_days(value) or narrows(value):
             return True
-        case CountedMoment(_, "BIGINT", _) | ElementValue("[]" | "element_at", _, _):
+        case (
+            CountedMoment(_, "BIGINT", _)
+            | TimeFunction("add_months", _, _)
+            | ElementValue("[]" | "element_at", _, _)
+        ):
             return True
         case _:
             return any(may_fail(part) for part in parts_of(value))

@@ -47,6 +47,7 @@ UNITS = (
 
 
 _EXTRACTED = (*("YEAR", "quarter", "MONTH", "weeks", "day", "DOW", "dayofweek", "doy", "HOUR", "minutes"),)
+_ROUNDED = st.sampled_from(["", "", ", true", ", false"])
 _FIELDS = ["yyyy", "yy", "MM", "M", "dd", "d", "HH", "H", "mm", "m", "ss", "s", "S", "SSS", "SSSSSS"]
 _FORMATS = st.lists(
     st.tuples(st.sampled_from(_FIELDS), st.sampled_from(["-", "/", ":", " ", ".", ", ", "_"])),
@@ -65,7 +66,9 @@ def dates(depth: int) -> st.SearchStrategy[str]:
     return st.one_of(
         plain,
         st.builds("CAST({} AS DATE)".format, moments(depth - 1)),
-        st.builds("to_date({})".format, moments(depth - 1) | inner),
+        st.builds("to_date({})".format, moments(depth - 1) | inner | st.sampled_from(["user", "page"])),
+        st.builds("CAST({} AS DATE)".format, st.sampled_from(["user", "page", "trim(user)"])),
+        st.builds("add_months({}, {})".format, inner, number),
         st.builds("trunc({}, '{}')".format, inner, st.sampled_from(UNITS[:8])),
         st.builds("last_day({})".format, plain),
         st.builds("{}({}, {})".format, st.sampled_from(["date_add", "date_sub", "dateadd"]), plain, number),
@@ -80,8 +83,13 @@ def moments(depth: int) -> st.SearchStrategy[str]:
     inner = moments(depth - 1)
     return st.one_of(
         plain,
-        st.builds("date_trunc('{}', {})".format, st.sampled_from(UNITS), inner),
-        st.builds("CAST({} AS {})".format, inner, st.sampled_from(["TIMESTAMP", "TIMESTAMP_NTZ"])),
+        st.builds("date_trunc('{}', {})".format, st.sampled_from(UNITS), inner | dates(depth - 1)),
+        st.builds(
+            "CAST({} AS {})".format,
+            inner | dates(depth - 1),
+            st.sampled_from(["TIMESTAMP", "TIMESTAMP_NTZ"]),
+        ),
+        st.builds("to_timestamp({})".format, inner | dates(depth - 1)),
         st.builds("timestamp_micros({})".format, st.sampled_from(["n", "t"])),
         st.builds(
             "{}({})".format,
@@ -97,12 +105,14 @@ def of_times(depth: int) -> st.SearchStrategy[str]:
     date, moment = dates(depth - 1), moments(depth - 1)
     return st.one_of(
         st.builds("{}({})".format, st.sampled_from(PARTS_OF_DAYS), date | moment),
-        st.builds("{}({})".format, st.sampled_from(["hour", "minute", "second"]), moment),
+        st.builds("{}({})".format, st.sampled_from(["hour", "minute", "second"]), moment | date),
+        st.builds("{}({})".format, st.sampled_from(["unix_timestamp", "to_unix_timestamp"]), moment | date),
+        st.builds("months_between({}, {}{})".format, moment | date, moment | date, _ROUNDED),
         st.builds("{}({}, {})".format, st.sampled_from(["datediff", "date_diff"]), date, date),
         st.builds("unix_{}({})".format, st.sampled_from(["seconds", "millis", "micros"]), moment),
         st.builds("unix_date({})".format, date),
         st.builds("CAST({} AS {})".format, date | moment, st.sampled_from(["STRING", "BIGINT"])),
-        st.builds("date_format({}, '{}')".format, moment, _FORMATS),
+        st.builds("date_format({}, '{}')".format, moment | date, _FORMATS),
         st.builds("from_unixtime({})".format, st.sampled_from("nmt")),
         st.builds("from_unixtime({}, '{}')".format, st.sampled_from("nms"), _FORMATS),
         st.builds("EXTRACT({} FROM {})".format, st.sampled_from(_EXTRACTED), date | moment),

@@ -1,5 +1,6 @@
 """What a worker computes is what Spark computes: names, types, values, errors and their words."""
 
+import datetime as dt
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -199,6 +200,18 @@ PLAIN = [
     "date_sub(day, n)",
     "datediff(day, eve)",
     "to_date(at)",
+    "to_date(user)",
+    "CAST(trim(user) AS DATE)",
+    "CAST(day AS TIMESTAMP)",
+    "to_timestamp(day)",
+    "hour(day)",
+    "date_trunc('HOUR', day)",
+    "date_format(day, 'yyyy/MM')",
+    "unix_timestamp(at)",
+    "add_months(day, n)",
+    "add_months(day, -1)",
+    "months_between(at, day)",
+    "months_between(at, TIMESTAMP '2026-01-31 00:00:00', false)",
     "CAST(at AS DATE)",
     "CAST(at AS BIGINT)",
     "CAST(at AS STRING)",
@@ -282,7 +295,8 @@ LEFT_TO_SPARK = [
     "concat_ws(user, page, page)",
     "CAST('1' AS INT)",
     "CAST(user AS INT) > 0 AND ok",
-    "CAST(user AS DATE)",
+    "CAST(user AS TIMESTAMP)",
+    "CAST(user AS TIMESTAMP_NTZ)",
     "int(user)",
     "CAST(x AS INT)",
     "CAST(x AS STRING)",
@@ -321,10 +335,8 @@ LEFT_TO_SPARK = [
     "x IN (1, NULL)",
     "if(ok, of, NULL)",
     "coalesce(at, day)",
-    "hour(day)",
     "year(user)",
     "date_trunc('HOUR', due)",
-    "date_trunc('HOUR', day)",
     "date_trunc(user, at)",
     "date_trunc('decade', at)",
     "trunc(at, 'MM')",
@@ -333,14 +345,21 @@ LEFT_TO_SPARK = [
     "date_add(day, m)",
     "day + 1",
     "datediff(at, day)",
-    "to_date(user)",
+    "to_timestamp(user)",
+    "unix_timestamp(user)",
+    "unix_timestamp()",
+    "add_months(at, 1)",
+    "add_months(day, m)",
+    "add_months(DATE '2026-01-31', 1)",
+    "months_between(at, due)",
+    "months_between(at, at, ok)",
     "to_date(user, 'yyyy')",
-    "CAST(day AS TIMESTAMP)",
     "CAST(at AS INT)",
     "CAST(due AS BIGINT)",
     "timestamp_millis(m) > at AND ok",
     "timestamp_seconds(x)",
     "unix_millis(due)",
+    "unix_millis(day)",
     "at > TIMESTAMP '2026-01-01'",
     "at > TIMESTAMP '2026-01-01 00:00:00Z'",
     "day > DATE '2026-02-30'",
@@ -351,9 +370,7 @@ LEFT_TO_SPARK = [
     "date_format(at, '')",
     "date_format(at, 'SSSSSSS')",
     "date_format(at, user)",
-    "date_format(day, 'yyyy')",
     "EXTRACT(SECOND FROM at)",
-    "EXTRACT(HOUR FROM day)",
     "of.N",
     "of.missing",
     "of['n']",
@@ -390,6 +407,8 @@ def failing(spark: SparkSession) -> Iterator[tuple[str, dict[str, Any]]]:
         "n": 2**31 - 1,
         "k": -(2**31),
         "m": 2**63 - 1,
+        "user": "2026-02-29",
+        "day": dt.date(1970, 1, 31),
         "x": 0.0,
         "y": -0.0,
         "tags": ["a", "b"],
@@ -400,6 +419,7 @@ def failing(spark: SparkSession) -> Iterator[tuple[str, dict[str, Any]]]:
         *("timestamp_millis(m)", "timestamp_seconds(-m)"),
         *("tags[n]", "tags[-1]", "tags[2]", "element_at(tags, n)", "element_at(tags, 0)"),
         "element_at(tags, k)",
+        *("CAST(user AS DATE)", "to_date(user)", "add_months(day, n)", "add_months(day, k)"),
         *("n + 1", "k - 1", "n * n", "m + 1", "-m - 3", "m * m", "-k", "n / x", "x / y", "n / (n - n)"),
         *("CAST(m AS INT)", "CAST(m AS SMALLINT)", "CAST(n AS TINYINT)"),
         "CAST(CAST(200 + n AS INT) AS TINYINT)",
@@ -456,6 +476,9 @@ def test_moments_and_days_outside_of_four_digits_are_those_of_spark(spark: Spark
     texts += [f"unix_date(trunc({day}, '{unit}'))" for unit in UNITS[:8]]
     texts += [f"date_format({at}, '{form}')" for form in ("yyyy-M-d H:m:s.SSSSSS", "yy/MM/dd HHmmss")]
     texts += ["from_unixtime(m)", f"EXTRACT(WEEK FROM {at})", f"date_part('DOY', {day})"]
+    texts += [f"add_months({day}, {months})" for months in ("1", "-1", "n", "-n")]
+    texts += [f"months_between({at}, TIMESTAMP '2026-01-31 01:02:03'{digits})" for digits in ("", ", false")]
+    texts += [f"CAST({day} AS TIMESTAMP)", f"hour({day})", f"unix_timestamp({day})", f"unix_timestamp({at})"]
     texts += [f"hour({at})", f"unix_millis({at})", f"unix_seconds({at})"]
     for text, wanted in zip(texts, by_spark(spark, texts, [row]), strict=True):
         plain = plain_value(text, SCOPE)

@@ -28,10 +28,15 @@ ODD_TEXTS = [
     "0x1fffffffffffffp-53",
     *("a SQLSTATE: 1", "[X] a", "1 2", "4.9e-324", "2.4703282292062328e-324", "1.7976931348623159e308"),
     *("-0.0", "0x0p0"),
+    *("2024-02-29", "2023-02-29", "2024-2-9", "2024", "2024-12", "2024-13", "24-01-01", "2024-01-01T25:00x"),
+    *("2024-01-01 ", "2024-01-01 \n a", "2024-01-01a", "2024-01 ", "2024-", "2024-1-", "2024-1-1-"),
+    *("-0001-12-31", "+10000-1-1", "-2024", "5881580-07-11", "5881580-07-12", "-5877641-06-23", "0000-01-01"),
+    *("-5877641-06-22", "\t2024-01-01\x7f", "T2024", "2024T", "2024-01-001", "\u0662024-01-01", "- 2024"),
+    "12345678-1-1",
 ]
 
 
-@pytest.mark.parametrize("kind", ["TINYINT", "SMALLINT", "INT", "BIGINT", "DOUBLE", "BOOLEAN"])
+@pytest.mark.parametrize("kind", ["TINYINT", "SMALLINT", "INT", "BIGINT", "DOUBLE", "BOOLEAN", "DATE"])
 def test_a_text_is_cast_as_spark_casts_it(spark: SparkSession, kind: str) -> None:
     text = f"CAST(user AS {kind})"
     plain = plain_value(text, SCOPE)
@@ -52,6 +57,21 @@ def test_any_text_is_cast_as_spark_casts_it(spark: SparkSession, texts: list[str
     casts = [f"CAST(user AS {kind})" for kind in ("INT", "DOUBLE", "BOOLEAN")]
     plain_casts = [plain for cast in casts if (plain := plain_value(cast, SCOPE))]
     assert [by_worker(plain, rows) for plain in plain_casts] == by_spark(spark, casts, rows)
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(
+        st.from_regex(r"\s?[+-]?[0-9]{3,8}(-[0-9]{1,3}){0,3}([ Tx][0-9:]*)?\s?", fullmatch=True),
+        min_size=1,
+        max_size=300,
+    )
+)
+def test_any_text_is_the_day_that_spark_reads(spark: SparkSession, texts: list[str]) -> None:
+    rows = [(text, *(None,) * (len(COLUMNS) - 1)) for text in texts]
+    plain = plain_value("CAST(user AS DATE)", SCOPE)
+    assert plain is not None
+    assert [by_worker(plain, rows)] == by_spark(spark, ["CAST(user AS DATE)"], rows)
 
 
 @pytest.mark.parametrize("odd", ["a", "", "it's", "a\\b", "a\nb", "\nb", "a SQLSTATE: 1", "1.5"])

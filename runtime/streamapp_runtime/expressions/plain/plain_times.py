@@ -15,6 +15,7 @@ from streamapp_runtime.expressions.plain.plain_types import (
     require,
 )
 from streamapp_runtime.expressions.row_value import (
+    MOMENT_TYPES,
     WHOLE_TYPES,
     CountedMoment,
     RowValue,
@@ -82,6 +83,11 @@ def _time_of(of: PlainValue, *kinds: str) -> RowValue:
     return operand(of.value)
 
 
+def _moment_of(of: PlainValue, *kinds: str) -> RowValue:
+    """A moment of one of these types; Spark makes a TIMESTAMP of a DATE."""
+    return operand(as_type(of, "TIMESTAMP")) if of.type == "DATE" else _time_of(of, *kinds)
+
+
 def _days_of(of: PlainValue) -> RowValue:
     """A whole number of days."""
     require(of.type in WHOLE_TYPES[:3])
@@ -98,10 +104,29 @@ def _of_time(kinds: Sequence[str], result: str) -> Callable[[str, Sequence[Plain
     return read
 
 
+def _of_moment(kinds: Sequence[str], result: str) -> Callable[[str, Sequence[PlainValue]], PlainValue]:
+    """The same for calls that take days as moments."""
+
+    def read(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
+        return PlainValue(TimeFunction(function, (_moment_of(arguments[0], *kinds),)), result)
+
+    return read
+
+
 def _date(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
     of = arguments[0]
-    require(of.type in TIME_TYPES)
+    require(of.type in (*TIME_TYPES, "STRING"))
     return PlainValue(operand(as_type(of, "DATE")), "DATE")
+
+
+def _moment(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
+    of = arguments[0]
+    require(of.type in TIME_TYPES)
+    return PlainValue(operand(as_type(of, "TIMESTAMP")), "TIMESTAMP")
+
+
+def _seconds(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
+    return PlainValue(TimeFunction("unix_timestamp", (_moment_of(arguments[0], "TIMESTAMP"),)), "BIGINT")
 
 
 def _truncated_date(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
@@ -110,7 +135,7 @@ def _truncated_date(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
 
 
 def _truncated_moment(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
-    unit, of = _unit(arguments[0], _UNITS), _time_of(arguments[1], "TIMESTAMP")
+    unit, of = _unit(arguments[0], _UNITS), _moment_of(arguments[1], "TIMESTAMP")
     return PlainValue(TimeFunction("date_trunc", (of,), (unit,)), "TIMESTAMP")
 
 
@@ -120,7 +145,7 @@ def _unit(of: PlainValue, units: Mapping[str, str]) -> str:
 
 def _formatted(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
     of, pattern = arguments
-    return _text_of_moment(_time_of(of, "TIMESTAMP"), str(constant_of(pattern, "STRING").value))
+    return _text_of_moment(_moment_of(of, "TIMESTAMP"), str(constant_of(pattern, "STRING").value))
 
 
 def _of_seconds(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
@@ -153,8 +178,8 @@ def _part_named(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
 def extracted(part: str, of: PlainValue) -> PlainValue:
     """The part of a day or moment that EXTRACT names."""
     function = known(_EXTRACTED.get(part.lower()))
-    kinds = TIME_TYPES[1:] if function in _PARTS_OF_MOMENTS else TIME_TYPES
-    return _of_time(kinds, "INT")(function, (of,))
+    read = _of_moment(MOMENT_TYPES, "INT") if function in _PARTS_OF_MOMENTS else _of_time(TIME_TYPES, "INT")
+    return read(function, (of,))
 
 
 def _shifted(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
@@ -162,6 +187,19 @@ def _shifted(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
     require(date.type == "DATE")
     name = {"dateadd": "date_add"}.get(function, function)
     return PlainValue(TimeFunction(name, operands(date.value, _days_of(days))), "DATE")
+
+
+def _months_later(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
+    date, months = arguments
+    require(date.type == "DATE" and reads_columns(date.value))
+    return PlainValue(TimeFunction("add_months", operands(date.value, _days_of(months))), "DATE")
+
+
+def _months_between(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
+    times = [_moment_of(argument, "TIMESTAMP") for argument in arguments[:2]]
+    is_rounded = len(arguments) == len(times) or constant_of(arguments[2], "BOOLEAN").value is True
+    digits = "eight" if is_rounded else "all"
+    return PlainValue(TimeFunction("months_between", operands(*times), (digits,)), "DOUBLE")
 
 
 def _days_between(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
@@ -188,11 +226,15 @@ def _moment_of_micros(function: str, arguments: Sequence[PlainValue]) -> PlainVa
 
 TIME_CALLS: Final = (
     (_PARTS_OF_DAYS, {1}, _of_time(TIME_TYPES, "INT")),
-    (_PARTS_OF_MOMENTS, {1}, _of_time(TIME_TYPES[1:], "INT")),
+    (_PARTS_OF_MOMENTS, {1}, _of_moment(MOMENT_TYPES, "INT")),
     ({"date_part", "datepart"}, {2}, _part_named),
     ({"date_format"}, {2}, _formatted),
     ({"from_unixtime"}, {1, 2}, _of_seconds),
     ({"to_date"}, {1}, _date),
+    ({"to_timestamp"}, {1}, _moment),
+    ({"unix_timestamp", "to_unix_timestamp"}, {1}, _seconds),
+    ({"add_months"}, {2}, _months_later),
+    ({"months_between"}, {2, 3}, _months_between),
     ({"trunc"}, {2}, _truncated_date),
     ({"date_trunc"}, {2}, _truncated_moment),
     ({"last_day"}, {1}, _of_time(["DATE"], "DATE")),

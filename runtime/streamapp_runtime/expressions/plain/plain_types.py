@@ -6,6 +6,7 @@ from typing import Final, TypeVar
 
 from streamapp_runtime.expressions.plain.plain_expression import PlainName
 from streamapp_runtime.expressions.row_value import (
+    MOMENT_TYPES,
     WHOLE_TYPES,
     Cast,
     Constant,
@@ -20,16 +21,17 @@ KINDS: Final = {"STRING": str, "BOOLEAN": bool} | dict.fromkeys(WHOLE_TYPES, int
 DECIMAL_LITERAL: Final = "DECIMAL"
 """The type of a literal such as 1.5, of which something has to make a DOUBLE."""
 NULL_TYPE: Final = "VOID"
-TIME_TYPES: Final = ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ")
+TIME_TYPES: Final = ("DATE", *MOMENT_TYPES)
 CAST_TYPES: Final = {name: name for name in (*WHOLE_TYPES, "DOUBLE", "STRING", "BOOLEAN", *TIME_TYPES)} | {
     "INTEGER": "INT",
     "LONG": "BIGINT",
 }
 _TIME_CASTS: Final = {
     ("TIMESTAMP", "DATE"), ("TIMESTAMP_NTZ", "DATE"), ("TIMESTAMP", "BIGINT"), ("TIMESTAMP", "TIMESTAMP_NTZ"),
-    ("TIMESTAMP_NTZ", "TIMESTAMP"), *((kind, "STRING") for kind in TIME_TYPES),
+    ("TIMESTAMP_NTZ", "TIMESTAMP"), *(("DATE", kind) for kind in MOMENT_TYPES),
+    *((kind, "STRING") for kind in TIME_TYPES),
 }  # fmt: skip
-"""Casts of times that have the same result everywhere, and cannot fail."""
+"""Casts of times that have the same result everywhere."""
 _WHOLE_VALUES: Final = ("FLOAT", "BINARY")
 """Types of which values are compared and given on, and not computed with."""
 MOST_INT: Final = 2**31 - 1
@@ -97,7 +99,7 @@ def as_type(of: PlainValue, kind: str) -> RowValue:
         require(kind == "DOUBLE")
         return of.value
     whole = of.type in WHOLE_TYPES and kind in (*WHOLE_TYPES, "DOUBLE", "STRING")
-    text = of.type == "STRING" and kind not in TIME_TYPES
+    text = of.type == "STRING" and kind not in MOMENT_TYPES  # whose zones Java knows
     require(whole or text or (of.type, kind) in {("BOOLEAN", "STRING"), *_TIME_CASTS})
     cast = Cast(of.value, of.type, kind)
     require(not may_fail(cast) or reads_columns(of.value))

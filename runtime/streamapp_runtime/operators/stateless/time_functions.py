@@ -12,12 +12,16 @@ import pyarrow as pa
 
 _DAY_MICROS: Final = 86_400_000_000
 _UNIT_MICROS: Final = {
+    "day": _DAY_MICROS,
     "hour": 3_600_000_000,
     "minute": 60_000_000,
     "second": 1_000_000,
     "millisecond": 1_000,
     "microsecond": 1,
 }
+_DAY_SECONDS: Final = 86_400
+_MOST_DAYS: Final = 2**31 - 1
+_EIGHT_DIGITS: Final = 1e8
 _MOMENT: Final = pa.timestamp("us", "UTC")
 _FIRST_YEAR: Final = 1970
 _LAST_PLAIN_YEAR: Final = 9999
@@ -49,11 +53,16 @@ def _weekdays(days: np.ndarray) -> np.ndarray:
     return (days + 3) % 7
 
 
+def _missing(*columns: pa.Array) -> np.ndarray:
+    """Where one of the columns is null."""
+    missing: np.ndarray = np.logical_or.reduce([np.asarray(column.is_null()) for column in columns])
+    return missing
+
+
 def _column(values: np.ndarray, kind: pa.DataType, *of: pa.Array) -> pa.Array:
     """Values as a type, null where one of the columns that they are of is."""
-    missing = np.logical_or.reduce([np.asarray(column.is_null()) for column in of])
     width = pa.int64() if kind.bit_width == pa.int64().bit_width else pa.int32()
-    return pa.array(values.astype(width.to_pandas_dtype()), width, mask=missing).cast(kind)
+    return pa.array(values.astype(width.to_pandas_dtype()), width, mask=_missing(*of)).cast(kind)
 
 
 def _year(days: np.ndarray) -> np.ndarray:
@@ -113,9 +122,7 @@ def _truncated_moment(moments: pa.Array, unit: str) -> pa.Array:
     micros = _numbers(moments)
     if unit in _UNIT_MICROS:
         return _column(micros - micros % _UNIT_MICROS[unit], moments.type, moments)
-    days = _days(moments)
-    first_days = days if unit == "day" else _truncated_days(unit, days)
-    return _column(first_days * _DAY_MICROS, moments.type, moments)
+    return _column(_truncated_days(unit, _days(moments)) * _DAY_MICROS, moments.type, moments)
 
 
 def _last_day(dates: pa.Array) -> pa.Array:
@@ -127,6 +134,40 @@ def _shifted(sign: int, dates: pa.Array, days: pa.Array) -> pa.Array:
     return _column(_numbers(dates) + sign * _numbers(days), dates.type, dates, days)
 
 
+def months_later(dates: pa.Array, months: pa.Array) -> tuple[pa.Array, np.ndarray]:
+    """The same day of a later month, or the last one of that, and which of them have no place in a column."""
+    days = _days(dates)
+    target_months = _months(days) + _numbers(months)
+    last_days = _first_days(target_months + 1) - 1
+    shifted: np.ndarray = np.minimum(_first_days(target_months) + _day_of("month", days) - 1, last_days)
+    outside = ((shifted > _MOST_DAYS) | (shifted < -_MOST_DAYS - 1)) & ~_missing(dates, months)
+    return _column(np.where(outside, 0, shifted), dates.type, dates, months), outside
+
+
+def _months_between(ends: pa.Array, starts: pa.Array, digits: str) -> pa.Array:
+    """Months, and of the rest 31 days each; none of that between last days, or days of the same number."""
+    days = [_days(moments) for moments in (ends, starts)]
+    months = [_months(one) for one in days]
+    in_month = [_day_of("month", one) for one in days]
+    is_last = [one == _first_days(month + 1) - 1 for one, month in zip(days, months, strict=True)]
+    seconds = [
+        day * _DAY_SECONDS + _numbers(moments) % _DAY_MICROS // _UNIT_MICROS["second"]
+        for day, moments in zip(in_month, (ends, starts), strict=True)
+    ]
+    rest = (seconds[0] - seconds[1]) / (31.0 * _DAY_SECONDS)
+    is_whole = (in_month[0] == in_month[1]) | (is_last[0] & is_last[1])
+    between = (months[0] - months[1]) + np.where(is_whole, 0.0, rest)
+    values = between if digits == "all" else _rounded(between * _EIGHT_DIGITS) / _EIGHT_DIGITS
+    return pa.array(values, pa.float64(), mask=_missing(ends, starts))
+
+
+def _rounded(numbers: np.ndarray) -> np.ndarray:
+    """The nearest whole numbers; of two the larger one, as Java rounds."""
+    whole: np.ndarray = np.floor(numbers)
+    rounded: np.ndarray = whole + (numbers - whole >= 0.5)
+    return rounded
+
+
 def _days_between(end: pa.Array, start: pa.Array) -> pa.Array:
     return _column(_numbers(end) - _numbers(start), pa.int32(), end, start)
 
@@ -135,8 +176,15 @@ def _units_since_1970(micros: int, moments: pa.Array) -> pa.Array:
     return _column(_numbers(moments) // micros, pa.int64(), moments)
 
 
+def _seconds_towards_1970(moments: pa.Array) -> pa.Array:
+    """Whole seconds since 1970, of which `unix_timestamp` gives the one that is nearer to it."""
+    micros = _numbers(moments)
+    seconds, rest = np.divmod(micros, _UNIT_MICROS["second"])
+    return _column(seconds + ((micros < 0) & (rest > 0)), pa.int64(), moments)
+
+
 def moments_of(numbers: pa.Array, unit: str) -> tuple[pa.Array, np.ndarray]:
-    """Moments so many `seconds` or `milliseconds` after 1970, and which of them have no place in a column."""
+    """Moments so many `days`, `seconds` or `milliseconds` after 1970, and which have no place in a column."""
     units, micros = _numbers(numbers), _UNIT_MICROS[unit.removesuffix("s")]
     most = (2**63 - 1) // micros
     outside = (units > most) | (units < -most)
@@ -241,7 +289,9 @@ TIME_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "date_add": partial(_shifted, 1),
     "date_sub": partial(_shifted, -1),
     "datediff": _days_between,
+    "months_between": _months_between,
     "unix_seconds": partial(_units_since_1970, _UNIT_MICROS["second"]),
+    "unix_timestamp": _seconds_towards_1970,
     "unix_millis": partial(_units_since_1970, _UNIT_MICROS["millisecond"]),
     "unix_micros": partial(_units_since_1970, 1),
     "timestamp_micros": lambda numbers: numbers.cast(pa.int64()).cast(_MOMENT),

@@ -46,6 +46,7 @@ from streamapp_runtime.expressions.row_value import (
     TextTest,
     TimeConstant,
     TimeFunction,
+    counts_days,
     may_fail,
     narrows,
 )
@@ -61,7 +62,12 @@ from streamapp_runtime.operators.stateless.nested_values import (
 from streamapp_runtime.operators.stateless.number_functions import DIVISIONS, divisors_of, rounded, signs_of
 from streamapp_runtime.operators.stateless.text_casts import malformed, reader_of
 from streamapp_runtime.operators.stateless.text_functions import TEXT_FUNCTIONS, joined
-from streamapp_runtime.operators.stateless.time_functions import TIME_FUNCTIONS, cast_time, moments_of
+from streamapp_runtime.operators.stateless.time_functions import (
+    TIME_FUNCTIONS,
+    cast_time,
+    moments_of,
+    months_later,
+)
 from streamapp_runtime.operators.stateless.value_order import EvaluatedValue, compared
 
 _TESTS: Final[Mapping[str, Callable[[EvaluatedValue, str], EvaluatedValue]]] = {
@@ -142,7 +148,12 @@ class _Evaluation:
     def time_function(self, one: TimeFunction, needed: np.ndarray) -> EvaluatedValue:
         first, *others = one.values
         columns = self.in_turn(first, others[0], needed) if others else (self.computed(first, needed),)
-        return TIME_FUNCTIONS[one.function](*(self.array(v, v.type) for v in columns), *one.arguments)
+        arrays = [self.array(column, column.type) for column in columns]
+        if one.function == "add_months":
+            dates, outside = months_later(*arrays)
+            self.fail(outside & needed, lambda _: "Spark says: overflow")
+            return dates
+        return TIME_FUNCTIONS[one.function](*arrays, *one.arguments)
 
     def counted_moment(self, one: CountedMoment, needed: np.ndarray) -> EvaluatedValue:
         numbers = self.array(self.computed(one.of, needed), pa.int64())
@@ -230,6 +241,10 @@ class _Evaluation:
         of, kind = self.computed(cast.of, needed), arrow_type(cast.type)
         if cast.source == "STRING":
             return self.read(self.array(of, pa.string()).to_pylist(), cast.type, needed)
+        if counts_days(cast):
+            moments, outside = moments_of(self.array(of, pa.date32()), "days")
+            self.fail(outside & needed, lambda _: "Spark says: long overflow")
+            return moments.cast(pa.int64()).cast(kind)
         if pa.types.is_temporal(of.type):
             return cast_time(self.array(of, of.type), kind)
         if not narrows(cast):
