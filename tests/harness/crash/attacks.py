@@ -8,6 +8,8 @@ SIGNALS = ("worker", "worker", "worker", "executor", "executor", "daemon", "jvm"
 """Which process is killed at a random moment. `stop` asks the driver to end in the middle of a batch."""
 OF_BROKER = ("broker", "broker", "broker", "broker", "frozen broker", "frozen broker")
 """What befalls an app on Kafka beside: its broker is killed, or holds still for a while, and goes on."""
+FROZEN = {"frozen worker": "worker", "frozen executor": "executor", "frozen driver": "driver"}
+"""What holds still for a while, an executor with its workers, and goes on in the middle of something."""
 OF_DRIVER = frozenset({"jvm", "driver", "stop"})
 POINTS = (
     "commit.before.processor-0",
@@ -52,6 +54,7 @@ def attacks(seed: int, *, spare_driver: bool = False, broker: bool = False) -> I
     """One after the other, without end; those that need a new start of Spark may be left out."""
     chance = random.Random(seed)  # noqa: S311
     signals = [kind for kind in SIGNALS if not (spare_driver and kind in OF_DRIVER)]
+    signals += FROZEN
     signals += OF_BROKER if broker else ()
     first = ("worker", "broker") if broker else ("worker",)
     points, later = (

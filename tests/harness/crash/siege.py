@@ -18,18 +18,20 @@ import yaml
 
 from streamapp_runtime.crash_points import VARIABLE
 from tests.harness.crash import view_model
-from tests.harness.crash.attacks import OF_BROKER, Attack
+from tests.harness.crash.attacks import FROZEN, OF_BROKER, Attack
 from tests.harness.crash.record_model import LETTER_STREAMS, RecordModel
 from tests.harness.crash.view_feeder import known_users, streams_at
 from tests.harness.crash.view_streams import Row, record_of
 from tests.harness.kafka.broker import Broker
 from tests.harness.kafka.clients import open_transactions
-from tests.harness.machine.app_processes import kill, victims
+from tests.harness.machine.app_processes import kill, standing_still, victims, with_children
 
 ROOT = Path(__file__).parents[3]
 APP = Path(__file__).with_name("app.yaml")
 STEP_SECONDS = 0.05
 FROZEN_SECONDS = 4.0
+MOST_FROZEN_SECONDS = 14.0
+"""An executor is silent after five seconds, and replaced after twelve."""
 PATIENCE_SECONDS = 500.0
 LAST_LINES = 20
 MOST_RECORDS_TO_A_POINT = 10_000
@@ -140,17 +142,27 @@ class Siege:
         elif attack.victim in OF_BROKER:
             self._hit_broker(attack.victim)
         elif attack.victim:
-            kind = attack.victim
-            found = victims(self.points)
-            if not found[kind]:
-                kind = "driver"
-            if found[kind]:
-                kill(found[kind][int(attack.pick * len(found[kind]))])
-                self.killed[kind] += 1
+            self._hit_process(attack)
         if attack.point:
             self._reach(attack)
         self.say(f"{self.killed.total():>4} killed: {attack}; {self._written():,} records written")
         self._keep_running(attack)
+
+    def _hit_process(self, attack: Attack) -> None:
+        """Kill a process of the app, or let it hold still for a while; its driver where there is none."""
+        kind = FROZEN.get(attack.victim, attack.victim)
+        pids = victims(self.points)
+        kind = kind if pids[kind] else "driver"
+        if not pids[kind]:
+            return
+        pid = pids[kind][int(attack.pick * len(pids[kind]))]
+        if attack.victim not in FROZEN:
+            kill(pid)
+            self.killed[kind] += 1
+            return
+        with standing_still([pid] if kind == "driver" else with_children(self.points, pid)):
+            self._pass(FROZEN_SECONDS + attack.pick * (MOST_FROZEN_SECONDS - FROZEN_SECONDS))
+        self.killed[f"frozen {kind}"] += 1
 
     def _hit_broker(self, kind: str) -> None:
         """Kill it and start it again, or let it neither answer nor close connections for a while."""

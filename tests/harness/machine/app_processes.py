@@ -2,8 +2,8 @@
 
 import os
 import signal
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,12 +34,31 @@ def kill(pid: int) -> None:
 
 
 def of_executor(points: Path) -> list[int]:
-    """An executor of the app, its daemon and its workers."""
-    processes = {process.pid: process for process in _of(points)}
-    tree = [min(pid for pid, process in processes.items() if _kind(process, processes) == "executor")]
-    for pid in tree:
-        tree += [child for child, process in sorted(processes.items()) if process.parent == pid]
+    """The first executor of the app, its daemon and its workers."""
+    return with_children(points, victims(points)["executor"][0])
+
+
+def with_children(points: Path, pid: int) -> list[int]:
+    """A process of the app, and those that it and its children have started."""
+    processes = sorted((process.pid, process.parent) for process in _of(points))
+    tree = [pid]
+    for one in tree:
+        tree += [child for child, parent in processes if parent == one]
     return tree
+
+
+@contextmanager
+def standing_still(pids: Iterable[int]) -> Iterator[None]:
+    """Processes that are stopped while this lasts, and go on in the middle of what they did."""
+    stopped = [*pids]
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in stopped:
+            with suppress(ProcessLookupError):  # somebody has ended it
+                os.kill(pid, signal.SIGCONT)
 
 
 def _kind(process: Process, processes: dict[int, Process]) -> str:

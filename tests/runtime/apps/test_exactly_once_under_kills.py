@@ -22,6 +22,7 @@ OF_EACH_KIND = (
     Attack(point="store.before-apply", commits=200),
     Attack(point="adjunct.applied", commits=200),
     Attack(victim="executor", commits=200, delay=0.1),
+    Attack(victim="frozen executor", commits=200, pick=0.4),
     Attack(victim="driver", commits=200, delay=0.3),
     Attack(point="commit.before.processor-1", commits=200),
 )

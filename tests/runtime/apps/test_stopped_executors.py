@@ -1,17 +1,13 @@
 """An executor whose processes are stopped, while the kernel answers for them, is replaced."""
 
-import os
-import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
-from tests.harness.machine.app_processes import of_executor
+from tests.harness.machine.app_processes import of_executor, standing_still
 from tests.harness.runs.app_runs import app, inputs, read_all, write_all
 from tests.harness.runs.changing_run import Feeder, Outside, idle
 
@@ -26,20 +22,6 @@ OF_SPARK = {"name": "marked", "map": {"from": "events", "select": "user, n, md5(
 
 def counting(stream: str) -> dict[str, Any]:
     return {"name": "counted", "aggregate": {"from": stream, "aggregates": "count(*) AS rows"}}
-
-
-@contextmanager
-def stopped(pids: list[int]) -> Iterator[None]:
-    for pid in pids:
-        os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        for pid in pids:
-            try:
-                os.kill(pid, signal.SIGCONT)
-            except ProcessLookupError:  # Spark has ended it
-                continue
 
 
 @pytest.mark.parametrize(
@@ -74,7 +56,7 @@ def test_rows_of_all_keys_come_again_while_an_executor_is_stopped(
         run.until(idle)
         with feeder.feeding():
             run.until_so(lambda: caught_up(1))
-            with stopped(of_executor(tmp_path / "points")):
+            with standing_still(of_executor(tmp_path / "points")):
                 since, rounds = time.monotonic(), feeder.rounds + 2
                 run.until_so(lambda: caught_up(rounds))
                 assert time.monotonic() - since < LIMIT_SECONDS
