@@ -6,15 +6,14 @@ from tests.harness.machine.script_facts import facts_of
 
 ANSWER_SECONDS = 5.0
 DRIVER = """
-import os, signal, sys, time
-from contextlib import contextmanager
+import sys, time
 from pathlib import Path
 from streamapp_runtime.driver.executors.executor_probe import LOOK_SECONDS, ExecutorProbe
 from streamapp_runtime.driver.executors.lane_partitions import lane_elements, lane_identities
 from streamapp_runtime.driver.executors.session_lanes import answering_executors, close_lanes, session_lanes
 from streamapp_runtime.driver.spark.scala_objects import field_of
 from streamapp_runtime.driver.spark.spark_session import close_session, live_executors, open_session
-from tests.harness.machine.app_processes import victims
+from tests.harness.machine.app_processes import standing_still, victims
 from tests.harness.machine.processes import until
 
 answer_seconds = float(sys.argv[2])
@@ -35,14 +34,8 @@ def look(done, seconds=60, asked=executors):
     return done()
 
 
-@contextmanager
 def stopped():
-    pid = victims(Path(sys.argv[1]))["executor"][0]
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(pid, signal.SIGCONT)
+    return standing_still(victims(Path(sys.argv[1]))["executor"][:1])
 
 
 def cut_off(executor):

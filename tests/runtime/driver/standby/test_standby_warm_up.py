@@ -174,7 +174,7 @@ with environment_at(session, embedded_storage(folder / "data")) as env:
     began = time.monotonic()
     Timer(0.2, take_over.set).start()
     warm_up.restore()
-    print("nor does it when the driver takes over:", time.monotonic() - began < 5.0)
+    print("nor does it when the driver takes over:", time.monotonic() - began < 10.0)
     take_over.clear()
     for worker in workers:
         with suppress(ProcessLookupError):
@@ -196,7 +196,7 @@ with environment_at(session, embedded_storage(folder / "data")) as env:
         print("one is silent:", len(probe.silent_executors()) == 1 and pool.present == 2)
         began = time.monotonic()
         warm_up.restore()
-        print("the other one is refreshed alone:", time.monotonic() - began < 5.0)
+        print("the other one is refreshed alone:", time.monotonic() - began < 10.0)
     standby_ledger = CheckpointStream(env.system, working_ledger.stream)
     standby_ledger.open("another")
     half = launch_wanted(replace(taking_over, ledger=standby_ledger), session, wanted, wanted.model)
@@ -206,7 +206,7 @@ with environment_at(session, embedded_storage(folder / "data")) as env:
     began = time.monotonic()
     while (batch := loop.step()) is None or not batch.rows_out:
         time.sleep(0.01)
-    print("rows come of the other one:", time.monotonic() - began < 7.0)
+    print("rows come of the other one:", time.monotonic() - began < 9.0)
     deadline = time.monotonic() + 60
     while not everything_once(env, 9) and time.monotonic() < deadline:
         loop.step()
