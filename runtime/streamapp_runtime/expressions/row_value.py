@@ -210,6 +210,14 @@ class TimeFunction:
 
 
 @dataclass(frozen=True, slots=True)
+class ShiftedMonths:
+    """A day so many months later."""
+
+    of: "RowValue"
+    months: "RowValue"
+
+
+@dataclass(frozen=True, slots=True)
 class CountedMoment:
     """The moment that is so many `seconds` or `milliseconds` after 1970, a number of some type."""
 
@@ -296,6 +304,7 @@ RowValue = (
     | TimeConstant
     | TimeFunction
     | CountedMoment
+    | ShiftedMonths
     | FieldValue
     | ElementValue
     | MapEntry
@@ -337,11 +346,7 @@ def may_fail(value: RowValue) -> bool:
             return True
         case Cast(_, source, _) if source == "STRING" or counts_days(value) or narrows(value):
             return True
-        case (
-            CountedMoment(_, "BIGINT", _)
-            | TimeFunction("add_months", _, _)
-            | ElementValue("[]" | "element_at", _, _)
-        ):
+        case CountedMoment(_, "BIGINT", _) | ShiftedMonths() | ElementValue("[]" | "element_at", _, _):
             return True
         case _:
             return any(may_fail(part) for part in parts_of(value))

@@ -12,7 +12,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -74,10 +74,11 @@ class ExecutorProbe:
         self._questions: dict[str, _Question] = {}  # by executor
         self._lock = threading.Lock()
 
-    def look(self, executors: Collection[str], ask_seconds: float = ASK_SECONDS) -> None:
+    def look(self, executors: Collection[str], ask_seconds: float = ASK_SECONDS) -> frozenset[str]:
         """Ask these executors, take answers, and have those replaced that have been silent for too long.
 
-        Those that are silent are looked at in any case: they come back, or are replaced.
+        Those that are silent are looked at in any case: they come back, or are replaced. Gives those that
+        do not answer now, and are not replaced yet.
         """
         with self._lock, suppress(Py4JError, OSError):  # Spark has ended, and so have they
             now = time.monotonic()
@@ -86,41 +87,49 @@ class ExecutorProbe:
                 for name, question in self._questions.items()
                 if question.is_silent or now - question.looked_at < _FORGET_SECONDS
             }
-            silent = [name for name, question in self._questions.items() if question.is_silent]
-            for name in {*executors, *silent}:
+            for name in self._silent.union(executors):
                 if self._is_over(name, now, ask_seconds):
                     self._replace(name, self._patience(self._questions.pop(name)))
+        return self._silent
 
     def silent_executors(self) -> frozenset[str]:
         """The executors that do not answer now, and are not replaced yet."""
-        self.look(())
-        with self._lock:
-            return frozenset(name for name, question in self._questions.items() if question.is_silent)
+        return self.look(())
 
-    @contextmanager
-    def during(self, executors: Collection[str]) -> Iterator[None]:
+    def during(self, executors: Collection[str]) -> AbstractContextManager[None]:
         """Look while something else waits for these executors."""
+        return self._looking(lambda: executors, PATIENCE_SECONDS, LOOK_SECONDS, ASK_SECONDS)
 
-        def watch(done: threading.Event) -> None:
-            seconds = PATIENCE_SECONDS
-            while not done.wait(seconds):
-                self.look(executors)
-                seconds = LOOK_SECONDS
-
-        with watching("executor-probe", watch):
-            yield
+    def throughout(
+        self, executors: Callable[[], Collection[str]], ask_seconds: float
+    ) -> AbstractContextManager[None]:
+        """Look at whichever executors there are: who needs them knows at once which of them answer."""
+        return self._looking(executors, 2 * LOOK_SECONDS, 2 * LOOK_SECONDS, ask_seconds)
 
     @contextmanager
-    def throughout(self, executors: Callable[[], Collection[str]], ask_seconds: float) -> Iterator[None]:
-        """Look at whichever executors there are: who needs them knows at once which of them answer."""
+    def _looking(
+        self,
+        executors: Callable[[], Collection[str]],
+        first_seconds: float,
+        look_seconds: float,
+        ask_seconds: float,
+    ) -> Iterator[None]:
+        """Look from a thread: first after so many seconds, then again and again."""
 
         def watch(done: threading.Event) -> None:
-            while not done.wait(2 * LOOK_SECONDS):
+            seconds = first_seconds
+            while not done.wait(seconds):
                 with suppress(Py4JError, OSError):  # Spark has ended, and who needs it hears of that
                     self.look(executors(), ask_seconds)
+                seconds = look_seconds
 
         with watching("executor-probe", watch):
             yield
+
+    @property
+    def _silent(self) -> frozenset[str]:
+        """The executors whose last question is unanswered for too long."""
+        return frozenset(name for name, question in list(self._questions.items()) if question.is_silent)
 
     def _is_over(self, executor: str, now: float, ask_seconds: float) -> bool:
         """Whether an executor has left a question unanswered for too long; it is asked when it is time."""

@@ -155,9 +155,8 @@ class LaneExecutors:
         """
         probe = session_lanes(self.session.context).probe
         names = exchange.awaited if isinstance(exchange, ResidentLanes) else processors
-        probe.look([self.bound[name] for name in names if name in self.bound])
+        silent_executors = probe.look([self.bound[name] for name in names if name in self.bound])
         if isinstance(exchange, ResidentLanes):
-            silent_executors = probe.silent_executors()
             exchange.lose(name for name in names if self.bound.get(name) in silent_executors)
 
     def _bound_hosts(self, processors: Sequence[str]) -> Sequence[tuple[str, str]]:

@@ -4,8 +4,8 @@ All of it saves time at the take-over, and decides nothing. What cannot be had n
 """
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -72,13 +72,10 @@ class StandbyWarmUp:
             time.sleep(POLL_SECONDS)
         self.pool.start_workers(self.is_over, EXECUTOR_SECONDS)
 
-    @contextmanager
-    def watching_executors(self) -> Iterator[None]:
+    def watching_executors(self) -> AbstractContextManager[None]:
         """Ask executors whether they answer, so that a driver that takes over begins with those that do."""
         context = self.pool.session.context
-        probe = session_lanes(context).probe
-        with probe.throughout(lambda: live_executors(context), ASK_SECONDS):
-            yield
+        return session_lanes(context).probe.throughout(lambda: live_executors(context), ASK_SECONDS)
 
     def restore(self) -> None:
         """Restore the stores of all tasks, until they have what the checkpoints have."""

@@ -19,6 +19,7 @@ from streamapp_runtime.expressions.row_value import (
     WHOLE_TYPES,
     CountedMoment,
     RowValue,
+    ShiftedMonths,
     TimeConstant,
     TimeFunction,
     reads_columns,
@@ -39,6 +40,7 @@ _UNITS: Final = {
     **dict.fromkeys(("day", "dd"), "day"),
     **{name: name for name in ("hour", "minute", "second", "millisecond", "microsecond")},
 }
+_SAME_FUNCTIONS: Final = {"dayofmonth": "day", "to_unix_timestamp": "unix_timestamp"}
 _EXTRACTED: Final = {
     **dict.fromkeys(("year", "years"), "year"),
     "quarter": "quarter",
@@ -88,45 +90,33 @@ def _moment_of(of: PlainValue, *kinds: str) -> RowValue:
     return operand(as_type(of, "TIMESTAMP")) if of.type == "DATE" else _time_of(of, *kinds)
 
 
-def _days_of(of: PlainValue) -> RowValue:
-    """A whole number of days."""
+def _whole_of(of: PlainValue) -> RowValue:
+    """A whole number of days or months."""
     require(of.type in WHOLE_TYPES[:3])
     return as_type(of, "INT")
 
 
-def _of_time(kinds: Sequence[str], result: str) -> Callable[[str, Sequence[PlainValue]], PlainValue]:
+_Read = Callable[[str, Sequence[PlainValue]], PlainValue]
+"""How a call is read: by its function, and what that is of."""
+
+
+def _of_time(kinds: Sequence[str], result: str, time_of: Callable[..., RowValue] = _time_of) -> _Read:
     """How a call is read that is of one time of some types, and gives a value of another."""
 
     def read(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
-        name = {"dayofmonth": "day"}.get(function, function)
-        return PlainValue(TimeFunction(name, (_time_of(arguments[0], *kinds),)), result)
+        name = _SAME_FUNCTIONS.get(function, function)
+        return PlainValue(TimeFunction(name, (time_of(arguments[0], *kinds),)), result)
 
     return read
 
 
-def _of_moment(kinds: Sequence[str], result: str) -> Callable[[str, Sequence[PlainValue]], PlainValue]:
-    """The same for calls that take days as moments."""
-
-    def read(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
-        return PlainValue(TimeFunction(function, (_moment_of(arguments[0], *kinds),)), result)
-
-    return read
+_PART_OF_DAY: Final = _of_time(TIME_TYPES, "INT")
+_PART_OF_MOMENT: Final = _of_time(MOMENT_TYPES, "INT", _moment_of)
 
 
-def _date(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
-    of = arguments[0]
-    require(of.type in (*TIME_TYPES, "STRING"))
-    return PlainValue(operand(as_type(of, "DATE")), "DATE")
-
-
-def _moment(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
-    of = arguments[0]
-    require(of.type in TIME_TYPES)
-    return PlainValue(operand(as_type(of, "TIMESTAMP")), "TIMESTAMP")
-
-
-def _seconds(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
-    return PlainValue(TimeFunction("unix_timestamp", (_moment_of(arguments[0], "TIMESTAMP"),)), "BIGINT")
+def _cast_to(kind: str) -> _Read:
+    """How a call is read that is a cast."""
+    return lambda _, arguments: PlainValue(operand(as_type(arguments[0], kind)), kind)
 
 
 def _truncated_date(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
@@ -178,7 +168,7 @@ def _part_named(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
 def extracted(part: str, of: PlainValue) -> PlainValue:
     """The part of a day or moment that EXTRACT names."""
     function = known(_EXTRACTED.get(part.lower()))
-    read = _of_moment(MOMENT_TYPES, "INT") if function in _PARTS_OF_MOMENTS else _of_time(TIME_TYPES, "INT")
+    read = _PART_OF_MOMENT if function in _PARTS_OF_MOMENTS else _PART_OF_DAY
     return read(function, (of,))
 
 
@@ -186,13 +176,13 @@ def _shifted(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
     date, days = arguments
     require(date.type == "DATE")
     name = {"dateadd": "date_add"}.get(function, function)
-    return PlainValue(TimeFunction(name, operands(date.value, _days_of(days))), "DATE")
+    return PlainValue(TimeFunction(name, operands(date.value, _whole_of(days))), "DATE")
 
 
 def _months_later(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
     date, months = arguments
     require(date.type == "DATE" and reads_columns(date.value))
-    return PlainValue(TimeFunction("add_months", operands(date.value, _days_of(months))), "DATE")
+    return PlainValue(ShiftedMonths(*operands(date.value, _whole_of(months))), "DATE")
 
 
 def _months_between(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
@@ -208,7 +198,7 @@ def _days_between(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
 
 
 def _date_of_number(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
-    return PlainValue(TimeFunction(function, (operand(_days_of(arguments[0])),)), "DATE")
+    return PlainValue(TimeFunction(function, (operand(_whole_of(arguments[0])),)), "DATE")
 
 
 def _moment_of_number(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
@@ -225,14 +215,14 @@ def _moment_of_micros(function: str, arguments: Sequence[PlainValue]) -> PlainVa
 
 
 TIME_CALLS: Final = (
-    (_PARTS_OF_DAYS, {1}, _of_time(TIME_TYPES, "INT")),
-    (_PARTS_OF_MOMENTS, {1}, _of_moment(MOMENT_TYPES, "INT")),
+    (_PARTS_OF_DAYS, {1}, _PART_OF_DAY),
+    (_PARTS_OF_MOMENTS, {1}, _PART_OF_MOMENT),
     ({"date_part", "datepart"}, {2}, _part_named),
     ({"date_format"}, {2}, _formatted),
     ({"from_unixtime"}, {1, 2}, _of_seconds),
-    ({"to_date"}, {1}, _date),
-    ({"to_timestamp"}, {1}, _moment),
-    ({"unix_timestamp", "to_unix_timestamp"}, {1}, _seconds),
+    ({"to_date"}, {1}, _cast_to("DATE")),
+    ({"to_timestamp"}, {1}, _cast_to("TIMESTAMP")),
+    ({"unix_timestamp", "to_unix_timestamp"}, {1}, _of_time(["TIMESTAMP"], "BIGINT", _moment_of)),
     ({"add_months"}, {2}, _months_later),
     ({"months_between"}, {2, 3}, _months_between),
     ({"trunc"}, {2}, _truncated_date),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from streamapp_runtime.expressions.row_value import WHOLE_TYPES
+from streamapp_runtime.operators.stateless.time_functions import MOST_DAYS
 
 _CONTROLS: Final = "".join(map(chr, range(0x21)))
 _BLANKS: Final = _CONTROLS + "\x7f"
@@ -24,7 +25,6 @@ _DATE: Final = re.compile(r"([+-]?[0-9]{4,7})(?:-([0-9]{1,2})(?:-([0-9]{1,2})(?:
 _CYCLE_YEARS: Final = 400
 _CYCLE_DAYS: Final = 146_097
 """The calendar begins again after so many."""
-_MOST_DAYS: Final = 2**31 - 1
 _TRUE: Final = frozenset({"t", "true", "y", "yes", "1"})
 _FALSE: Final = frozenset({"f", "false", "n", "no", "0"})
 
@@ -86,7 +86,7 @@ def _date(text: str) -> int | None:
     except ValueError:
         return None
     days = (same_day - dt.date(1970, 1, 1)).days + (cycles - 1) * _CYCLE_DAYS
-    return days if -_MOST_DAYS - 1 <= days <= _MOST_DAYS else None
+    return days if -MOST_DAYS - 1 <= days <= MOST_DAYS else None
 
 
 def _truth(text: str) -> bool | None:

@@ -20,7 +20,8 @@ _UNIT_MICROS: Final = {
     "microsecond": 1,
 }
 _DAY_SECONDS: Final = 86_400
-_MOST_DAYS: Final = 2**31 - 1
+MOST_DAYS: Final = 2**31 - 1
+"""The last day that a date has place for, counted from 1970; the first one is a day further from it."""
 _EIGHT_DIGITS: Final = 1e8
 _MOMENT: Final = pa.timestamp("us", "UTC")
 _FIRST_YEAR: Final = 1970
@@ -140,7 +141,7 @@ def months_later(dates: pa.Array, months: pa.Array) -> tuple[pa.Array, np.ndarra
     target_months = _months(days) + _numbers(months)
     last_days = _first_days(target_months + 1) - 1
     shifted: np.ndarray = np.minimum(_first_days(target_months) + _day_of("month", days) - 1, last_days)
-    outside = ((shifted > _MOST_DAYS) | (shifted < -_MOST_DAYS - 1)) & ~_missing(dates, months)
+    outside = ((shifted > MOST_DAYS) | (shifted < -MOST_DAYS - 1)) & ~_missing(dates, months)
     return _column(np.where(outside, 0, shifted), dates.type, dates, months), outside
 
 

@@ -41,6 +41,7 @@ from streamapp_runtime.expressions.row_value import (
     NumberFunction,
     Or,
     RowValue,
+    ShiftedMonths,
     Substring,
     TextFunction,
     TextTest,
@@ -148,12 +149,13 @@ class _Evaluation:
     def time_function(self, one: TimeFunction, needed: np.ndarray) -> EvaluatedValue:
         first, *others = one.values
         columns = self.in_turn(first, others[0], needed) if others else (self.computed(first, needed),)
-        arrays = [self.array(column, column.type) for column in columns]
-        if one.function == "add_months":
-            dates, outside = months_later(*arrays)
-            self.fail(outside & needed, lambda _: "Spark says: overflow")
-            return dates
-        return TIME_FUNCTIONS[one.function](*arrays, *one.arguments)
+        return TIME_FUNCTIONS[one.function](*(self.array(v, v.type) for v in columns), *one.arguments)
+
+    def shifted_months(self, one: ShiftedMonths, needed: np.ndarray) -> EvaluatedValue:
+        of, months = self.in_turn(one.of, one.months, needed)
+        dates, outside = months_later(self.array(of, pa.date32()), self.array(months, pa.int32()))
+        self.fail(outside & needed, lambda _: "Spark says: overflow")
+        return dates
 
     def counted_moment(self, one: CountedMoment, needed: np.ndarray) -> EvaluatedValue:
         numbers = self.array(self.computed(one.of, needed), pa.int64())
@@ -244,7 +246,7 @@ class _Evaluation:
         if counts_days(cast):
             moments, outside = moments_of(self.array(of, pa.date32()), "days")
             self.fail(outside & needed, lambda _: "Spark says: long overflow")
-            return moments.cast(pa.int64()).cast(kind)
+            return cast_time(moments, kind)
         if pa.types.is_temporal(of.type):
             return cast_time(self.array(of, of.type), kind)
         if not narrows(cast):
@@ -366,6 +368,7 @@ _EVALUATORS: Final[Mapping[type, Callable[[_Evaluation, Any, np.ndarray], Evalua
     TextFunction: _Evaluation.text_function,
     TimeFunction: _Evaluation.time_function,
     CountedMoment: _Evaluation.counted_moment,
+    ShiftedMonths: _Evaluation.shifted_months,
     FieldValue: lambda rows, one, needed: pc.struct_field(rows.computed(one.of, needed), [one.index]),
     ElementValue: _Evaluation.element,
     MapEntry: lambda rows, one, needed: entries(rows.computed(one.of, needed), one.key),

@@ -10,7 +10,7 @@ import shutil
 import signal
 import sys
 import time
-from contextlib import suppress
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Timer
@@ -21,7 +21,6 @@ from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.executors.executor_locations import no_locations
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
-from streamapp_runtime.driver.executors.executor_probe import LOOK_SECONDS
 from streamapp_runtime.driver.standby import standby_restore
 from streamapp_runtime.driver.standby.standby_warm_up import StandbyWarmUp
 from streamapp_runtime.driver.modes.wanted_model import launch_wanted
@@ -31,7 +30,8 @@ from streamapp_runtime.driver.spark.spark_session import close_session, open_ses
 from streamapp_runtime.driver.start.app_storage import embedded_storage
 from streamapp_runtime.systems.stream_system import FencedError
 from streamapp_runtime.transport.file_transport import FileTransport, write_wanted
-from tests.harness.machine.app_processes import of_executor, victims
+from tests.harness.machine.app_processes import of_executor, standing_still, victims
+from tests.harness.machine.processes import until
 from tests.harness.runs.app_runs import Input, app, environment_at, in_order, inputs, last_by_key
 from tests.harness.runs.chained_app import EVENTS, USERS, numbered
 from tests.harness.runs.drained_loop import drain
@@ -64,6 +64,25 @@ def everything_once(env, numbers):
 
 def people_read(batches):
     return sum(count for batch in batches for stream, count in batch.read.items() if "people" in stream)
+
+
+def taken_over(numbers):
+    # The launch and the loop of a driver that takes over without a program, and has these numbers to read.
+    ledger = CheckpointStream(env.system, working_ledger.stream)
+    ledger.open("another")
+    launch = launch_wanted(replace(taking_over, ledger=ledger), session, wanted, wanted.model)
+    env.write("events", inputs(numbers, "user"), 4)
+    loop = Loop(session, CurrentRun.of(launch, batch_rows=40))
+    loop.start()
+    return launch, loop
+
+
+def exact_soon(loop, numbers):
+    deadline = time.monotonic() + 60
+    while not everything_once(env, numbers) and time.monotonic() < deadline:
+        loop.step()
+        time.sleep(0.05)
+    return everything_once(env, numbers)
 
 
 session = open_session("standby", 2)
@@ -119,12 +138,7 @@ with environment_at(session, embedded_storage(folder / "data")) as env:
 
     # A pod that lost its volume, and a driver that has not stood by.
     shutil.rmtree(folder / "standby")
-    standby_ledger = CheckpointStream(env.system, working_ledger.stream)
-    standby_ledger.open("another")
-    cold = launch_wanted(replace(taking_over, ledger=standby_ledger), session, wanted, wanted.model)
-    loop = Loop(session, CurrentRun.of(cold, batch_rows=40))
-    loop.start()
-    env.write("events", inputs(numbered(6, 7), "user"), 4)
+    cold, loop = taken_over(numbered(6, 7))
     batches = drain(loop)
     print("else all is restored:", sum(batch.restored for batch in batches) >= USERS)
     print("and filled:", people_read(batches) >= USERS)
@@ -136,85 +150,52 @@ with environment_at(session, embedded_storage(folder / "data")) as env:
     warm_up.start_executors()
     pool.request(1)
     os.kill(victims(folder)["executor"][0], signal.SIGKILL)
-    deadline = time.monotonic() + 60
-    while pool.present > 1 and time.monotonic() < deadline:
-        time.sleep(0.1)
+    until(lambda: pool.present <= 1, 60)
     print("one is left:", pool.present == 1)
-    standby_ledger = CheckpointStream(env.system, working_ledger.stream)
-    standby_ledger.open("another")
-    bereft = launch_wanted(replace(taking_over, ledger=standby_ledger), session, wanted, wanted.model)
-    env.write("events", inputs(numbered(7, 8), "user"), 4)
-    loop = Loop(session, CurrentRun.of(bereft, batch_rows=40))
-    loop.start()
+    _, loop = taken_over(numbered(7, 8))
     began = time.monotonic()
     while loop.step() is None:
         time.sleep(0.01)
     print("it is not waited for:", time.monotonic() - began < 15)
-    deadline = time.monotonic() + 60
-    while not everything_once(env, 8) and time.monotonic() < deadline:
-        loop.step()
-        time.sleep(0.05)
-    print("rows are exact with one:", everything_once(env, 8))
+    print("rows are exact with one:", exact_soon(loop, 8))
     loop.release()
 
     # One that does not answer.
     pool.request(2)
-    while pool.present < 2:
-        time.sleep(0.1)
+    until(lambda: pool.present == 2, 60)
     warm_up.start_executors()
     workers = victims(folder)["worker"]
-    for worker in workers:
-        os.kill(worker, signal.SIGSTOP)
-    standby_restore.PATIENCE_SECONDS = 1.0
-    began = time.monotonic()
-    warm_up.restore()
-    seconds = time.monotonic() - began
-    print("a worker that is stopped holds up nothing:", bool(workers) and 1.0 < seconds < 10.0)
-    standby_restore.PATIENCE_SECONDS = 30.0
-    began = time.monotonic()
-    Timer(0.2, take_over.set).start()
-    warm_up.restore()
-    print("nor does it when the driver takes over:", time.monotonic() - began < 10.0)
-    take_over.clear()
-    for worker in workers:
-        with suppress(ProcessLookupError):
-            os.kill(worker, signal.SIGCONT)
-
-    # All processes of one are stopped while the driver stands by: its node is gone, and says nothing.
-    while pool.present < 2:
-        time.sleep(0.1)
-    warm_up.start_executors()
-    probe = session_lanes(session.context).probe
-    with warm_up.watching_executors():
-        time.sleep(4 * LOOK_SECONDS)
-        stopped = of_executor(folder)
-        for pid in stopped:
-            os.kill(pid, signal.SIGSTOP)
-        deadline = time.monotonic() + 60
-        while not probe.silent_executors() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        print("one is silent:", len(probe.silent_executors()) == 1 and pool.present == 2)
+    with standing_still(workers):
+        standby_restore.PATIENCE_SECONDS = 1.0
         began = time.monotonic()
         warm_up.restore()
-        print("the other one is refreshed alone:", time.monotonic() - began < 10.0)
-    standby_ledger = CheckpointStream(env.system, working_ledger.stream)
-    standby_ledger.open("another")
-    half = launch_wanted(replace(taking_over, ledger=standby_ledger), session, wanted, wanted.model)
-    env.write("events", inputs(numbered(8, 9), "user"), 4)
-    loop = Loop(session, CurrentRun.of(half, batch_rows=40))
-    loop.start()
-    began = time.monotonic()
-    while (batch := loop.step()) is None or not batch.rows_out:
-        time.sleep(0.01)
-    print("rows come of the other one:", time.monotonic() - began < 9.0)
-    deadline = time.monotonic() + 60
-    while not everything_once(env, 9) and time.monotonic() < deadline:
-        loop.step()
-        time.sleep(0.05)
-    print("rows are exact without it:", everything_once(env, 9))
-    for pid in stopped:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGCONT)
+        seconds = time.monotonic() - began
+        print("a worker that is stopped holds up nothing:", bool(workers) and 1.0 < seconds < 10.0)
+        standby_restore.PATIENCE_SECONDS = 30.0
+        began = time.monotonic()
+        Timer(0.2, take_over.set).start()
+        warm_up.restore()
+        print("nor does it when the driver takes over:", time.monotonic() - began < 10.0)
+        take_over.clear()
+
+    # All processes of one are stopped while the driver stands by: its node is gone, and says nothing.
+    until(lambda: pool.present == 2, 60)
+    warm_up.start_executors()
+    probe = session_lanes(session.context).probe
+    with ExitStack() as stopped:
+        with warm_up.watching_executors():
+            stopped.enter_context(standing_still(of_executor(folder)))
+            until(probe.silent_executors, 60)
+            print("one is silent:", len(probe.silent_executors()) == 1 and pool.present == 2)
+            began = time.monotonic()
+            warm_up.restore()
+            print("the other one is refreshed alone:", time.monotonic() - began < 10.0)
+        _, loop = taken_over(numbered(8, 9))
+        began = time.monotonic()
+        while (batch := loop.step()) is None or not batch.rows_out:
+            time.sleep(0.01)
+        print("rows come of the other one:", time.monotonic() - began < 9.0)
+        print("rows are exact without it:", exact_soon(loop, 9))
     loop.release()
 close_session(session)
 """
