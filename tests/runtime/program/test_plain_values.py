@@ -456,7 +456,7 @@ def test_common_expressions_are_computed_as_by_spark_over_all_odd_values(spark: 
 def test_a_value_beside_a_null_is_not_computed_and_cannot_fail(spark: SparkSession) -> None:
     edges: dict[str, Any] = {"k": 1, "m": 2**63 - 1, "x": 0.0}
     row = tuple(edges.get(column.name) for column in COLUMNS)
-    texts = ["n + m * m", "(k / x) / n", "(m * m) / n", "n > m * m", "n - (m + 1)"]
+    texts = ["n + m * m", "(k / x) / n", "(m * m) / n", "n > m * m", "n - (m + 1)", "user || (m * m)"]
     for text, wanted in zip(texts, by_spark(spark, texts, [row]), strict=True):
         plain = plain_value(text, SCOPE)
         assert plain is not None, text

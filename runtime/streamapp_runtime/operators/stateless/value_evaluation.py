@@ -114,17 +114,18 @@ class _Evaluation:
     def operands(self, values: Iterable[RowValue], needed: np.ndarray) -> Iterator[EvaluatedValue]:
         return (self.computed(value, needed) for value in values)
 
-    def in_turn(
-        self, first: RowValue, second: RowValue, needed: np.ndarray
-    ) -> tuple[EvaluatedValue, EvaluatedValue]:
-        """Two values, the second of which Spark does not compute where the first one is null."""
-        one = self.computed(first, needed)
-        if may_fail(second):
-            needed = needed & np.asarray(self.array(pc.is_valid(one), pa.bool_()))
-        return one, self.computed(second, needed)
+    def in_turn(self, values: Iterable[RowValue], needed: np.ndarray) -> list[EvaluatedValue]:
+        """Values of which Spark computes none behind one that is null."""
+        computed: list[EvaluatedValue] = []
+        for value in values:
+            if may_fail(value):
+                for before in computed:
+                    needed = needed & np.asarray(self.array(pc.is_valid(before), pa.bool_()))
+            computed.append(self.computed(value, needed))
+        return computed
 
     def comparison(self, one: Comparison, needed: np.ndarray) -> EvaluatedValue:
-        return compared(one.sign, *self.in_turn(one.left, one.right, needed))
+        return compared(one.sign, *self.in_turn((one.left, one.right), needed))
 
     def null_safe(self, one: NullSafeEquality, needed: np.ndarray) -> EvaluatedValue:
         left, right = self.operands((one.left, one.right), needed)
@@ -147,12 +148,11 @@ class _Evaluation:
         return TEXT_FUNCTIONS[one.function](texts, *one.arguments)
 
     def time_function(self, one: TimeFunction, needed: np.ndarray) -> EvaluatedValue:
-        first, *others = one.values
-        columns = self.in_turn(first, others[0], needed) if others else (self.computed(first, needed),)
+        columns = self.in_turn(one.values, needed)
         return TIME_FUNCTIONS[one.function](*(self.array(v, v.type) for v in columns), *one.arguments)
 
     def shifted_months(self, one: ShiftedMonths, needed: np.ndarray) -> EvaluatedValue:
-        of, months = self.in_turn(one.of, one.months, needed)
+        of, months = self.in_turn((one.of, one.months), needed)
         dates, outside = months_later(self.array(of, pa.date32()), self.array(months, pa.int32()))
         self.fail(outside & needed, lambda _: "Spark says: overflow")
         return dates
@@ -165,7 +165,7 @@ class _Evaluation:
         return moments
 
     def element(self, one: ElementValue, needed: np.ndarray) -> EvaluatedValue:
-        of, index = self.in_turn(one.of, one.index, needed)
+        of, index = self.in_turn((one.of, one.index), needed)
         arrays, indices = self.array(of, of.type), self.array(index, pa.int64())
         values, outside = elements(arrays, indices, one.function)
         if one.function != "get":
@@ -182,7 +182,7 @@ class _Evaluation:
     def arithmetic(self, one: Arithmetic, needed: np.ndarray) -> EvaluatedValue:
         sign, kind = one.sign, arrow_type(one.type)
         if sign in DIVISIONS:
-            second, first = (self.array(side, kind) for side in self.in_turn(one.right, one.left, needed))
+            second, first = (self.array(side, kind) for side in self.in_turn((one.right, one.left), needed))
             by_zero = divisors_of(second, 0) & np.asarray(first.is_valid())
             tolerant = "to tolerate {} and return NULL instead"
             self.fail(
@@ -194,7 +194,7 @@ class _Evaluation:
                 words = f"Overflow in integral divide. Use 'try_divide' {tolerant.format('overflow')}"
                 self.fail(too_large & needed, lambda _: f"Spark says: {words}")
             return DIVISIONS[sign](first, second)
-        first, second = (side.cast(kind) for side in self.in_turn(one.left, one.right, needed))
+        first, second = (side.cast(kind) for side in self.in_turn((one.left, one.right), needed))
         try:
             return _CHECKED[sign](first, second)
         except pa.ArrowInvalid:
@@ -362,7 +362,7 @@ _EVALUATORS: Final[Mapping[type, Callable[[_Evaluation, Any, np.ndarray], Evalua
     Case: _Evaluation.case,
     Coalesce: _Evaluation.first_value,
     Concat: lambda rows, one, needed: pc.binary_join_element_wise(
-        *rows.operands(one.values, needed), "", null_handling="emit_null"
+        *rows.in_turn(one.values, needed), "", null_handling="emit_null"
     ),
     JoinedTexts: _Evaluation.joined,
     TextFunction: _Evaluation.text_function,
