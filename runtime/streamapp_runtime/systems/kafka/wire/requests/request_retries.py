@@ -22,6 +22,8 @@ CONNECTION_FAILURES = (OSError, MalformedError)
 _FIRST_PAUSE = 0.01
 _LONGEST_PAUSE = 0.5
 _HEARSAY = 1.0  # seconds until every broker knows a new topic
+_DOUBT_SECONDS = 2.0
+"""How long a broker may say that something goes by: one that was deposed, and has not heard of it, never stops."""
 _FIRST_ANSWER_SECONDS, _LONGEST_ANSWER_SECONDS = 1.0, 8.0
 
 
@@ -68,12 +70,15 @@ class RequestRetries:
         self.failed(f"there is no {what}")
 
     def refused(self, code: int) -> ErrorReaction:
-        """Return RETRY or LOOK, after a pause, when the error goes by; else raise what it means."""
+        """Return RETRY or LOOK, after a pause, when the error goes by; else raise what it means.
+
+        What has been tried again for some seconds is LOOK.
+        """
         reaction = error_codes.error_reaction(code)
         if reaction not in (ErrorReaction.RETRY, ErrorReaction.LOOK):
             raise error_to_raise(code, f"{self.doing}: {error_codes.error_name(code)}")
         self.failed(error_codes.error_name(code))
-        return reaction
+        return ErrorReaction.LOOK if time.monotonic() > self._begun + _DOUBT_SECONDS else reaction
 
 
 def error_to_raise(code: int, message: str) -> Exception:
