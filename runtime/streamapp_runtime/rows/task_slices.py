@@ -1,6 +1,7 @@
 """Rows taken apart by task and put together again."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -8,20 +9,38 @@ import pyarrow as pa
 from streamapp_runtime.rows.slice import Slice
 
 
-def slices_by_task(rows: Slice) -> Iterator[tuple[int, Slice]]:
-    """The rows of each task that has some, in the order in which they came."""
+@dataclass(frozen=True, slots=True)
+class TaskSpan:
+    """Where the rows of one task are among others."""
+
+    task: int
+    start: int
+    length: int
+
+
+def ordered_by_task(rows: Slice) -> tuple[Slice, Sequence[TaskSpan]]:
+    """The rows in the order of their tasks, those of each in the order in which they came."""
     tasks = rows.task.to_numpy()
     if not len(tasks):
-        return
+        return rows, ()
     if (np.diff(tasks) < 0).any():
         order = np.argsort(tasks, kind="stable")
         rows, tasks = rows.take(pa.array(order)), tasks[order]
     starts = np.flatnonzero(np.diff(tasks, prepend=-1)).tolist()
-    if len(starts) == 1:
-        yield int(tasks[0]), rows
+    return rows, [
+        TaskSpan(int(tasks[start]), start, end - start)
+        for start, end in zip(starts, [*starts[1:], len(tasks)], strict=True)
+    ]
+
+
+def slices_by_task(rows: Slice) -> Iterator[tuple[int, Slice]]:
+    """The rows of each task that has some, in the order in which they came."""
+    ordered_rows, spans = ordered_by_task(rows)
+    if len(spans) == 1:
+        yield spans[0].task, ordered_rows
         return
-    for start, end in zip(starts, [*starts[1:], len(tasks)], strict=True):
-        yield int(tasks[start]), rows.slice(start, end - start)
+    for span in spans:
+        yield span.task, ordered_rows.slice(span.start, span.length)
 
 
 def concat_slices(parts: Sequence[Slice]) -> Slice | None:

@@ -1,5 +1,6 @@
 """Any order of calls leaves a store as it leaves a dictionary."""
 
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -8,8 +9,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from streamapp_runtime.stores.store import Store, StoreKind, StoreMark
-from tests.harness.engine.opened_stores import KINDS, binary, held, mark, opened
+from streamapp_runtime.stores.store import Store, StoreKind, StoreLimits, StoreMark
+from tests.harness.engine.opened_stores import KINDS, SMALL, binary, held, mark, opened
 
 KEYS = st.one_of(
     st.binary(max_size=2),
@@ -17,7 +18,11 @@ KEYS = st.one_of(
     st.sampled_from([b"p" * 511, b"p" * 512, b"p" * 513, b"p" * 600, b"p" * 509 + b"q" * 3]),
 )
 VALUES = st.none() | st.binary(max_size=4) | st.just(b"v" * 3_000)
-WRITES = st.lists(st.tuples(KEYS, VALUES), max_size=40)
+NUMBERED = [b"%03d" % number for number in range(151)]
+MANY_WRITES = st.binary(max_size=4).map(lambda value: [(key, value) for key in NUMBERED])
+WRITES = st.lists(st.tuples(KEYS, VALUES), max_size=40) | MANY_WRITES
+FEW_KEYS = st.lists(st.none() | KEYS, max_size=30)
+ASKED = FEW_KEYS | FEW_KEYS.map(lambda keys: [*keys, *NUMBERED])
 
 
 def written(before: dict[bytes, bytes], writes: list[tuple[bytes, bytes | None]]) -> dict[bytes, bytes]:
@@ -27,11 +32,12 @@ def written(before: dict[bytes, bytes], writes: list[tuple[bytes, bytes | None]]
 
 class StoreMachine(RuleBasedStateMachine):
     kind: StoreKind
+    limits: StoreLimits
 
     @initialize()
     def open(self) -> None:
         self.root = TemporaryDirectory()
-        self.store: Store = opened(self.kind, Path(self.root.name) / "users")
+        self.store: Store = opened(self.kind, Path(self.root.name) / "users", self.limits)
         self.applied: dict[bytes, bytes] = {}
         self.seen: dict[bytes, bytes] = {}
         self.mark: StoreMark | None = None
@@ -67,14 +73,15 @@ class StoreMachine(RuleBasedStateMachine):
     @rule()
     def reopen(self) -> None:
         self.store.close()
-        self.store = opened(self.kind, Path(self.root.name) / "users")
+        self.store = opened(self.kind, Path(self.root.name) / "users", self.limits)
         if self.kind is StoreKind.MEMORY:
             self.applied, self.mark = {}, None
         self.seen, self.pending = self.applied, False
 
-    @rule(keys=st.lists(KEYS, max_size=30))
-    def get(self, keys: list[bytes]) -> None:
-        assert self.store.get(binary(*keys)).to_pylist() == [self.seen.get(key) for key in keys]
+    @rule(keys=ASKED)
+    def get(self, keys: list[bytes | None]) -> None:
+        expected = [None if key is None else self.seen.get(key) for key in keys]
+        assert self.store.get(binary(*keys)).to_pylist() == expected
 
     @rule(start=KEYS, end=st.none() | KEYS)
     def scan(self, start: bytes, end: bytes | None) -> None:
@@ -93,9 +100,13 @@ class StoreMachine(RuleBasedStateMachine):
             self.root.cleanup()
 
 
+@pytest.mark.parametrize("cached_bytes", [SMALL.cached_bytes, 10 * SMALL.cached_bytes])
 @pytest.mark.parametrize("kind", KINDS)
-def test_any_order_of_calls_leaves_a_store_as_it_leaves_a_dictionary(kind: StoreKind) -> None:
-    machine = type("Machine", (StoreMachine,), {"kind": kind})
+def test_any_order_of_calls_leaves_a_store_as_it_leaves_a_dictionary(
+    kind: StoreKind, cached_bytes: int
+) -> None:
+    limits = replace(SMALL, cached_bytes=cached_bytes)
+    machine = type("Machine", (StoreMachine,), {"kind": kind, "limits": limits})
     run_state_machine_as_test(
         machine,
         settings=settings(

@@ -11,7 +11,7 @@ from streamapp_runtime.operators.state.lookup_result import LookupResult, lookup
 from streamapp_runtime.operators.state.typed_rows import TypedRows
 from streamapp_runtime.operators.tables.table_operations import LookUp, LookUpRemote
 from streamapp_runtime.rows.slice import Slice
-from streamapp_runtime.rows.task_slices import concat_slices, slices_by_task
+from streamapp_runtime.rows.task_slices import ordered_by_task
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,23 +26,22 @@ class LookUpExecutor(StatelessExecutor):
         Each task asks its own part of the table; what all of them have found is decoded at once.
         """
         (rows,) = slices
-        parts: list[Slice] = []
+        rows, spans = ordered_by_task(rows)
+        if not spans:
+            return None
+        keys = _keys(rows, self.operation.key)
         places: list[pa.Array] = []
         values: list[pa.Array] = []
         asked_before = 0
         name = self.operation.table
         schema = state.schemas[name]
-        for task, part in slices_by_task(rows):
-            encoded = _keys(part, self.operation.key).dictionary_encode()
-            parts.append(part)
+        for span in spans:
+            encoded = keys.slice(span.start, span.length).dictionary_encode()
             places.append(pc.add(encoded.indices, asked_before))
-            values.append(TypedRows(state, task, name, schema).get(encoded.dictionary))
+            values.append(TypedRows(state, span.task, name, schema).get(encoded.dictionary))
             asked_before += len(encoded.dictionary)
-        joint_rows = concat_slices(parts)
-        if joint_rows is None:
-            return None
         lookup = lookup_result(pa.concat_arrays(values), schema)
-        return _joined(joint_rows, self.operation, lookup, pa.concat_arrays(places))
+        return _joined(rows, self.operation, lookup, pa.concat_arrays(places))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,6 @@ from streamapp_runtime.stores.engines.entries import (
     Entry,
     FoundValues,
     as_columns,
-    distinct_writes,
     in_chunks,
     last_writes,
     overlaid,
@@ -78,7 +77,7 @@ class LmdbStore:
         written = last_writes(keys, values)
         with self._guarded(writing=True):
             self._write(written)
-        self._cache.write(*distinct_writes(keys, values, written))
+        self._cache.write(keys, values, written)
 
     def scan(self, start: bytes = b"", end: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
         """The entries with start <= key < end in order of the key; pending writes are seen."""

@@ -6,7 +6,7 @@ from itertools import chain
 
 import pyarrow as pa
 
-from streamapp_runtime.stores.engines.entries import CHUNK, Entry, as_columns, distinct_writes, last_writes
+from streamapp_runtime.stores.engines.entries import CHUNK, Entry, as_columns, last_writes
 from streamapp_runtime.stores.engines.read_cache import ReadCache
 from streamapp_runtime.stores.store import PendingWritesError, StoreLimits, StoreMark
 
@@ -37,7 +37,7 @@ class MemoryStore:
         before = dict(zip(written, map(self._entries.get, written), strict=True))
         self._overwritten = before | self._overwritten
         self._write(written)
-        self._cache.write(*distinct_writes(keys, values, written))
+        self._cache.write(keys, values, written)
 
     def scan(self, start: bytes = b"", end: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
         """The entries with start <= key < end in order of the key; pending writes are seen."""

@@ -27,7 +27,6 @@ from streamapp_runtime.stores.engines.entries import (
     Entry,
     FoundValues,
     as_columns,
-    distinct_writes,
     in_chunks,
     last_writes,
     overlaid,
@@ -83,7 +82,7 @@ class RocksDbStore:
         written = last_writes(keys, values)
         self._pending |= written
         self._pending_keys = None
-        self._cache.write(*distinct_writes(keys, values, written))
+        self._cache.write(keys, values, written)
 
     def scan(self, start: bytes = b"", end: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
         """The entries with start <= key < end in order of the key; pending writes are seen."""
