@@ -20,6 +20,13 @@ STORED = pa.schema([("offset", pa.int64()), *RECORDS])
 """What is read: the same with each record's offset. Offsets grow; they may leave holes."""
 
 
+class HasFileno(Protocol):
+    """What `select` can wait for."""
+
+    def fileno(self) -> int:
+        """The number of the file."""
+
+
 @dataclass(frozen=True, slots=True)
 class OffsetSpan:
     """What a partition holds: offsets from `oldest` up to, and without, `end`."""
@@ -161,6 +168,17 @@ class StreamSystem(Protocol):
 
     def spans(self, partitions: Iterable[Partition]) -> Mapping[Partition, OffsetSpan]:
         """What each partition holds now, committed records only."""
+
+    def ends(self, partitions: Iterable[Partition]) -> Mapping[Partition, int]:
+        """Where the committed records of each partition end now."""
+
+    def await_records(
+        self, ends: Mapping[Partition, int], seconds: float, wake: HasFileno | None = None
+    ) -> bool:
+        """Return once one of the partitions may end further on than here, or `wake` can be read.
+
+        Or after so many seconds. False, at once or later, where the system cannot tell: who asks has to look.
+        """
 
     def offsets_at(self, partitions: Iterable[Partition], time_ms: int) -> Mapping[Partition, int]:
         """The first record of each partition that is not older than a time; the end where there is none.

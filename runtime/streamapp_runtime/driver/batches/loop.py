@@ -54,6 +54,7 @@ from streamapp_runtime.driver.inputs.read_scheduling import PendingRange, alloca
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.state_queries.state_queries import StateQueries
 from streamapp_runtime.driver.status_rules import CAUSES, Reaction, is_of_lane_alone, reaction_to
+from streamapp_runtime.driver.wake_up import WakeUp
 from streamapp_runtime.expressions.spark_messages import spark_message
 from streamapp_runtime.expressions.spark_source import DeferredSession, SparkSource
 from streamapp_runtime.lanes.protocol.batch_orders import Orders
@@ -113,6 +114,7 @@ class Loop:
     timers: Timers = field(default_factory=Timers)
     backoff: RemoteTableBackoff = field(default_factory=lambda: RemoteTableBackoff(time.monotonic))
     end_by: float | None = None  # when a batch that is still running is ended, as time.monotonic says
+    _has_read_all: bool = False  # the last look found nothing to read
     _rounds: LaneRounds | None = None  # of lanes that do not wait; None where all run a batch together
     _awaited_versions: AwaitedVersions = field(default_factory=AwaitedVersions)
     _watch: BatchWatcher = field(init=False)
@@ -251,6 +253,30 @@ class Loop:
             return True  # the next step hears of it again, and says so
 
     @property
+    def idle(self) -> bool:
+        """Whether the last look found nothing to do: the same as not to be behind, without another look."""
+        if not self._has_read_all or not self.supervisor.bound or self._busy_lanes or self._needs_batch:
+            return False
+        try:
+            return not self.timers.pending and self.backlog.settled()
+        except (UnavailableError, UnknownStreamError):
+            return False
+
+    def await_input(self, rest: Callable[[float], object], wake: WakeUp | None) -> None:
+        """Let time pass after a look that found nothing to do, until `wake` is set or records come.
+
+        Where the streams' system cannot tell of records, until they are to be looked for.
+        """
+        seconds = LONGEST_LOOK_SECONDS
+        if self.timers.next_ring is not None:
+            seconds = min(seconds, (self.timers.next_ring - self.clock()) / 1000)
+        waits = not self._has_read_all or self._busy_lanes or self._wait_seconds(())
+        if waits or not self.system.await_records(self.backlog.ends, seconds, wake):
+            rest(self.look_seconds)
+        elif wake is not None:
+            wake.clear()
+
+    @property
     def rest_seconds(self) -> float:
         """How long nothing has to be done after a batch: records that have come may wait so long."""
         if not self.supervisor.bound or self._needs_batch or self._is_asked or self.timers.pending:
@@ -355,6 +381,7 @@ class Loop:
         self._look_for_successor()
         positions, busy_tasks = self.backlog.positions(), self._busy_tasks
         pending = self.backlog.pending(positions, busy_tasks)
+        self._has_read_all = not pending
         if self.retries.outage.since is None:
             self.outages.looked()
         if self._busy_lanes.issuperset(self.supervisor.lanes):

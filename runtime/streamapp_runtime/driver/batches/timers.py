@@ -37,6 +37,11 @@ class Timers:
         return any(at <= now and task not in busy for task, at in times)
 
     @property
+    def next_ring(self) -> int | None:
+        """When the first batch is due although nothing comes."""
+        return min((*self._due.values(), *self._idle_at.values()), default=None)
+
+    @property
     def pending(self) -> bool:
         """Whether a watermark waits to be written."""
         return bool(self._due)

@@ -28,6 +28,7 @@ from streamapp_runtime.driver.spark.jvm import mute_jvm
 from streamapp_runtime.driver.start.app_storage import AppStorage
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.state_queries.state_queries import StateQueries
+from streamapp_runtime.driver.wake_up import WakeUp
 from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.lanes import tables_file
 from streamapp_runtime.systems.connection import open_system
@@ -129,10 +130,10 @@ def run_app(mode: RunMode, stop: StopFlag, listeners: Listeners, queries: StateQ
         follower = mode.follower(loop, executor_pool, listeners.changed)
         follower.begin()
         _start(loop)
-        rest = stop.wait if queries is None else queries.wait
+        rest, wake = (stop.wait, None) if queries is None else (queries.wait, queries.arrived)
         idle = _with_compaction(system, listeners.idle)
         with watched_calls(system.trouble, loop.outages.driver_waits):
-            _serve(loop, follower, stop, rest, listeners.batch, idle, mode.limits)
+            _serve(loop, follower, stop, rest, wake, listeners.batch, idle, mode.limits)
         loop.release()
         follower.report(ended=True)
         if mode.limits.until_end and not loop.ended:
@@ -170,6 +171,7 @@ def _serve(
     follower: ModelFollower,
     stop: StopFlag,
     rest: Callable[[float], object],
+    wake: WakeUp | None,
     batch_done: Callable[[BatchResult], None],
     idle: Callable[[], None],
     limits: RunLimits,
@@ -189,11 +191,14 @@ def _serve(
             if rest_seconds := loop.rest_seconds:
                 rest(rest_seconds)
             continue
-        if not loop.behind:
-            if limits.until_end and not follower.follow(now=True):
-                return
+        if limits.until_end:
+            if not loop.behind:
+                if not follower.follow(now=True):
+                    return
+                idle()
+        elif loop.idle:
             idle()
-        rest(loop.look_seconds)
+        loop.await_input(rest, wake)
 
 
 def _with_compaction(system: StreamSystem, idle: Callable[[], None]) -> Callable[[], None]:

@@ -20,6 +20,7 @@ from streamapp_runtime.driver.state_queries.open_snapshots import (
     TooManySnapshotsError,
 )
 from streamapp_runtime.driver.state_queries.state_lookup_request import QueryRefusedError, StateLookup
+from streamapp_runtime.driver.wake_up import WakeUp
 from streamapp_runtime.lanes.protocol.state_query import StateAnswer, StateQuery
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.tables_file import KnownTable, known_tables
@@ -64,7 +65,7 @@ class StateQueries:
     """The queries of one run."""
 
     seconds: float = QUERY_SECONDS
-    arrived: Event = field(default_factory=Event)  # a query waits that no batch has been given yet
+    arrived: WakeUp = field(default_factory=WakeUp)  # a query waits that no batch has been given yet
     _lock: Lock = field(default_factory=Lock)
     _waiting: dict[int, _WaitingQuery] = field(default_factory=dict)
     _number: int = 0

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint, EventTimeProgress
@@ -60,13 +59,12 @@ class LaneCommit:
         incarnation, writer = self.orders.incarnation, self.lane.processor
         transaction = system.begin(self.checkpoint_stream, incarnation, expected, writer, loose=outputs_first)
         send = transaction.append if self.delivery is DeliveryGuarantee.AS_ONE else transaction.hand_out
-        rows_out: dict[int, int] = dict.fromkeys(range(len(self.lane.tasks)), 0)
+        rows_out = np.zeros(len(self.lane.tasks), np.int64)
         traffic = Traffic()
         for partition, records, tasks in self.outbox.records(self.failed):
             traffic.note(partition.stream, records)
             send(partition, records)
-            for counted in pc.value_counts(tasks).to_pylist():
-                rows_out[counted["values"]] += counted["counts"]
+            rows_out += np.bincount(tasks.to_numpy(), minlength=len(rows_out))
         written: defaultdict[int, list[TableChanges]] = defaultdict(list)
         for change in self.changes.drain():
             written[change.task].append(change)
@@ -87,7 +85,7 @@ class LaneCommit:
             crash_point(f"commit.after.{self.lane.processor}")
         else:
             transaction.abort()
-        return CommitResult(checkpoints, rows_out, due, reached, traffic)
+        return CommitResult(checkpoints, dict(enumerate(rows_out.tolist())), due, reached, traffic)
 
     def _send_watermarks(
         self,

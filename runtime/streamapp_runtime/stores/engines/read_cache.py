@@ -1,7 +1,7 @@
 """Entries that were read or written lately, in columns, in front of where a store keeps them.
 
-A look into columns costs some 120 microseconds however few keys it is for, and a look into a store two at most
-for each. So a few keys are asked of the store itself, and their values are not kept here.
+A look into columns costs some 120 microseconds however few keys it is for, and a look into a store two at
+most for each. So a few keys are asked of the store itself, and their values are not kept here.
 """
 
 from collections.abc import Callable

@@ -21,6 +21,7 @@ from streamapp_runtime.systems.embedded.lmdb_environment import MAP_SIZE, shared
 from streamapp_runtime.systems.embedded.maintenance import MaintenanceRules, maintain
 from streamapp_runtime.systems.stream_system import (
     DEFAULT_OPTIONS,
+    HasFileno,
     OffsetRange,
     OffsetSpan,
     StreamHolding,
@@ -107,6 +108,16 @@ class EmbeddedSystem:
                 )
                 offset_spans[partition] = OffsetSpan(extent.oldest, extent.end)
         return offset_spans
+
+    def ends(self, partitions: Iterable[Partition]) -> Mapping[Partition, int]:
+        """Where each partition ends, all at the same moment."""
+        return {partition: span.end for partition, span in self.spans(partitions).items()}
+
+    def await_records(
+        self, ends: Mapping[Partition, int], seconds: float, wake: HasFileno | None = None
+    ) -> bool:
+        """False: other processes write to the log, and a look at it costs little."""
+        return False
 
     def offsets_at(self, partitions: Iterable[Partition], time_ms: int) -> Mapping[Partition, int]:
         """The first record of each partition that is not older than a time; the end where there is none."""

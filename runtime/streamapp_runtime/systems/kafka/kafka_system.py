@@ -4,6 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -38,6 +39,7 @@ from streamapp_runtime.systems.stream_system import (
     DEFAULT_OPTIONS,
     DeniedError,
     FencedError,
+    HasFileno,
     OffsetRange,
     OffsetSpan,
     StreamHolding,
@@ -76,6 +78,7 @@ class KafkaSystem:
         self._trouble = BrokerTrouble()
         wire = wire_setup(bootstrap_servers, settings or {}, ANSWER_SECONDS, self._trouble)
         self._offsets: OffsetLookup = wire.offsets() if wire else RdkafkaOffsets(self._cluster)
+        self._arrivals = wire.arrivals() if wire else None
         self._reader: RangeReader = wire.reader() if wire else RdkafkaReader(self._cluster, self._stable_end)
         self._make: MakeRecordProducer = wire.producer if wire else self._librdkafka
         self._non_transactional = NonTransactionalProducer(self._make)
@@ -132,17 +135,33 @@ class KafkaSystem:
     def spans(self, partitions: Iterable[Partition]) -> Mapping[Partition, OffsetSpan]:
         """What each partition holds now, committed records only: up to the last stable offset."""
         partition_list = list(partitions)
-        for partition in partition_list:
-            self._topics.check(partition)
-        try:
+        with self._of_known_topics(partition_list):
             first = self._offsets.oldest(partition_list)
             ends = self._offsets.stable_ends(partition_list)
-        except (UnavailableError, UnknownStreamError):
-            self._topics.look_again(
-                partition_list
-            )  # where one of them was deleted that is what has to be said
-            raise
         return {partition: OffsetSpan(first[partition], ends[partition]) for partition in partition_list}
+
+    def ends(self, partitions: Iterable[Partition]) -> Mapping[Partition, int]:
+        """The last stable offset of each partition."""
+        partition_list = list(partitions)
+        with self._of_known_topics(partition_list):
+            return self._offsets.stable_ends(partition_list)
+
+    @contextmanager
+    def _of_known_topics(self, partitions: Sequence[Partition]) -> Iterator[None]:
+        """Offsets are asked for; UnknownStreamError where one of the topics was deleted meanwhile."""
+        for partition in partitions:
+            self._topics.check(partition)
+        try:
+            yield
+        except (UnavailableError, UnknownStreamError):
+            self._topics.look_again(partitions)
+            raise
+
+    def await_records(
+        self, ends: Mapping[Partition, int], seconds: float, wake: HasFileno | None = None
+    ) -> bool:
+        """Have leaders answer once records are committed. librdkafka only has consumers that fetch them."""
+        return self._arrivals is not None and self._arrivals.wait(ends, seconds, wake)
 
     def offsets_at(self, partitions: Iterable[Partition], time_ms: int) -> Mapping[Partition, int]:
         """The first record of each partition that is not older than a time; the end where there is none."""
@@ -277,6 +296,8 @@ class KafkaSystem:
     def close(self) -> None:
         """Let go of everything."""
         self._reader.close()
+        if self._arrivals is not None:
+            self._arrivals.close()
         self._offsets.close()
         self._non_transactional.close()
         for each in self._writers.values():

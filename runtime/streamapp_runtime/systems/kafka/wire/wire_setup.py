@@ -9,6 +9,7 @@ from streamapp_runtime.systems.kafka.wire.batch_format.compression import Compre
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSecurity
 from streamapp_runtime.systems.kafka.wire.requests.broker_pool import BrokerPool
 from streamapp_runtime.systems.kafka.wire.requests.broker_trouble import BrokerTrouble
+from streamapp_runtime.systems.kafka.wire.wire_arrivals import WireArrivals
 from streamapp_runtime.systems.kafka.wire.wire_offsets import WireOffsets
 from streamapp_runtime.systems.kafka.wire.wire_producer import WireProducer
 from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
@@ -42,7 +43,11 @@ class WireSetup:
 
     def offsets(self) -> WireOffsets:
         """What says where partitions begin and end."""
-        return WireOffsets(BrokerPool(self.bootstrap, self.security, self.trouble), self.security.timeout)
+        return WireOffsets(self._pool(), self.security.timeout)
+
+    def arrivals(self) -> WireArrivals:
+        """What waits for records; with connections of its own, on which answers come late."""
+        return WireArrivals(self._pool())
 
     def producer(self, transactional_id: str | None) -> WireProducer:
         """A writer of transactions under this name, which it has still to take over; or of none."""
@@ -55,6 +60,9 @@ class WireSetup:
             largest=self.largest,
             trouble=self.trouble,
         )
+
+    def _pool(self) -> BrokerPool:
+        return BrokerPool(self.bootstrap, self.security, self.trouble)
 
 
 def wire_setup(

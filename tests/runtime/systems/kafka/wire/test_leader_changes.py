@@ -1,5 +1,6 @@
 """Partitions whose leader goes, or answers nobody any more, while the wire reads and writes."""
 
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSecurity
 from streamapp_runtime.systems.kafka.wire.requests.broker_pool import BrokerPool
+from streamapp_runtime.systems.kafka.wire.wire_arrivals import WireArrivals
 from streamapp_runtime.systems.kafka.wire.wire_offsets import WireOffsets
 from streamapp_runtime.systems.kafka.wire.wire_producer import WireProducer
 from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
@@ -58,6 +60,26 @@ def test_a_transaction_and_a_range_go_on_with_the_next_leader(two: tuple[Broker,
     end = writer.commit()[partition]
     found = consumed(first.bootstrap, topic, 0, end)
     assert [row[1] for row in found] == [b"k%d" % number for number in range(2 * COUNT)]
+    writer.close()
+
+
+def test_who_waits_for_records_asks_the_next_leader(two: tuple[Broker, Broker]) -> None:
+    first, second = two
+    partition = Partition(led_by_the_second(first.bootstrap), 0)
+    security = ConnectionSecurity(timeout=60)
+    arrivals = WireArrivals(BrokerPool(first.bootstrap, security))
+    until(lambda: arrivals.wait({partition: 0}, 0.5, None), limit=60)
+    second.kill()
+    assert not arrivals.wait({partition: 0}, 60.0, None)
+    until(lambda: arrivals.wait({partition: 0}, 0.1, None), limit=60)
+    writer = WireProducer(first.bootstrap, "w", security, timeout_ms=300_000)
+    writer.initialise()
+    writer.append(partition, numbered(0, 1))
+    writer.commit()
+    begun = time.monotonic()
+    assert arrivals.wait({partition: 0}, 60.0, None)
+    assert time.monotonic() - begun < 30
+    arrivals.close()
     writer.close()
 
 

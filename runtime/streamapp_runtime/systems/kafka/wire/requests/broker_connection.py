@@ -102,6 +102,10 @@ class BrokerConnection:
         self._write([size, head, *body.parts])
         return self._sent
 
+    def fileno(self) -> int:
+        """What can be read once an answer comes."""
+        return self._socket.fileno()
+
     def awaits(self, number: int) -> bool:
         """Whether the answer to a request is still to come."""
         return number > self._answered

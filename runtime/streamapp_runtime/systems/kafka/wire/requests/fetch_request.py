@@ -37,8 +37,8 @@ class FetchStart:
     size: int
 
 
-def fetch_request(starts: Mapping[Partition, FetchStart]) -> RequestBody:
-    """Committed records of some partitions of one leader."""
+def fetch_request(starts: Mapping[Partition, FetchStart], wait_ms: int = _WAIT_MS) -> RequestBody:
+    """Committed records of some partitions of one leader; it waits so long while there are none."""
     by_topic: dict[str, list[Partition]] = {}
     for partition in starts:
         by_topic.setdefault(partition.stream, []).append(partition)
@@ -51,7 +51,7 @@ def fetch_request(starts: Mapping[Partition, FetchStart]) -> RequestBody:
         body.text(topic).list(by_topic[topic], partition_body)
 
     size = sum(start.size for start in starts.values())
-    body = RequestBody().int32(-1).int32(_WAIT_MS).int32(1).int32(size).int8(_READ_COMMITTED)
+    body = RequestBody().int32(-1).int32(wait_ms).int32(1).int32(size).int8(_READ_COMMITTED)
     body.int32(0).int32(-1)  # no session
     return body.list(list(by_topic), topic_body).int32(0).text("")
 

@@ -23,7 +23,7 @@ _FIRST_PAUSE = 0.01
 _LONGEST_PAUSE = 0.5
 _HEARSAY = 1.0  # seconds until every broker knows a new topic
 _DOUBT_SECONDS = 2.0
-"""How long a broker may say that something goes by: one that was deposed, and has not heard of it, never stops."""
+"""How long a broker may say that something goes by: one that was deposed, and does not know, never stops."""
 _FIRST_ANSWER_SECONDS, _LONGEST_ANSWER_SECONDS = 1.0, 8.0
 
 

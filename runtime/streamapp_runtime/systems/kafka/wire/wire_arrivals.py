@@ -1,0 +1,98 @@
+"""Waits for records without asking again and again: leaders answer once there are some.
+
+Each leader has one Fetch of all of its partitions before it, from where they ended. It answers when records
+were committed behind that, or when its time is over. An answer has the first batch of records at least, which
+is read by nobody: they are fetched again by the lane that they are for.
+"""
+
+import select
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.kafka.wire.requests import fetch_request
+from streamapp_runtime.systems.kafka.wire.requests.broker_connection import BrokerConnection
+from streamapp_runtime.systems.kafka.wire.requests.broker_pool import BrokerPool
+from streamapp_runtime.systems.kafka.wire.requests.fetch_request import FetchStart
+from streamapp_runtime.systems.kafka.wire.requests.request_retries import CONNECTION_FAILURES, RequestRetries
+from streamapp_runtime.systems.stream_system import HasFileno, UnavailableError, UnknownStreamError
+
+_LEAST_SECONDS = 0.001
+_LEADER_SECONDS = 1.0
+"""How long a leader is looked for. The look for records that follows is more patient."""
+
+
+@dataclass(frozen=True, slots=True)
+class _PendingFetch:
+    """A request that a leader has before it."""
+
+    connection: BrokerConnection
+    number: int
+    partitions: tuple[Partition, ...]
+
+
+class WireArrivals:
+    """One object per process, with connections of its own, used by one thread at a time."""
+
+    def __init__(self, cluster: BrokerPool) -> None:
+        self._cluster = cluster
+        self._pending: dict[BrokerConnection, _PendingFetch] = {}
+
+    def wait(self, ends: Mapping[Partition, int], seconds: float, wake: HasFileno | None) -> bool:
+        """See `StreamSystem.await_records`."""
+        deadline = time.monotonic() + seconds
+        try:
+            while (left := deadline - time.monotonic()) > _LEAST_SECONDS:
+                self._ask(ends, left)
+                files = [*self._pending, *([wake] if wake else [])]
+                readable, _, _ = select.select(files, [], [], left)
+                if wake in readable or any(
+                    self._has_records(self._pending.pop(connection), ends)
+                    for connection in list(self._pending)
+                    if connection in readable
+                ):
+                    return True
+        except (*CONNECTION_FAILURES, UnavailableError, UnknownStreamError):
+            self._start_again(ends)  # the look that follows says what is wrong
+            return False
+        return True
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._pending.clear()
+        self._cluster.close()
+
+    def _start_again(self, partitions: Collection[Partition]) -> None:
+        """Believe nothing any more of who leads these partitions."""
+        while self._pending:
+            connection, _ = self._pending.popitem()
+            self._cluster.lost(connection)
+        for partition in partitions:
+            self._cluster.forget(partition)
+
+    def _ask(self, ends: Mapping[Partition, int], seconds: float) -> None:
+        """Have each leader of these partitions say when there is more; one that was asked is not again."""
+        attempts = RequestRetries("waiting for records", _LEADER_SECONDS)
+        by_leader: dict[BrokerConnection, list[Partition]] = {}
+        for partition in ends:
+            by_leader.setdefault(self._cluster.leader(partition, attempts), []).append(partition)
+        for connection in self._pending.keys() - by_leader.keys():
+            self._cluster.lost(connection)
+            del self._pending[connection]
+        for connection, partitions in by_leader.items():
+            if connection not in self._pending:
+                starts = {partition: FetchStart(ends[partition], 1) for partition in partitions}
+                body = fetch_request.fetch_request(starts, int(1000 * seconds))
+                number = connection.send(*fetch_request.FETCH, body)
+                self._pending[connection] = _PendingFetch(connection, number, tuple(partitions))
+
+    def _has_records(self, fetch: _PendingFetch, ends: Mapping[Partition, int]) -> bool:
+        """Whether a partition goes on, by a leader's answer; one asked earlier may say what is known."""
+        answer = fetch.connection.receive(fetch.number)
+        results = fetch_request.fetch_results(answer, fetch.partitions)
+        if any(result.error for result in results.values()):
+            raise UnavailableError("a leader does not answer for what it was asked")
+        return any(
+            result.stable_end > ends[partition] for partition, result in results.items() if partition in ends
+        )

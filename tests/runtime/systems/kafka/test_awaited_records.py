@@ -1,0 +1,117 @@
+"""Who waits for records is told by the leaders, and asks nobody over and over."""
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.wake_up import WakeUp
+from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
+from tests.harness.engine.record_values import NOBODY, values, write
+from tests.harness.kafka.shared_topics import remove
+from tests.harness.runs.run_systems import WAYS
+
+TOPIC = f"awaited-{os.getpid()}"
+PARTITIONS = [Partition(TOPIC, index) for index in range(3)]
+LONG, SOON = 30.0, 5.0  # what nothing takes on a busy machine, and what everything does
+
+
+@pytest.fixture
+def system(kafka: str) -> Iterator[KafkaSystem]:
+    remove(kafka, [TOPIC])
+    with closing(KafkaSystem(kafka)) as system:
+        system.create(TOPIC, len(PARTITIONS))
+        yield system
+
+
+@pytest.fixture
+def writer(kafka: str, system: KafkaSystem) -> Iterator[KafkaSystem]:
+    with closing(KafkaSystem(kafka)) as writer:
+        yield writer
+
+
+def waited(system: KafkaSystem, ends: dict[Partition, int], seconds: float = LONG) -> float:
+    """How long it was until records may have come."""
+    begun = time.monotonic()
+    assert system.await_records(ends, seconds)
+    return time.monotonic() - begun
+
+
+def test_a_record_that_is_committed_ends_the_wait(system: KafkaSystem, writer: KafkaSystem) -> None:
+    ends = dict(system.ends(PARTITIONS))
+    later = threading.Timer(0.5, write, (writer, PARTITIONS[1], values("a")))
+    later.start()
+    assert 0.4 < waited(system, ends) < SOON
+    later.join()
+    assert system.ends(PARTITIONS)[PARTITIONS[1]] > ends[PARTITIONS[1]]
+
+
+def test_a_record_that_has_come_already_ends_it_at_once(system: KafkaSystem, writer: KafkaSystem) -> None:
+    ends = dict(system.ends(PARTITIONS))
+    write(writer, PARTITIONS[2], values("a"))
+    assert waited(system, ends) < SOON
+
+
+def test_a_record_in_an_open_transaction_does_not(system: KafkaSystem, writer: KafkaSystem) -> None:
+    ends = dict(system.ends(PARTITIONS))
+    transaction = writer.begin(NOBODY, 0)
+    transaction.append(PARTITIONS[0], values("a"))
+    transaction.end_of(PARTITIONS[0])
+    assert waited(system, ends, 1.0) > 0.9
+    transaction.commit()
+    assert waited(system, ends) < SOON
+
+
+def test_the_wait_ends_when_its_time_is_over_and_goes_on_where_it_was(
+    system: KafkaSystem, writer: KafkaSystem
+) -> None:
+    ends = dict(system.ends(PARTITIONS))
+    assert 0.2 < waited(system, ends, 0.3) < SOON
+    write(writer, PARTITIONS[0], values("a"))
+    assert waited(system, ends) < SOON
+
+
+def test_the_answer_to_an_earlier_question_is_not_one_to_this(
+    system: KafkaSystem, writer: KafkaSystem
+) -> None:
+    wake = WakeUp()
+    wake.set()
+    ends = dict(system.ends(PARTITIONS))
+    assert system.await_records(ends, LONG, wake)  # the brokers have the question still before them
+    write(writer, PARTITIONS[0], values("a"))
+    ends = dict(system.ends(PARTITIONS))
+    assert waited(system, ends, 1.0) > 0.9
+    assert waited(system, {PARTITIONS[1]: ends[PARTITIONS[1]]}, 1.0) > 0.9
+    write(writer, PARTITIONS[1], values("b"))
+    assert waited(system, ends) < SOON
+
+
+def test_another_thread_can_end_it(system: KafkaSystem) -> None:
+    wake = WakeUp()
+    threading.Timer(0.5, wake.set).start()
+    begun = time.monotonic()
+    assert system.await_records(system.ends(PARTITIONS), LONG, wake)
+    assert 0.4 < time.monotonic() - begun < SOON
+    wake.clear()
+    begun = time.monotonic()
+    assert system.await_records(system.ends(PARTITIONS), 0.5, wake)
+    assert time.monotonic() - begun > 0.4
+
+
+def test_a_topic_that_is_deleted_meanwhile_ends_it(kafka: str, system: KafkaSystem) -> None:
+    ends = system.ends(PARTITIONS)
+    later = threading.Timer(0.5, remove, (kafka, [TOPIC]))
+    later.start()
+    begun = time.monotonic()
+    while system.await_records(ends, 1.0):
+        assert time.monotonic() - begun < LONG
+    later.join()
+
+
+def test_librdkafka_cannot_tell(kafka: str, system: KafkaSystem) -> None:
+    with closing(KafkaSystem(kafka, WAYS["librdkafka"])) as other:
+        assert not other.await_records(system.ends(PARTITIONS), LONG)
