@@ -31,7 +31,7 @@ class FileTransport:
     _wanted: "_Message[WantedState]" = field(init=False)
     _accepted: "_Message[AcceptedApp]" = field(init=False)
     _candidate: "_Message[AcceptedApp]" = field(init=False)
-    _written: str = field(default="")
+    _report: Report | None = None  # as it was written last
 
     def __post_init__(self) -> None:
         self._wanted = _Message(self.folder / WANTED, decode_wanted)
@@ -61,10 +61,9 @@ class FileTransport:
 
     def report(self, report: Report) -> None:
         """Write a report that differs from the last one."""
-        text = encode_report(report)
-        if text != self._written:
-            _put(self.folder / REPORT, text)
-            self._written = text
+        if report != self._report:
+            _put(self.folder / REPORT, encode_report(report))
+            self._report = report
 
     def close(self) -> None:
         """There is nothing to let go of."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from streamapp.protocol.accepted_app import spec_hash
 from streamapp.protocol.driver_report import Report
+from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.batches.run_change import change_refused, model_switched
 from streamapp_runtime.driver.modes.model_author import ModelAuthor
 from streamapp_runtime.driver.modes.model_follower import ModelFollower
@@ -19,6 +20,7 @@ class StandaloneFollower(ModelFollower):
     locality: LocalityMemory
     lock: RunLock
     processors: int  # as many as the run began with
+    _hashed: tuple[StreamApp, str] | None = None  # the app that runs, with its hash
 
     def begin(self) -> None:
         """Note where everything is, and report that the run waits for its first batch."""
@@ -39,10 +41,16 @@ class StandaloneFollower(ModelFollower):
         launch = self.loop.launch
         return replace(
             report,
-            spec_hash=spec_hash(launch.app),
+            spec_hash=self._spec_hash(launch.app),
             counts={name: count for name, count in launch.counts.items() if count is not None},
             warnings=self.author.warnings,
         )
+
+    def _spec_hash(self, app: StreamApp) -> str:
+        """The hash of the app, which is not computed again for each report."""
+        if self._hashed is None or self._hashed[0] is not app:
+            self._hashed = app, spec_hash(app)
+        return self._hashed[1]
 
     def _switch(self, processors: int, *, count: bool) -> bool:
         loop, author = self.loop, self.author
