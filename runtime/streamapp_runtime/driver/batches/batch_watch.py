@@ -1,13 +1,16 @@
 """Watches beside batches: what a slow one is at, what it waits for, and its end when its time is over."""
 
 import json
+import logging
 import socket
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, Final
+from threading import Lock, Thread
+from typing import Final
 
 from py4j.protocol import Py4JError
 
@@ -19,12 +22,19 @@ from streamapp_runtime.systems.stream_system import SystemTrouble
 SLOW_SECONDS: Final = 30.0
 """A batch that takes so long is told of, and again each time that it has taken twice as long."""
 _MOST_BYTES: Final = 4_096
+_FRESH_SECONDS: Final = 5.0
+"""What a lane said before does not hold any more."""
 _CALL_LOOK_SECONDS: Final = 1.0
+_LOG: Final = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True, eq=False)
 class BatchWatch:
-    """Watches one batch after the other, each from a thread of its own."""
+    """Watches batches from one thread, which ends soon after the watch is let go of.
+
+    The thread looks twice a second, whether there is a batch or not. To start one for each batch would cost
+    the driver a tenth of what it does for a small batch.
+    """
 
     host: str  # of the driver, as workers reach it
     bind: str
@@ -32,12 +42,21 @@ class BatchWatch:
     slow: Callable[[str], None]
     waits: Callable[[str, str], None]  # called with a lane, and what the streams' system keeps it from
     look: Callable[[], None]  # called again and again while a batch is waited for: whether its hosts answer
-    _place: tuple[Any, ...] = field(init=False, repr=False)  # family, kind, protocol and address of sockets
+    _receiver: socket.socket = field(init=False, repr=False)
+    _address: str = field(init=False)  # where workers tell of their steps
+    _lock: Lock = field(default_factory=Lock)  # while it is held no batch ends, and none is cancelled
+    _batches: list["_WatchedBatch"] = field(default_factory=list)
+    _steps: dict[str, tuple[float, str]] = field(default_factory=dict)  # by lane: when it was heard, and what
+    _is_started: bool = False
 
     def __post_init__(self) -> None:
-        """Resolve the address once, and not with every batch."""
+        """Take a port for what workers tell."""
         family, kind, protocol, _, address = socket.getaddrinfo(self.bind, 0, type=socket.SOCK_DGRAM)[0]
-        self._place = family, kind, protocol, address
+        self._receiver = socket.socket(family, kind, protocol)
+        weakref.finalize(self, self._receiver.close)
+        self._receiver.bind(address)
+        self._receiver.setblocking(False)
+        self._address = f"{self.host}:{self._receiver.getsockname()[1]}"
 
     @contextmanager
     def over(self, number: int, seconds: float | None) -> Iterator[str]:
@@ -45,18 +64,93 @@ class BatchWatch:
 
         BatchTimeoutError takes the place of what a batch raises that was ended.
         """
-        *kind, address = self._place
-        with socket.socket(*kind) as receiver:
-            receiver.bind(address)
-            receiver.setblocking(False)
-            batch = _WatchedBatch(self, number, seconds, receiver)
+        if not self._is_started:
+            self._is_started = True
+            thread = Thread(target=_watch, args=(weakref.ref(self),), name="batch-watch", daemon=True)
+            thread.start()
+        batch = _WatchedBatch(number, seconds)
+        self._batches.append(batch)
+        try:
+            yield self._address
+        except RETRIABLE as error:
+            if batch.ended:
+                raise BatchTimeoutError(batch.ended) from error
+            raise
+        finally:
+            with self._lock:
+                self._batches.remove(batch)
+
+    def look_at_batches(self) -> None:
+        """See to the batches that run now."""
+        with self._lock:
+            if not self._batches:
+                return
+            self._receive()
+            running_seconds = [(batch, time.monotonic() - batch.begun) for batch in self._batches]
+            if max(seconds for _, seconds in running_seconds) >= PATIENCE_SECONDS:
+                self.look()
+            for batch, seconds in running_seconds:
+                self._look_at(batch, seconds)
+
+    def _look_at(self, batch: "_WatchedBatch", seconds: float) -> None:
+        """End a batch whose time is over, once; tell of one that takes long."""
+        if batch.ended:
+            return
+        if batch.seconds is not None and seconds >= batch.seconds:
+            batch.ended = f"the batch had not ended after {batch.seconds:g} s{self._at_work(batch)}"
+            with suppress(Py4JError, OSError):  # Spark has ended, and so has the batch
+                self.cancel()
+        elif seconds >= batch.report_at:
+            batch.report_at *= 2
+            self.slow(f"batch {batch.number} has taken {seconds:.0f} s so far{self._at_work(batch)}")
+
+    def _receive(self) -> None:
+        while True:
             try:
-                with watching("batch-watch", batch.watch):
-                    yield f"{self.host}:{receiver.getsockname()[1]}"
-            except RETRIABLE as error:
-                if batch.ended:
-                    raise BatchTimeoutError(batch.ended) from error
-                raise
+                report = json.loads(self._receiver.recv(_MOST_BYTES))
+                text = f"{report['lane']} has been in {report['step']} for {report['seconds']:.0f} s"
+                if trouble := report.get("trouble"):
+                    self.waits(report["lane"], f"{report['lane']} is in {report['step']}: {trouble}")
+            except (BlockingIOError, InterruptedError):
+                return
+            except (ValueError, KeyError, TypeError):
+                continue  # whoever sent that is no lane
+            self._steps[str(report["lane"])] = time.monotonic(), text
+
+    def _at_work(self, batch: "_WatchedBatch") -> str:
+        """What lanes have said of late, and since the batch began."""
+        since = max(batch.begun, time.monotonic() - _FRESH_SECONDS)
+        fresh = [text for at, text in self._steps.values() if at >= since]
+        return f": {'; '.join(sorted(fresh))}" if fresh else ", and no lane says which operator has it"
+
+
+@dataclass(slots=True, eq=False)
+class _WatchedBatch:
+    """What is known of a batch while it runs."""
+
+    number: int
+    seconds: float | None  # that it may take
+    begun: float = field(default_factory=time.monotonic)
+    report_at: float = field(init=False)  # after so many seconds it is told of
+    ended: str = ""  # why it was ended, if it was
+
+    def __post_init__(self) -> None:
+        """A batch that may take less than is told of is told of in the middle of its time."""
+        self.report_at = SLOW_SECONDS if self.seconds is None else min(SLOW_SECONDS, self.seconds / 2)
+
+
+def _watch(watch: "weakref.ref[BatchWatch]") -> None:
+    """Look at the batches of a watch for as long as there is one."""
+    while True:
+        time.sleep(LOOK_SECONDS)
+        batch_watch = watch()
+        if batch_watch is None:
+            return
+        try:
+            batch_watch.look_at_batches()
+        except Exception:
+            _LOG.exception("a look at the batches failed")  # the next one may go well
+        del batch_watch
 
 
 @contextmanager
@@ -72,50 +166,3 @@ def watched_calls(
 
     with watching("call-watch", watch):
         yield
-
-
-@dataclass(slots=True)
-class _WatchedBatch:
-    """What is known of a batch while it runs."""
-
-    watch_of: BatchWatch
-    number: int
-    seconds: float | None
-    receiver: socket.socket
-    ended: str = ""  # why it was ended, if it was
-    _steps: dict[str, tuple[float, str]] = field(default_factory=dict)  # by lane: when it was heard, and what
-
-    def watch(self, done: threading.Event) -> None:
-        """Until the batch is done, or its time is over."""
-        begun = time.monotonic()
-        report_at = SLOW_SECONDS if self.seconds is None else min(SLOW_SECONDS, self.seconds / 2)
-        while not done.wait(LOOK_SECONDS):
-            self._receive()
-            seconds = time.monotonic() - begun
-            if self.seconds is not None and seconds >= self.seconds:
-                self.ended = f"the batch had not ended after {self.seconds:g} s{self._at_work()}"
-                with suppress(Py4JError, OSError):  # Spark has ended, and so has the batch
-                    self.watch_of.cancel()
-                return
-            if seconds >= PATIENCE_SECONDS:
-                self.watch_of.look()
-            if seconds >= report_at:
-                report_at *= 2
-                self.watch_of.slow(f"batch {self.number} has taken {seconds:.0f} s so far{self._at_work()}")
-
-    def _receive(self) -> None:
-        while True:
-            try:
-                report = json.loads(self.receiver.recv(_MOST_BYTES))
-                text = f"{report['lane']} has been in {report['step']} for {report['seconds']:.0f} s"
-                if trouble := report.get("trouble"):
-                    self.watch_of.waits(report["lane"], f"{report['lane']} is in {report['step']}: {trouble}")
-            except (BlockingIOError, InterruptedError):
-                return
-            except (ValueError, KeyError, TypeError):
-                continue  # whoever sent that is no lane
-            self._steps[str(report["lane"])] = time.monotonic(), text
-
-    def _at_work(self) -> str:
-        fresh = [text for at, text in self._steps.values() if time.monotonic() - at < 5]
-        return f": {'; '.join(sorted(fresh))}" if fresh else ", and no lane says which operator has it"
