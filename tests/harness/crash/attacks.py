@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 
 SIGNALS = ("worker", "worker", "worker", "executor", "executor", "daemon", "jvm", "driver", "stop")
 """Which process is killed at a random moment. `stop` asks the driver to end in the middle of a batch."""
-OF_BROKER = ("broker", "broker", "broker", "broker", "frozen broker", "frozen broker")
-"""What befalls an app on Kafka beside: its broker is killed, or holds still for a while, and goes on."""
+RESET = "reset connections"
+OF_BROKER = ("broker", "broker", "broker", "broker", "frozen broker", "frozen broker", RESET, RESET)
+"""What befalls an app on Kafka beside: its broker is killed, or holds still for a while and goes on, or the
+connections to it are reset."""
 FROZEN = {"frozen worker": "worker", "frozen executor": "executor", "frozen driver": "driver"}
 """What holds still for a while, an executor with its workers, and goes on in the middle of something."""
 OF_DRIVER = frozenset({"jvm", "driver", "stop"})

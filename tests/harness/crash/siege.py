@@ -18,13 +18,14 @@ import yaml
 
 from streamapp_runtime.crash_points import VARIABLE
 from tests.harness.crash import view_model
-from tests.harness.crash.attacks import FROZEN, OF_BROKER, Attack
+from tests.harness.crash.attacks import FROZEN, OF_BROKER, RESET, Attack
 from tests.harness.crash.record_model import LETTER_STREAMS, RecordModel
 from tests.harness.crash.view_feeder import known_users, streams_at
 from tests.harness.crash.view_streams import Row, record_of
 from tests.harness.kafka.broker import Broker
 from tests.harness.kafka.clients import open_transactions
 from tests.harness.machine.app_processes import kill, standing_still, victims, with_children
+from tests.harness.machine.connections import reset_connections
 
 ROOT = Path(__file__).parents[3]
 APP = Path(__file__).with_name("app.yaml")
@@ -165,11 +166,15 @@ class Siege:
         self.killed[f"frozen {kind}"] += 1
 
     def _hit_broker(self, kind: str) -> None:
-        """Kill it and start it again, or let it neither answer nor close connections for a while."""
+        """Kill it and start it again, let it neither answer nor close connections, or reset them all."""
         assert self.broker is not None
         if kind == "broker":
             self.broker.kill()
             self.broker.start()
+        elif kind == RESET:
+            if not reset_connections(self.broker.port):
+                self.say("left out: no connection can be reset here; that needs `ss` and its rights")
+                return
         else:
             self.broker.freeze()
             self._pass(FROZEN_SECONDS)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.crash.attacks import Attack, attacks
+from tests.harness.crash.attacks import RESET, Attack, attacks
 from tests.harness.crash.siege import LaneWay, Siege
 from tests.harness.kafka.broker import Broker
 
@@ -51,8 +51,10 @@ ON_A_BROKER = (
     Attack(victim="broker", commits=200, delay=0.1),
     Attack(point="commit.after.processor-1", commits=200),
     Attack(victim="frozen broker", commits=200),
+    Attack(victim=RESET, commits=200, delay=0.2),
     Attack(victim="driver", commits=200, delay=0.3),
     Attack(victim="broker", commits=1),
+    Attack(victim=RESET, commits=1),
 )
 
 
