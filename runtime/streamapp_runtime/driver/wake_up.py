@@ -10,7 +10,7 @@ _READ_BYTES: Final = 4_096
 
 
 class WakeUp:
-    """Set once or more until it is cleared; `select` finds it readable while it is set."""
+    """Set once or more until it is cleared; it can be read while it is set."""
 
     def __init__(self) -> None:
         self._receiver, self._sender = socket.socketpair()
@@ -35,7 +35,9 @@ class WakeUp:
 
     def wait(self, seconds: float) -> bool:
         """Return when this is set, or after so long; whether it is set."""
-        return bool(select.select([self], [], [], seconds)[0])
+        poll = select.poll()  # `select.select` takes no file of a number beyond 1,023
+        poll.register(self, select.POLLIN)
+        return bool(poll.poll(1000 * seconds))
 
 
 def _close(*sockets: socket.socket) -> None:

@@ -21,7 +21,7 @@ STORED = pa.schema([("offset", pa.int64()), *RECORDS])
 
 
 class HasFileno(Protocol):
-    """What `select` can wait for."""
+    """What can be polled for input."""
 
     def fileno(self) -> int:
         """The number of the file."""

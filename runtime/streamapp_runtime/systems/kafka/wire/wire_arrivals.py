@@ -19,6 +19,8 @@ from streamapp_runtime.systems.kafka.wire.requests.request_retries import CONNEC
 from streamapp_runtime.systems.stream_system import HasFileno, UnavailableError, UnknownStreamError
 
 _LEAST_SECONDS = 0.001
+_LATE_SECONDS = 1.0
+"""How long after its time a leader may answer. One that is stopped, or cut off, never does."""
 _LEADER_SECONDS = 1.0
 """How long a leader is looked for. The look for records that follows is more patient."""
 
@@ -30,6 +32,7 @@ class _PendingFetch:
     connection: BrokerConnection
     number: int
     partitions: tuple[Partition, ...]
+    late_at: float
 
 
 class WireArrivals:
@@ -45,13 +48,7 @@ class WireArrivals:
         try:
             while (left := deadline - time.monotonic()) > _LEAST_SECONDS:
                 self._ask(ends, left)
-                files = [*self._pending, *([wake] if wake else [])]
-                readable, _, _ = select.select(files, [], [], left)
-                if wake in readable or any(
-                    self._has_records(self._pending.pop(connection), ends)
-                    for connection in list(self._pending)
-                    if connection in readable
-                ):
+                if self._have_answered(left, wake, ends):
                     return True
         except (*CONNECTION_FAILURES, UnavailableError, UnknownStreamError):
             self._start_again(ends)  # the look that follows says what is wrong
@@ -64,12 +61,24 @@ class WireArrivals:
         self._cluster.close()
 
     def _start_again(self, partitions: Collection[Partition]) -> None:
-        """Believe nothing any more of who leads these partitions."""
-        while self._pending:
-            connection, _ = self._pending.popitem()
-            self._cluster.lost(connection)
+        """Believe nothing any more of who leads these partitions, and of any connection."""
+        self.close()
         for partition in partitions:
             self._cluster.forget(partition)
+
+    def _have_answered(self, seconds: float, wake: HasFileno | None, ends: Mapping[Partition, int]) -> bool:
+        """Wait for an answer; whether one says that there are records, or `wake` can be read."""
+        poll = select.poll()  # `select.select` takes no file of a number beyond 1,023
+        connections = {connection.fileno(): connection for connection in self._pending}
+        for number in [*connections, *([wake.fileno()] if wake else [])]:
+            poll.register(number, select.POLLIN)
+        readable = {number for number, _ in poll.poll(1000 * seconds)}
+        has_records = wake is not None and wake.fileno() in readable
+        for number in readable & connections.keys():
+            has_records |= self._has_records(self._pending.pop(connections[number]), ends)
+        if any(time.monotonic() > fetch.late_at for fetch in self._pending.values()):
+            raise UnavailableError("a leader does not answer")
+        return has_records
 
     def _ask(self, ends: Mapping[Partition, int], seconds: float) -> None:
         """Have each leader of these partitions say when there is more; one that was asked is not again."""
@@ -85,7 +94,8 @@ class WireArrivals:
                 starts = {partition: FetchStart(ends[partition], 1) for partition in partitions}
                 body = fetch_request.fetch_request(starts, int(1000 * seconds))
                 number = connection.send(*fetch_request.FETCH, body)
-                self._pending[connection] = _PendingFetch(connection, number, tuple(partitions))
+                late_at = time.monotonic() + seconds + _LATE_SECONDS
+                self._pending[connection] = _PendingFetch(connection, number, tuple(partitions), late_at)
 
     def _has_records(self, fetch: _PendingFetch, ends: Mapping[Partition, int]) -> bool:
         """Whether a partition goes on, by a leader's answer; one asked earlier may say what is known."""

@@ -2,6 +2,7 @@
 
 import socket
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
@@ -9,14 +10,18 @@ import pytest
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSecurity
+from streamapp_runtime.systems.kafka.wire.requests.broker_pool import BrokerPool
+from streamapp_runtime.systems.kafka.wire.wire_arrivals import WireArrivals
 from streamapp_runtime.systems.kafka.wire.wire_producer import WireProducer
 from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
 from streamapp_runtime.systems.stream_system import FencedError, UnavailableError
 from tests.harness.kafka.broker import Broker, free_port
 from tests.harness.kafka.clients import consumed, created, end_of, producer
 from tests.harness.kafka.record_contents import numbered
+from tests.harness.machine.processes import until
 
 TOPIC_SIZE = 60_000
+WAIT_SECONDS = 5.0
 
 
 def restart_soon(broker: Broker) -> threading.Thread:
@@ -45,6 +50,42 @@ def test_reading_goes_on_when_a_killed_broker_is_back(broker: Broker) -> None:
     starting.join()
     assert offsets == list(range(TOPIC_SIZE))
     reader.close()
+
+
+def has_word_of(arrivals: WireArrivals, partition: Partition, end: int) -> bool:
+    """Whether the leader says within a moment that there is more."""
+    begun = time.monotonic()
+    return arrivals.wait({partition: end}, WAIT_SECONDS, None) and time.monotonic() - begun < WAIT_SECONDS / 2
+
+
+def test_who_waits_for_records_hears_of_them_when_a_killed_broker_is_back(broker: Broker) -> None:
+    topic, to = created(broker.bootstrap), producer(broker.bootstrap)
+    to.produce(topic, b"1")
+    assert to.flush(60) == 0
+    partition = Partition(topic, 0)
+    arrivals = WireArrivals(BrokerPool(broker.bootstrap, ConnectionSecurity(timeout=60)))
+    assert not has_word_of(arrivals, partition, 1)
+    assert has_word_of(arrivals, partition, 0)
+    assert arrivals.wait({partition: 1}, 0.1, None)
+    broker.kill()
+    assert not arrivals.wait({partition: 1}, WAIT_SECONDS, None)
+    broker.start()
+    until(lambda: has_word_of(arrivals, partition, 0), limit=60)
+    arrivals.close()
+
+
+def test_who_waits_for_records_gives_up_a_broker_that_is_frozen(broker: Broker) -> None:
+    topic, to = created(broker.bootstrap), producer(broker.bootstrap)
+    to.produce(topic, b"1")
+    assert to.flush(60) == 0
+    partition = Partition(topic, 0)
+    arrivals = WireArrivals(BrokerPool(broker.bootstrap, ConnectionSecurity(timeout=60)))
+    until(lambda: arrivals.wait({partition: 1}, 0.1, None), limit=60)
+    broker.freeze()
+    until(lambda: not arrivals.wait({partition: 1}, 0.1, None), limit=60)
+    broker.thaw()
+    until(lambda: has_word_of(arrivals, partition, 0), limit=60)
+    arrivals.close()
 
 
 def test_a_transaction_goes_on_when_a_killed_broker_is_back(broker: Broker) -> None:
