@@ -169,9 +169,6 @@ class StreamSystem(Protocol):
     def spans(self, partitions: Iterable[Partition]) -> Mapping[Partition, OffsetSpan]:
         """What each partition holds now, committed records only."""
 
-    def ends(self, partitions: Iterable[Partition]) -> Mapping[Partition, int]:
-        """Where the committed records of each partition end now."""
-
     def await_records(
         self, ends: Mapping[Partition, int], seconds: float, wake: HasFileno | None = None
     ) -> bool:

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
@@ -22,9 +21,6 @@ from streamapp_runtime.lanes.delivery_guarantee import DeliveryGuarantee
 from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup
 from streamapp_runtime.lanes.protocol.batch_orders import SidePartition
 from streamapp_runtime.systems.stream_system import OffsetSpan, StreamSystem
-
-OLDEST_SECONDS: Final = 1.0
-"""How often it is asked where partitions begin: retention frees whole segments, in minutes."""
 
 PartitionNames = tuple[tuple[str, int], ...]
 """Partitions, by stream and index."""
@@ -51,8 +47,6 @@ class Backlog:
     data_loss: DataLoss = field(init=False)
     ends: Mapping[Partition, int] = field(default_factory=dict)  # of topics, as of the last look
     _inherited: dict[str, str] | None = None  # by task: what it takes over from others; None when not known
-    _oldest: Mapping[Partition, int] = field(default_factory=dict)  # of topics
-    _oldest_at: float = float("-inf")  # when that was, as `time.monotonic` says
 
     def __post_init__(self) -> None:
         self.side_inputs = SideInputProgress.of(self.launch, paced=self.run.settings.copies_paced)
@@ -145,7 +139,6 @@ class Backlog:
     def read_anew(self, lanes: Lanes) -> None:
         """Start again with workers who know nothing: what tasks take over is to be looked up again."""
         self._inherited = None
-        self._oldest = {}  # what failed may be a read of records that have gone
         self.side_inputs.forget(lanes)
 
     def readable(self, pending: Sequence[PendingRange], positions: ReadPositions) -> list[PendingRange]:
@@ -189,18 +182,9 @@ class Backlog:
         )
 
     def _spans(self, of_topics: Mapping[Partition, Partition]) -> dict[Partition, OffsetSpan]:
-        topic_partitions = set(of_topics.values())
-        now = time.monotonic()
-        if now - self._oldest_at < OLDEST_SECONDS and self._oldest.keys() >= topic_partitions:
-            self.ends = self.system.ends(topic_partitions)
-        else:
-            spans = self.system.spans(topic_partitions)
-            self._oldest, self._oldest_at = {one: span.oldest for one, span in spans.items()}, now
-            self.ends = {one: span.end for one, span in spans.items()}
-        return {
-            partition: OffsetSpan(self._oldest[of_topic], self.ends[of_topic])
-            for partition, of_topic in of_topics.items()
-        }
+        spans = self.system.spans(set(of_topics.values()))
+        self.ends = {of_topic: span.end for of_topic, span in spans.items()}
+        return {partition: spans[of_topic] for partition, of_topic in of_topics.items()}
 
     def _of_topics(self, partitions: Collection[Partition]) -> dict[Partition, Partition]:
         """Partitions of streams, each with that of its topic."""

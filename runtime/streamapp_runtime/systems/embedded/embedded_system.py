@@ -109,10 +109,6 @@ class EmbeddedSystem:
                 offset_spans[partition] = OffsetSpan(extent.oldest, extent.end)
         return offset_spans
 
-    def ends(self, partitions: Iterable[Partition]) -> Mapping[Partition, int]:
-        """Where each partition ends, all at the same moment."""
-        return {partition: span.end for partition, span in self.spans(partitions).items()}
-
     def await_records(
         self, ends: Mapping[Partition, int], seconds: float, wake: HasFileno | None = None
     ) -> bool:

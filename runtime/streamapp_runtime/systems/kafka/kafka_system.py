@@ -4,7 +4,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -135,27 +134,17 @@ class KafkaSystem:
     def spans(self, partitions: Iterable[Partition]) -> Mapping[Partition, OffsetSpan]:
         """What each partition holds now, committed records only: up to the last stable offset."""
         partition_list = list(partitions)
-        with self._of_known_topics(partition_list):
-            first = self._offsets.oldest(partition_list)
-            ends = self._offsets.stable_ends(partition_list)
-        return {partition: OffsetSpan(first[partition], ends[partition]) for partition in partition_list}
-
-    def ends(self, partitions: Iterable[Partition]) -> Mapping[Partition, int]:
-        """The last stable offset of each partition."""
-        partition_list = list(partitions)
-        with self._of_known_topics(partition_list):
-            return self._offsets.stable_ends(partition_list)
-
-    @contextmanager
-    def _of_known_topics(self, partitions: Sequence[Partition]) -> Iterator[None]:
-        """Offsets are asked for; UnknownStreamError where one of the topics was deleted meanwhile."""
-        for partition in partitions:
+        for partition in partition_list:
             self._topics.check(partition)
         try:
-            yield
+            first = self._offsets.oldest(partition_list)
+            ends = self._offsets.stable_ends(partition_list)
         except (UnavailableError, UnknownStreamError):
-            self._topics.look_again(partitions)
+            self._topics.look_again(
+                partition_list
+            )  # where one of them was deleted that is what has to be said
             raise
+        return {partition: OffsetSpan(first[partition], ends[partition]) for partition in partition_list}
 
     def await_records(
         self, ends: Mapping[Partition, int], seconds: float, wake: HasFileno | None = None

@@ -34,6 +34,10 @@ def writer(kafka: str, system: KafkaSystem) -> Iterator[KafkaSystem]:
         yield writer
 
 
+def ends_of(system: KafkaSystem) -> dict[Partition, int]:
+    return {partition: span.end for partition, span in system.spans(PARTITIONS).items()}
+
+
 def waited(system: KafkaSystem, ends: dict[Partition, int], seconds: float = LONG) -> float:
     """How long it was until records may have come."""
     begun = time.monotonic()
@@ -42,22 +46,22 @@ def waited(system: KafkaSystem, ends: dict[Partition, int], seconds: float = LON
 
 
 def test_a_record_that_is_committed_ends_the_wait(system: KafkaSystem, writer: KafkaSystem) -> None:
-    ends = dict(system.ends(PARTITIONS))
+    ends = ends_of(system)
     later = threading.Timer(0.5, write, (writer, PARTITIONS[1], values("a")))
     later.start()
     assert 0.4 < waited(system, ends) < SOON
     later.join()
-    assert system.ends(PARTITIONS)[PARTITIONS[1]] > ends[PARTITIONS[1]]
+    assert ends_of(system)[PARTITIONS[1]] > ends[PARTITIONS[1]]
 
 
 def test_a_record_that_has_come_already_ends_it_at_once(system: KafkaSystem, writer: KafkaSystem) -> None:
-    ends = dict(system.ends(PARTITIONS))
+    ends = ends_of(system)
     write(writer, PARTITIONS[2], values("a"))
     assert waited(system, ends) < SOON
 
 
 def test_a_record_in_an_open_transaction_does_not(system: KafkaSystem, writer: KafkaSystem) -> None:
-    ends = dict(system.ends(PARTITIONS))
+    ends = ends_of(system)
     transaction = writer.begin(NOBODY, 0)
     transaction.append(PARTITIONS[0], values("a"))
     transaction.end_of(PARTITIONS[0])
@@ -69,7 +73,7 @@ def test_a_record_in_an_open_transaction_does_not(system: KafkaSystem, writer: K
 def test_the_wait_ends_when_its_time_is_over_and_goes_on_where_it_was(
     system: KafkaSystem, writer: KafkaSystem
 ) -> None:
-    ends = dict(system.ends(PARTITIONS))
+    ends = ends_of(system)
     assert 0.2 < waited(system, ends, 0.3) < SOON
     write(writer, PARTITIONS[0], values("a"))
     assert waited(system, ends) < SOON
@@ -80,10 +84,10 @@ def test_the_answer_to_an_earlier_question_is_not_one_to_this(
 ) -> None:
     wake = WakeUp()
     wake.set()
-    ends = dict(system.ends(PARTITIONS))
+    ends = ends_of(system)
     assert system.await_records(ends, LONG, wake)  # the brokers have the question still before them
     write(writer, PARTITIONS[0], values("a"))
-    ends = dict(system.ends(PARTITIONS))
+    ends = ends_of(system)
     assert waited(system, ends, 1.0) > 0.9
     assert waited(system, {PARTITIONS[1]: ends[PARTITIONS[1]]}, 1.0) > 0.9
     write(writer, PARTITIONS[1], values("b"))
@@ -94,16 +98,16 @@ def test_another_thread_can_end_it(system: KafkaSystem) -> None:
     wake = WakeUp()
     threading.Timer(0.5, wake.set).start()
     begun = time.monotonic()
-    assert system.await_records(system.ends(PARTITIONS), LONG, wake)
+    assert system.await_records(ends_of(system), LONG, wake)
     assert 0.4 < time.monotonic() - begun < SOON
     wake.clear()
     begun = time.monotonic()
-    assert system.await_records(system.ends(PARTITIONS), 0.5, wake)
+    assert system.await_records(ends_of(system), 0.5, wake)
     assert time.monotonic() - begun > 0.4
 
 
 def test_a_topic_that_is_deleted_meanwhile_ends_it(kafka: str, system: KafkaSystem) -> None:
-    ends = system.ends(PARTITIONS)
+    ends = ends_of(system)
     later = threading.Timer(0.5, remove, (kafka, [TOPIC]))
     later.start()
     begun = time.monotonic()
@@ -114,4 +118,4 @@ def test_a_topic_that_is_deleted_meanwhile_ends_it(kafka: str, system: KafkaSyst
 
 def test_librdkafka_cannot_tell(kafka: str, system: KafkaSystem) -> None:
     with closing(KafkaSystem(kafka, WAYS["librdkafka"])) as other:
-        assert not other.await_records(system.ends(PARTITIONS), LONG)
+        assert not other.await_records(ends_of(system), LONG)
