@@ -20,7 +20,7 @@ from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
 from streamapp_runtime.driver.executors.session_lanes import close_lanes
 from streamapp_runtime.driver.spark.spark_session import close_session, live_executors, open_session
-from streamapp_runtime.lanes.protocol.traffic import size_of
+from streamapp_runtime.formats.byte_spans import byte_count
 from streamapp_runtime.stores.directories.state_directory import app_directory, quoted
 from tests.harness.runs.app_runs import AppEnv, inputs
 from tests.harness.runs.chained_app import chained, log_has_everything_once, numbered
@@ -158,7 +158,7 @@ class RolledApp:
         for store, last in end.items():
             source = Partition(specs[store].changelog or "", index)
             for records in self.env.system.read(source, begin.get(store, 0), last):
-                size += size_of(records.column("key")) + size_of(records.column("value"))
+                size += byte_count(records.column("key")) + byte_count(records.column("value"))
         return size
 
     def end_step(self, step: str) -> None:

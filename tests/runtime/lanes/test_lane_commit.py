@@ -57,8 +57,9 @@ def written(system: EmbeddedSystem) -> int:
 
 def test_a_checkpoint_says_what_was_read_and_how_far_the_changelog_goes(system: EmbeddedSystem) -> None:
     done = commit(system, TaskOrder("task-0", 0, "", READ), changed=3)
-    assert done.checkpoints[0] == Checkpoint("run", "1.1.0", {Partition("views", 0): 10}, {"users": 3})
-    assert system.latest(OWNER)[b"task-0"] == done.checkpoints[0].encode()
+    expected = Checkpoint("run", "1.1.0", {Partition("views", 0): 10}, {"users": 3})
+    assert Checkpoint.decode(done.checkpoints[0]) == expected
+    assert system.latest(OWNER)[b"task-0"] == done.checkpoints[0]
     assert written(system) == 3
 
 
@@ -72,8 +73,8 @@ def test_a_batch_that_is_made_again_after_it_was_committed_writes_nothing(system
 
 def test_a_batch_on_top_of_the_last_checkpoint_goes_on_from_it(system: EmbeddedSystem) -> None:
     first = commit(system, TaskOrder("task-0", 0, "", READ)).checkpoints[0]
-    then = TaskOrder("task-0", 0, first.encode().decode(), (ReadRange("views", 1, 0, 5),))
-    done = commit(system, then, attempt="1.2.0").checkpoints[0]
+    then = TaskOrder("task-0", 0, first.decode(), (ReadRange("views", 1, 0, 5),))
+    done = Checkpoint.decode(commit(system, then, attempt="1.2.0").checkpoints[0])
     assert done.positions == {Partition("views", 0): 10, Partition("views", 1): 5}
     assert done.changelogs == {"users": 2}
 
@@ -108,7 +109,7 @@ def test_a_task_that_did_nothing_keeps_its_checkpoint(system: EmbeddedSystem) ->
 
 def test_a_task_that_wrote_to_its_table_without_reading_moves_its_checkpoint(system: EmbeddedSystem) -> None:
     done = commit(system, TaskOrder("task-0", 0, ""))
-    assert done.checkpoints[0].changelogs == {"users": 1}
+    assert Checkpoint.decode(done.checkpoints[0]).changelogs == {"users": 1}
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem, Trans
 class CommitResult:
     """What a commit did."""
 
-    checkpoints: Mapping[int, Checkpoint]  # by task
+    checkpoints: Mapping[int, bytes]  # by task, as they were written
     rows_out: Mapping[int, int]
     due: Mapping[int, int | None] = field(default_factory=dict)  # when a task has something to say
     reached: Mapping[int, EventTimeProgress] = field(default_factory=dict)  # what each task has in event time
@@ -76,9 +76,8 @@ class LaneCommit:
             # Whatever a task does moves its checkpoint: else it could be done twice, or be pending for ever.
             if task.ranges or written[index] or rows_out[index] or self._moved(index, reached):
                 checkpoint = self._checkpoint(task, written[index], transaction)
-                checkpoint = replace(checkpoint, reached=reached.get(index))
-                transaction.put(self.checkpoint_stream, task.name.encode(), checkpoint.encode())
-                checkpoints[index] = checkpoint
+                checkpoints[index] = replace(checkpoint, reached=reached.get(index)).encode()
+                transaction.put(self.checkpoint_stream, task.name.encode(), checkpoints[index])
         if checkpoints:
             crash_point(f"commit.before.{self.lane.processor}")
             transaction.commit()

@@ -216,7 +216,7 @@ class LayerWorker:
             report = TaskReport(
                 task=task.name,
                 status=status,
-                checkpoint=checkpoint.encode().decode() if checkpoint else "",
+                checkpoint=checkpoint.decode() if checkpoint else "",
                 counted=batch.counted() if index == 0 else (),
                 rows_in=batch.rows_in.get(index, 0),
                 rows_out=done.rows_out.get(index, 0) if done else 0,

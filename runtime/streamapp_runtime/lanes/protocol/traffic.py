@@ -6,15 +6,10 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from streamapp_runtime.formats.byte_spans import byte_spans
+from streamapp_runtime.formats.byte_spans import byte_count
 
 BYTES_IN, ROWS_OUT, BYTES_OUT = "bytesIn", "rowsOut", "bytesOut"
 RESTORED_BYTES = "restoredBytes"
-
-
-def size_of(values: pa.Array) -> int:
-    """The bytes of some values."""
-    return len(byte_spans(values).data)
 
 
 @dataclass(slots=True)
@@ -27,7 +22,7 @@ class Traffic:
     def note(self, topic: str, records: pa.RecordBatch) -> None:
         """Count records (schema RECORDS) and the bytes of their values."""
         self._rows[topic] += len(records)
-        self._bytes[topic] += size_of(records.column("value"))
+        self._bytes[topic] += byte_count(records.column("value"))
 
     def counted(self) -> Iterator[tuple[str, str, int]]:
         """By counter and topic."""

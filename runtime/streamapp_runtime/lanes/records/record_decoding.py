@@ -18,10 +18,10 @@ import pyarrow.compute as pc
 from streamapp.control.control_message import Control, MessageKind
 from streamapp.control.message_codec import decode_control_message
 from streamapp.tasks.refusal import Refusal
+from streamapp_runtime.formats.byte_spans import byte_count
 from streamapp_runtime.formats.message_envelope import open_envelopes
 from streamapp_runtime.formats.record_format import RecordFormat
 from streamapp_runtime.lanes.protocol.batch_orders import KnownRejection, ReadRange
-from streamapp_runtime.lanes.protocol.traffic import size_of
 from streamapp_runtime.lanes.records.dead_letters import RejectedRecord
 from streamapp_runtime.lanes.records.event_times import event_times
 from streamapp_runtime.lanes.records.key_check import KeyCheck, key_bytes
@@ -84,7 +84,7 @@ class RecordDecoder:
             DecodedRecords(
                 chunk.request,
                 rows.slice(start, end - start) if len(chunks) > 1 else rows,
-                size_of(chunk.records.column("value")),
+                byte_count(chunk.records.column("value")),
                 rejections.of(number),
                 newest.get(number),
                 tuple(control[number]),
@@ -99,7 +99,7 @@ class RecordDecoder:
         reasons = {place: one.reason for place, one in enumerate(known)}
         bad = rejected_records(chunk.records, self.read.stream, chunk.request.range, reasons)
         bad = tuple(replace(record, cause=one.cause) for record, one in zip(bad, known, strict=True))
-        return DecodedRecords(chunk.request, None, size_of(chunk.records.column("value")), bad)
+        return DecodedRecords(chunk.request, None, byte_count(chunk.records.column("value")), bad)
 
     def _opened(
         self,

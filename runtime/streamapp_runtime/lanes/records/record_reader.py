@@ -80,11 +80,11 @@ def _parts(
         if request.task in failed:
             continue
         partition = Partition(read.topic, request.range.partition)
-        known_offsets = pa.array(list(request.known), pa.int64())
         for batch in system.read(partition, request.range.start, request.range.end):
             end = first_version_end(read, batch) if read.versions != "none" else None
             records = batch.slice(0, end.place) if end else batch
             if request.known:
+                known_offsets = pa.array(list(request.known), pa.int64())
                 is_known_bad = pc.is_in(records.column("offset"), known_offsets)
                 if is_known_bad.true_count:
                     yield decoder.set_aside(RecordChunk(request, records.filter(is_known_bad)))

@@ -15,8 +15,8 @@ from streamapp.placement.locations.store_history import USABLE_SECONDS
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.crash_points import crash_point
+from streamapp_runtime.formats.byte_spans import byte_count
 from streamapp_runtime.lanes.protocol.batch_orders import TaskOrder
-from streamapp_runtime.lanes.protocol.traffic import size_of
 from streamapp_runtime.lanes.task_stores.store_claim import StoreClaim
 from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
 from streamapp_runtime.stores.directories.state_directory import state_directory
@@ -158,7 +158,7 @@ def _restore(
     for records in system.read(source, at, changelog_end):
         store.load(records.column("key"), records.column("value"))
         restored += records.num_rows
-        size += size_of(records.column("key")) + size_of(records.column("value"))
+        size += byte_count(records.column("key")) + byte_count(records.column("value"))
         crash_point("store.loaded")
         at = records.column("offset")[-1].as_py() + 1
         if time.monotonic() > deadline:

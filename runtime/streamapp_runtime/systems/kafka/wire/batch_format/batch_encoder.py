@@ -87,7 +87,8 @@ def encode_each(
 
 def encoded_size(records: pa.RecordBatch) -> int:
     """How many bytes the records take at most as a batch that is not compressed."""
-    return HEAD.size + int(_sizes(records).sum())
+    overhead = HEAD.size + _MOST_OVERHEAD * len(records)
+    return overhead + _span(records.column(0)) + _span(records.column(1))
 
 
 def _parted(records: pa.RecordBatch, most: int) -> Iterator[pa.RecordBatch]:
@@ -110,6 +111,12 @@ def _lengths(column: pa.Array) -> Numbers:
     if column.null_count:
         lengths[column.is_null().to_numpy(zero_copy_only=False)] = 0
     return lengths
+
+
+def _span(column: pa.Array) -> int:
+    """How many bytes all take together, with what lies under nulls."""
+    offsets = np.frombuffer(column.buffers()[1], np.int32, len(column) + 1, 4 * column.offset)
+    return int(offsets[-1]) - int(offsets[0])
 
 
 def _said(column: pa.Array, lengths: Numbers) -> Numbers:
