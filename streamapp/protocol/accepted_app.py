@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from streamapp.jobmodel.model_content import canonical_json
@@ -14,7 +15,7 @@ from streamapp.spec.serialization import as_data
 KIND: Final = "accepted"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: the hash is kept beside the fields
 class AcceptedApp:
     """One generation of an app that passed all checks."""
 
@@ -22,9 +23,9 @@ class AcceptedApp:
     generation: int = 0  # 0 where there is no cluster that counts them
     owner: str = ""  # the uid of the resource
 
-    @property
+    @cached_property
     def hash(self) -> str:
-        """What models and reports name it by."""
+        """What models and reports name it by: with each batch, so it is computed once."""
         return spec_hash(self.app)
 
 

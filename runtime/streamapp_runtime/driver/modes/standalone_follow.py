@@ -1,10 +1,9 @@
 """A run that is its own author: between batches it takes up growths and wanted numbers of processors."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from streamapp.protocol.accepted_app import spec_hash
+from streamapp.protocol.accepted_app import AcceptedApp
 from streamapp.protocol.driver_report import Report
-from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.batches.run_change import change_refused, model_switched
 from streamapp_runtime.driver.modes.model_author import ModelAuthor
 from streamapp_runtime.driver.modes.model_follower import ModelFollower
@@ -20,7 +19,11 @@ class StandaloneFollower(ModelFollower):
     locality: LocalityMemory
     lock: RunLock
     processors: int  # as many as the run began with
-    _hashed: tuple[StreamApp, str] | None = None  # the app that runs, with its hash
+    _accepted: AcceptedApp = field(init=False)  # what runs, as its own author accepted it
+
+    def __post_init__(self) -> None:
+        """Begin with what the loop begins with."""
+        self._accepted = AcceptedApp(self.loop.launch.app)
 
     def begin(self) -> None:
         """Note where everything is, and report that the run waits for its first batch."""
@@ -39,18 +42,14 @@ class StandaloneFollower(ModelFollower):
     def complete(self, report: Report) -> Report:
         """A report with the app's hash and counts, and what the author refused."""
         launch = self.loop.launch
+        if self._accepted.app is not launch.app:
+            self._accepted = AcceptedApp(launch.app)
         return replace(
             report,
-            spec_hash=self._spec_hash(launch.app),
+            spec_hash=self._accepted.hash,
             counts={name: count for name, count in launch.counts.items() if count is not None},
             warnings=self.author.warnings,
         )
-
-    def _spec_hash(self, app: StreamApp) -> str:
-        """The hash of the app, which is not computed again for each report."""
-        if self._hashed is None or self._hashed[0] is not app:
-            self._hashed = app, spec_hash(app)
-        return self._hashed[1]
 
     def _switch(self, processors: int, *, count: bool) -> bool:
         loop, author = self.loop, self.author
