@@ -29,15 +29,6 @@ def byte_spans(array: pa.Array) -> ByteSpans:
     return ByteSpans(bounds - bounds[0], data[bounds[0] : bounds[-1]])
 
 
-def byte_count(array: pa.Array) -> int:
-    """How many bytes a string or binary array has; a null may hide some."""
-    if len(array) == 0:
-        return 0
-    wide = pa.types.is_large_string(array.type) or pa.types.is_large_binary(array.type)
-    bounds = np.frombuffer(array.buffers()[1], np.int64 if wide else np.int32)
-    return int(bounds[array.offset + len(array)]) - int(bounds[array.offset])
-
-
 def binary_of(lengths: np.ndarray, data: np.ndarray) -> pa.BinaryArray:
     """The binary array whose entries are the next so many bytes each."""
     bounds = np.zeros(len(lengths) + 1, np.int64)

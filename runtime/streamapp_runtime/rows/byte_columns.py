@@ -16,6 +16,15 @@ def spans(values: pa.BinaryArray) -> tuple[Bytes, Positions]:
     return content, bounds.astype(np.int64)
 
 
+def byte_count(array: pa.Array) -> int:
+    """How many bytes a string or binary array has; a null may hide some."""
+    if len(array) == 0:
+        return 0
+    wide = pa.types.is_large_string(array.type) or pa.types.is_large_binary(array.type)
+    bounds = np.frombuffer(array.buffers()[1], np.int64 if wide else np.int32)
+    return int(bounds[array.offset + len(array)]) - int(bounds[array.offset])
+
+
 def binary_column(content: Bytes, bounds: Positions) -> pa.BinaryArray:
     """A binary column over bytes that are there, not copied."""
     if not len(bounds) - 1:

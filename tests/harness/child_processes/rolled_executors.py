@@ -20,7 +20,7 @@ from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
 from streamapp_runtime.driver.executors.session_lanes import close_lanes
 from streamapp_runtime.driver.spark.spark_session import close_session, live_executors, open_session
-from streamapp_runtime.formats.byte_spans import byte_count
+from streamapp_runtime.rows.byte_columns import byte_count
 from streamapp_runtime.stores.directories.state_directory import app_directory, quoted
 from tests.harness.runs.app_runs import AppEnv, inputs
 from tests.harness.runs.chained_app import chained, log_has_everything_once, numbered

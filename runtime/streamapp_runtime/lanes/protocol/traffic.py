@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from streamapp_runtime.formats.byte_spans import byte_count
+from streamapp_runtime.rows.byte_columns import byte_count
 
 BYTES_IN, ROWS_OUT, BYTES_OUT = "bytesIn", "rowsOut", "bytesOut"
 RESTORED_BYTES = "restoredBytes"

@@ -18,7 +18,6 @@ import pyarrow.compute as pc
 from streamapp.control.control_message import Control, MessageKind
 from streamapp.control.message_codec import decode_control_message
 from streamapp.tasks.refusal import Refusal
-from streamapp_runtime.formats.byte_spans import byte_count
 from streamapp_runtime.formats.message_envelope import open_envelopes
 from streamapp_runtime.formats.record_format import RecordFormat
 from streamapp_runtime.lanes.protocol.batch_orders import KnownRejection, ReadRange
@@ -27,6 +26,7 @@ from streamapp_runtime.lanes.records.event_times import event_times
 from streamapp_runtime.lanes.records.key_check import KeyCheck, key_bytes
 from streamapp_runtime.lanes.records.version_end import VersionEnd
 from streamapp_runtime.operators.stateless.stream_operations import Read
+from streamapp_runtime.rows.byte_columns import byte_count
 from streamapp_runtime.rows.slice import Slice
 
 

@@ -15,10 +15,10 @@ from streamapp.placement.locations.store_history import USABLE_SECONDS
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.crash_points import crash_point
-from streamapp_runtime.formats.byte_spans import byte_count
 from streamapp_runtime.lanes.protocol.batch_orders import TaskOrder
 from streamapp_runtime.lanes.task_stores.store_claim import StoreClaim
 from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
+from streamapp_runtime.rows.byte_columns import byte_count
 from streamapp_runtime.stores.directories.state_directory import state_directory
 from streamapp_runtime.stores.recorded_store import RecordedStore
 from streamapp_runtime.stores.store import Store, StoreIdentity, StoreKind, StoreMark

@@ -28,6 +28,11 @@ def distinct_writes(
     """Writes of which only the last of each key is left, as columns again."""
     if len(written) == len(keys):
         return keys.cast(pa.binary()), values.cast(pa.binary())
+    return written_columns(written)
+
+
+def written_columns(written: dict[bytes, bytes | None]) -> tuple[pa.BinaryArray, pa.BinaryArray]:
+    """The writes of distinct keys as columns."""
     return pa.array(list(written), pa.binary()), pa.array(list(written.values()), pa.binary())
 
 

@@ -5,13 +5,13 @@ most for each. So a few keys are asked of the store itself, and their values are
 """
 
 from collections.abc import Callable
-from typing import Final, cast
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp_runtime.stores.engines.entries import FoundValues, distinct_writes
+from streamapp_runtime.stores.engines.entries import FoundValues, distinct_writes, written_columns
 from streamapp_runtime.stores.engines.key_index import KeyIndex, KeyPlaces
 
 FEW_KEYS: Final = 64
@@ -72,7 +72,7 @@ class ReadCache:
         """Bring what was written a few keys at a time into the columns."""
         if self._gathered:
             gathered, self._gathered = self._gathered, {}
-            self._put(pa.array(list(gathered), pa.binary()), pa.array(list(gathered.values()), pa.binary()))
+            self._put(*written_columns(gathered))
 
     def _put(self, keys: pa.BinaryArray, values: pa.BinaryArray) -> None:
         """Put the values of distinct keys into the columns."""
@@ -100,7 +100,5 @@ class ReadCache:
 
 def _few_values(keys: list[bytes | None], read: Callable[[list[bytes]], FoundValues]) -> pa.BinaryArray:
     """The value of each key as the store itself has it, null for a null key."""
-    if None not in keys:
-        return pa.array(read(cast("list[bytes]", keys)), pa.binary())
     values = iter(read([key for key in keys if key is not None]))
     return pa.array([None if key is None else next(values) for key in keys], pa.binary())

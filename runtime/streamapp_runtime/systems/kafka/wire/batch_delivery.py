@@ -114,10 +114,8 @@ class BatchDelivery:
     def _send(self, outboxes: Mapping[Partition, PartitionQueue], attempts: RequestRetries) -> list[_Sent]:
         """A few requests to each leader, each with the next batch of its partitions."""
         requests: list[_Sent] = []
-        leaders: dict[BrokerConnection, dict[Partition, PartitionQueue]] = {}
-        for partition, outbox in outboxes.items():
-            leaders.setdefault(self.cluster.leader(partition, attempts), {})[partition] = outbox
-        for connection, boxes in leaders.items():
+        for connection, partitions in self.cluster.by_leader(outboxes, attempts).items():
+            boxes = {partition: outboxes[partition] for partition in partitions}
             known = {partition: box for partition, box in boxes.items() if box.known}
             for turn in range(_AT_ONCE):
                 batches = _next(known if turn else boxes)

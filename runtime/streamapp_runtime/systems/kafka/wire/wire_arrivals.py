@@ -29,7 +29,6 @@ _LEADER_SECONDS = 1.0
 class _PendingFetch:
     """A request that a leader has before it."""
 
-    connection: BrokerConnection
     number: int
     partitions: tuple[Partition, ...]
     late_at: float
@@ -75,7 +74,7 @@ class WireArrivals:
         readable = {number for number, _ in poll.poll(1000 * seconds)}
         has_records = wake is not None and wake.fileno() in readable
         for number in readable & connections.keys():
-            has_records |= self._has_records(self._pending.pop(connections[number]), ends)
+            has_records |= self._has_records(connections[number], ends)
         if any(time.monotonic() > fetch.late_at for fetch in self._pending.values()):
             raise UnavailableError("a leader does not answer")
         return has_records
@@ -83,9 +82,7 @@ class WireArrivals:
     def _ask(self, ends: Mapping[Partition, int], seconds: float) -> None:
         """Have each leader of these partitions say when there is more; one that was asked is not again."""
         attempts = RequestRetries("waiting for records", _LEADER_SECONDS)
-        by_leader: dict[BrokerConnection, list[Partition]] = {}
-        for partition in ends:
-            by_leader.setdefault(self._cluster.leader(partition, attempts), []).append(partition)
+        by_leader = self._cluster.by_leader(ends, attempts)
         for connection in self._pending.keys() - by_leader.keys():
             self._cluster.lost(connection)
             del self._pending[connection]
@@ -95,12 +92,12 @@ class WireArrivals:
                 body = fetch_request.fetch_request(starts, int(1000 * seconds))
                 number = connection.send(*fetch_request.FETCH, body)
                 late_at = time.monotonic() + seconds + _LATE_SECONDS
-                self._pending[connection] = _PendingFetch(connection, number, tuple(partitions), late_at)
+                self._pending[connection] = _PendingFetch(number, tuple(partitions), late_at)
 
-    def _has_records(self, fetch: _PendingFetch, ends: Mapping[Partition, int]) -> bool:
+    def _has_records(self, connection: BrokerConnection, ends: Mapping[Partition, int]) -> bool:
         """Whether a partition goes on, by a leader's answer; one asked earlier may say what is known."""
-        answer = fetch.connection.receive(fetch.number)
-        results = fetch_request.fetch_results(answer, fetch.partitions)
+        fetch = self._pending.pop(connection)
+        results = fetch_request.fetch_results(connection.receive(fetch.number), fetch.partitions)
         if any(result.error for result in results.values()):
             raise UnavailableError("a leader does not answer for what it was asked")
         return any(

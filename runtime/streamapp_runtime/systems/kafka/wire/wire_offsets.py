@@ -78,11 +78,8 @@ class WireOffsets:
         self, partitions: Collection[Partition], question: OffsetQuestion, attempts: RequestRetries
     ) -> list[tuple[BrokerConnection, int, list[Partition]]]:
         """A request to each leader."""
-        by_leader: dict[BrokerConnection, list[Partition]] = {}
-        for partition in partitions:
-            by_leader.setdefault(self._cluster.leader(partition, attempts), []).append(partition)
         requests = []
-        for connection, of_leader in by_leader.items():
+        for connection, of_leader in self._cluster.by_leader(partitions, attempts).items():
             body = list_offsets_request.list_offsets_request(of_leader, question)
             try:
                 number = connection.send(*list_offsets_request.LIST_OFFSETS, body)

@@ -58,12 +58,17 @@ def has_word_of(arrivals: WireArrivals, partition: Partition, end: int) -> bool:
     return arrivals.wait({partition: end}, WAIT_SECONDS, None) and time.monotonic() - begun < WAIT_SECONDS / 2
 
 
-def test_who_waits_for_records_hears_of_them_when_a_killed_broker_is_back(broker: Broker) -> None:
+def waiting_for_a_second_record(broker: Broker) -> tuple[WireArrivals, Partition]:
+    """Who waits, and for what: a partition that has one record."""
     topic, to = created(broker.bootstrap), producer(broker.bootstrap)
     to.produce(topic, b"1")
     assert to.flush(60) == 0
-    partition = Partition(topic, 0)
     arrivals = WireArrivals(BrokerPool(broker.bootstrap, ConnectionSecurity(timeout=60)))
+    return arrivals, Partition(topic, 0)
+
+
+def test_who_waits_for_records_hears_of_them_when_a_killed_broker_is_back(broker: Broker) -> None:
+    arrivals, partition = waiting_for_a_second_record(broker)
     assert not has_word_of(arrivals, partition, 1)
     assert has_word_of(arrivals, partition, 0)
     assert arrivals.wait({partition: 1}, 0.1, None)
@@ -75,11 +80,7 @@ def test_who_waits_for_records_hears_of_them_when_a_killed_broker_is_back(broker
 
 
 def test_who_waits_for_records_gives_up_a_broker_that_is_frozen(broker: Broker) -> None:
-    topic, to = created(broker.bootstrap), producer(broker.bootstrap)
-    to.produce(topic, b"1")
-    assert to.flush(60) == 0
-    partition = Partition(topic, 0)
-    arrivals = WireArrivals(BrokerPool(broker.bootstrap, ConnectionSecurity(timeout=60)))
+    arrivals, partition = waiting_for_a_second_record(broker)
     until(lambda: arrivals.wait({partition: 1}, 0.1, None), limit=60)
     broker.freeze()
     until(lambda: not arrivals.wait({partition: 1}, 0.1, None), limit=60)

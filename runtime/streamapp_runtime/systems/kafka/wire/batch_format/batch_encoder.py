@@ -7,6 +7,7 @@ import google_crc32c
 import numpy as np
 import pyarrow as pa
 
+from streamapp_runtime.rows.byte_columns import byte_count
 from streamapp_runtime.systems.kafka.wire.batch_format import varints
 from streamapp_runtime.systems.kafka.wire.batch_format.batch_headers import CHECKED_FROM, COUNTED_FROM, HEAD
 from streamapp_runtime.systems.kafka.wire.batch_format.compression import CompressionCodec, compress
@@ -88,7 +89,7 @@ def encode_each(
 def encoded_size(records: pa.RecordBatch) -> int:
     """How many bytes the records take at most as a batch that is not compressed."""
     overhead = HEAD.size + _MOST_OVERHEAD * len(records)
-    return overhead + _span(records.column(0)) + _span(records.column(1))
+    return overhead + byte_count(records.column(0)) + byte_count(records.column(1))
 
 
 def _parted(records: pa.RecordBatch, most: int) -> Iterator[pa.RecordBatch]:
@@ -111,12 +112,6 @@ def _lengths(column: pa.Array) -> Numbers:
     if column.null_count:
         lengths[column.is_null().to_numpy(zero_copy_only=False)] = 0
     return lengths
-
-
-def _span(column: pa.Array) -> int:
-    """How many bytes all take together, with what lies under nulls."""
-    offsets = np.frombuffer(column.buffers()[1], np.int32, len(column) + 1, 4 * column.offset)
-    return int(offsets[-1]) - int(offsets[0])
 
 
 def _said(column: pa.Array, lengths: Numbers) -> Numbers:

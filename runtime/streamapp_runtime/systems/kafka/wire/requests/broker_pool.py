@@ -1,6 +1,6 @@
 """The brokers of a cluster: who leads a partition, who keeps a transaction, and a connection to each."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -66,6 +66,15 @@ class BrokerPool:
                 self.forget(partition)
                 self._trouble.note(error)
                 attempts.failed(error)
+
+    def by_leader(
+        self, partitions: Iterable[Partition], attempts: RequestRetries
+    ) -> dict[BrokerConnection, list[Partition]]:
+        """A connection to each of the leaders, with what it leads of these partitions."""
+        of_leaders: dict[BrokerConnection, list[Partition]] = {}
+        for partition in partitions:
+            of_leaders.setdefault(self.leader(partition, attempts), []).append(partition)
+        return of_leaders
 
     def forget(self, partition: Partition) -> None:
         """Look again for who leads it."""
