@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from threading import Lock, Thread
+from functools import partial
 from typing import Final
 
 from py4j.protocol import Py4JError
@@ -44,19 +44,20 @@ class BatchWatch:
     look: Callable[[], None]  # called again and again while a batch is waited for: whether its hosts answer
     _receiver: socket.socket = field(init=False, repr=False)
     _address: str = field(init=False)  # where workers tell of their steps
-    _lock: Lock = field(default_factory=Lock)  # while it is held no batch ends, and none is cancelled
+    _lock: threading.Lock = field(default_factory=threading.Lock)  # no batch ends while a look holds it
     _batches: list["_WatchedBatch"] = field(default_factory=list)
     _steps: dict[str, tuple[float, str]] = field(default_factory=dict)  # by lane: when it was heard, and what
-    _is_started: bool = False
 
     def __post_init__(self) -> None:
-        """Take a port for what workers tell."""
+        """Take a port for what workers tell, and begin to look."""
         family, kind, protocol, _, address = socket.getaddrinfo(self.bind, 0, type=socket.SOCK_DGRAM)[0]
         self._receiver = socket.socket(family, kind, protocol)
         weakref.finalize(self, self._receiver.close)
         self._receiver.bind(address)
         self._receiver.setblocking(False)
         self._address = f"{self.host}:{self._receiver.getsockname()[1]}"
+        look_while_held = partial(_watch, weakref.ref(self))
+        threading.Thread(target=look_while_held, name="batch-watch", daemon=True).start()
 
     @contextmanager
     def over(self, number: int, seconds: float | None) -> Iterator[str]:
@@ -64,10 +65,6 @@ class BatchWatch:
 
         BatchTimeoutError takes the place of what a batch raises that was ended.
         """
-        if not self._is_started:
-            self._is_started = True
-            thread = Thread(target=_watch, args=(weakref.ref(self),), name="batch-watch", daemon=True)
-            thread.start()
         batch = _WatchedBatch(number, seconds)
         self._batches.append(batch)
         try:

@@ -244,23 +244,12 @@ class Loop:
     @property
     def behind(self) -> bool:
         """Whether there is anything to read, to fix or to say, or a store to bring back."""
-        if not self.supervisor.bound or self._busy_lanes or self._needs_batch or self.timers.pending:
-            return True
-        try:
-            # What was just written is looked for first, and what can be read then counts.
-            return not self.backlog.settled() or bool(self.backlog.pending(self.backlog.positions()))
-        except (UnavailableError, UnknownStreamError):
-            return True  # the next step hears of it again, and says so
+        return self._has_work(lambda: bool(self.backlog.pending(self.backlog.positions())))
 
     @property
     def idle(self) -> bool:
-        """Whether the last look found nothing to do: the same as not to be behind, without another look."""
-        if not self._has_read_all or not self.supervisor.bound or self._busy_lanes or self._needs_batch:
-            return False
-        try:
-            return not self.timers.pending and self.backlog.settled()
-        except (UnavailableError, UnknownStreamError):
-            return False
+        """The opposite, by what the last step looked at."""
+        return self._has_read_all and not self._has_work(lambda: False)
 
     def await_input(self, rest: Callable[[float], object], wake: WakeUp | None) -> None:
         """Let time pass after a look that found nothing to do, until `wake` is set or records come.
@@ -296,6 +285,16 @@ class Loop:
         """Whether all that the app reads has ended, and all that follows from it was done."""
         is_idle = self.supervisor.bound and not self._busy_lanes
         return is_idle and self.timers.all_ended(self.launch.partitions)
+
+    def _has_work(self, has_input: Callable[[], bool]) -> bool:
+        """Whether there is anything to do, input included."""
+        if not self.supervisor.bound or self._busy_lanes or self._needs_batch or self.timers.pending:
+            return True
+        try:
+            # What was just written is looked for first, and what can be read then counts.
+            return not self.backlog.settled() or has_input()
+        except (UnavailableError, UnknownStreamError):
+            return True  # the next step hears of it again, and says so
 
     @property
     def _hosting(self) -> LaneHosting:

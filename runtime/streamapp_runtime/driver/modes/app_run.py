@@ -191,12 +191,9 @@ def _serve(
             if rest_seconds := loop.rest_seconds:
                 rest(rest_seconds)
             continue
-        if limits.until_end:
-            if not loop.behind:
-                if not follower.follow(now=True):
-                    return
-                idle()
-        elif loop.idle:
+        if not loop.behind if limits.until_end else loop.idle:
+            if limits.until_end and not follower.follow(now=True):
+                return
             idle()
         loop.await_input(rest, wake)
 

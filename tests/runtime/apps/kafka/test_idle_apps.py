@@ -15,6 +15,7 @@ from streamapp_runtime.driver.wake_up import WakeUp
 from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.systems.connection import KafkaConnection
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
+from tests.harness.machine.processes import until
 from tests.harness.runs.app_runs import AppEnv, app, inputs, write_all
 from tests.harness.runs.drained_loop import drain
 from tests.harness.runs.run_systems import WAYS
@@ -45,9 +46,8 @@ def idle_loop(env: AppEnv) -> Loop:
     loop = Loop(env.session, CurrentRun.of(launch))
     loop.start()
     drain(loop)
-    while loop.step() is not None or not loop.idle:
-        time.sleep(LATENCY_SECONDS)
-    time.sleep(2 * LATENCY_SECONDS)
+    until(lambda: loop.step() is None and loop.idle, limit=60)
+    until(lambda: not loop.rest_seconds, limit=60)
     return loop
 
 
