@@ -65,9 +65,8 @@ _ROWS: Final = {
     TaskStatus.REFUSED: StatusRule(
         Reaction.END_FOR_GOOD, sentence="the streams' system does not take what is to be written"
     ),
-    TaskStatus.GONE: StatusRule(
-        Reaction.END_FOR_GOOD, sentence="records that were not yet read no longer exist"
-    ),
+    # The next look says what is lost, and whether the app may go on without it.
+    TaskStatus.GONE: StatusRule(Reaction.RECOVER, TrialVerdict.UNPROVED),
     TaskStatus.MISSING: StatusRule(Reaction.END_FOR_GOOD, sentence="a stream of the app no longer exists"),
     TaskStatus.UNREADABLE: StatusRule(
         Reaction.END_FOR_GOOD, sentence="what the app left with its streams cannot be read"

@@ -1,10 +1,16 @@
 """Records that went before an app had read them: it ends and says so, or goes on, as it is told."""
 
+from collections.abc import Callable
+
 import pytest
 
+from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.failures import FinalFailureError
 from tests.harness.runs.app_runs import AppEnv, Row, app, inputs
+from tests.harness.runs.drained_loop import drain
 
 VIEWS = Partition("views", 0)
 STREAMS = [{"name": "views", "key": "user", "columns": "user STRING"}, {"name": "seen", "key": "user"}]
@@ -37,3 +43,40 @@ def test_an_app_that_goes_on_does_so_from_the_oldest_record_there_is(env: AppEnv
     env.run(app(COPY, streams=STREAMS, onDataLoss="earliest"))
     env.run(app(COPY, streams=STREAMS, onDataLoss="earliest"))
     assert env.rows("seen") == users("ann", "cid")
+
+
+def with_records_lost_after_a_look(env: AppEnv, edited: StreamApp, trouble: Callable[[str], None]) -> None:
+    """Run an app again whose second view goes once its lane has the order to read it."""
+    env.write("views", inputs(users("ann"), "user"), partitions=1)
+    env.run(edited)
+    env.write("views", inputs(users("bob", "cid"), "user"), partitions=1)
+    _, ready = env.launched(edited)
+    is_lost = False
+
+    def lose_records(step: str, _: float | None) -> None:
+        nonlocal is_lost
+        if step.startswith("runs batch") and not loop.supervisor.restoring and not is_lost:
+            env.system.delete_before({VIEWS: env.system.spans([VIEWS])[VIEWS].end - 1})
+            is_lost = True
+
+    loop = Loop(env.session, CurrentRun.of(ready), pause=lambda _: None, doing=lose_records, trouble=trouble)
+    loop.start()
+    drain(loop)
+    loop.release()
+
+
+def test_records_that_go_after_the_look_are_given_up_at_the_next_one(env: AppEnv) -> None:
+    troubles: list[str] = []
+    with_records_lost_after_a_look(env, app(COPY, streams=STREAMS, onDataLoss="earliest"), troubles.append)
+    assert env.rows("seen") == users("ann", "cid")
+    refused, given_up = troubles
+    assert refused.startswith("gone: views#0 starts at 2")
+    assert given_up == (
+        "views#0: records from 1 to 2 went unread; continuing from the oldest record there is"
+    )
+
+
+def test_records_that_go_after_the_look_end_an_app_that_may_lose_nothing(env: AppEnv) -> None:
+    with pytest.raises(FinalFailureError, match=r"views#0: records from 1 to 2 went unread"):
+        with_records_lost_after_a_look(env, app(COPY, streams=STREAMS), lambda _: None)
+    assert env.rows("seen") == users("ann")

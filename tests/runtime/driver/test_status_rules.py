@@ -22,7 +22,6 @@ GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "engine.md"
 FINAL = {
     TaskStatus.BAD,
     TaskStatus.EXCESS,
-    TaskStatus.GONE,
     TaskStatus.MISSING,
     TaskStatus.REFUSED,
     TaskStatus.UNREADABLE,
@@ -32,6 +31,7 @@ BEFALL = {
     TaskStatus.DENIED,
     TaskStatus.FENCED,
     TaskStatus.FULL,
+    TaskStatus.GONE,
     TaskStatus.MISPLACED,
     TaskStatus.RESTORING,
     TaskStatus.STORE,

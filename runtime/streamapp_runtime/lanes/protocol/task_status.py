@@ -37,7 +37,7 @@ class TaskStatus(StrEnum):
     REFUSED = "refused"
     """The streams' system does not take a record that is to be written."""
     GONE = "gone"
-    """Records that were not yet read are gone from their stream."""
+    """Records of the order are gone from their stream, which the driver had seen there."""
     MISSING = "missing"
     """A stream of the app is gone."""
     UNREADABLE = "unreadable"
