@@ -6,6 +6,7 @@ Written as JSON to the app's checkpoint stream, under the task's name.
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from streamapp.control.control_sender import LastSent
@@ -13,6 +14,8 @@ from streamapp.durable_forms import VersionRefusal
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.runtime_durable_forms import CHECKPOINT
 
+_KEPT = 1_024
+"""So many decoded checkpoints are kept."""
 RESTORE_HINT = "restore the checkpoint stream; only raise resetNonce if the state may be given up"
 
 
@@ -69,8 +72,9 @@ class Checkpoint:
         return json.dumps(document).encode()
 
     @classmethod
+    @lru_cache(_KEPT)
     def decode(cls, text: bytes) -> "Checkpoint":
-        """The checkpoint in bytes that `encode` made."""
+        """The checkpoint in bytes that `encode` made. Each part of a batch asks for that of a task again."""
         try:
             document = json.loads(text)
             version = CHECKPOINT.read_version(document["format"])

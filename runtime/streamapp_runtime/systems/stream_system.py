@@ -7,7 +7,7 @@ are one transaction.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 import pyarrow as pa
 
@@ -117,6 +117,10 @@ class OutOfRangeError(Exception):
     """Records that were asked for are no longer there: retention or truncation took them."""
 
 
+SIGHT_SECONDS: Final = 0.25
+"""How long it is waited for at most that readers see what was committed."""
+
+
 class Transaction(Protocol):
     """Appends that become visible together, or not at all."""
 
@@ -138,8 +142,12 @@ class Transaction(Protocol):
         Only where nobody else writes to the partition meanwhile, as with a task's changelog.
         """
 
-    def commit(self) -> Mapping[Partition, int]:
-        """Make everything visible; gives each partition's new end. FencedError when it may not."""
+    def commit(self, seen_in: Collection[str] | None = None, /) -> Mapping[Partition, int]:
+        """Make everything visible; gives each partition's new end. FencedError when it may not.
+
+        Readers of the streams `seen_in` see it as a rule when this returns, those of all streams where it is
+        None; for others a system may take a moment.
+        """
 
     def abort(self) -> None:
         """Drop everything."""

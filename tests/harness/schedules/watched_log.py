@@ -68,10 +68,10 @@ class WatchedTransaction:
         self._entries.append((key, value))
         self.transaction.put(stream, key, value)
 
-    def commit(self) -> Mapping[Partition, int]:
+    def commit(self, seen_in: Collection[str] | None = None, /) -> Mapping[Partition, int]:
         """Make everything visible, unless a fault comes first."""
         self.stop(self.before)
-        ends = self.transaction.commit()
+        ends = self.transaction.commit(seen_in)
         for key, value in self._entries:
             self.history.note_entry(key, value)
         if self.after is not None:

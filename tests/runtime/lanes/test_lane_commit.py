@@ -47,7 +47,7 @@ def commit(
     orders = Orders(1, 1, 0, (lane,))
     outbox = RecordCollector({}, {}, 0)
     specs = {"users": SHELF}
-    ledger = LaneCommit(orders, lane, attempt, outbox, changes, failed, specs, "run", OWNER)
+    ledger = LaneCommit(orders, lane, attempt, outbox, changes, failed, specs, "run", OWNER, frozenset())
     return ledger.commit(system)
 
 

@@ -2,7 +2,9 @@
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
@@ -20,8 +22,16 @@ from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.lanes.delivery_guarantee import DeliveryGuarantee
 from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup
 from streamapp_runtime.lanes.protocol.batch_orders import SidePartition
-from streamapp_runtime.systems.stream_system import OffsetSpan, StreamSystem
+from streamapp_runtime.systems.stream_system import (
+    SIGHT_SECONDS,
+    OffsetSpan,
+    StreamSystem,
+    UnavailableError,
+    UnknownStreamError,
+)
 
+SIGHT_PAUSE_SECONDS: Final = 0.005
+"""How long until it is asked again whether readers see what was committed."""
 PartitionNames = tuple[tuple[str, int], ...]
 """Partitions, by stream and index."""
 
@@ -152,6 +162,19 @@ class Backlog:
         inner = set(self.launch.read_order.priority)
         every = {p for parts in self.launch.partitions.values() for p in parts if p.stream in inner}
         return not self.system.open_transactions(self._of_topics(every).values())
+
+    def await_sight(self) -> None:
+        """Return when readers see all that lanes have committed: for who reads it once the app has ended.
+
+        Not for long: a transaction of somebody else may be open.
+        """
+        counts = self.launch.setup.partitions
+        partitions = [Partition(stream, index) for stream in counts for index in range(counts[stream])]
+        written = set(self._of_topics(partitions).values())
+        until = time.monotonic() + SIGHT_SECONDS
+        with suppress(UnavailableError, UnknownStreamError):
+            while self.system.open_transactions(written) and time.monotonic() < until:
+                time.sleep(SIGHT_PAUSE_SECONDS)
 
     def waiting(self, positions: ReadPositions) -> frozenset[str]:
         """The tasks whose tables are not yet what they have to be."""

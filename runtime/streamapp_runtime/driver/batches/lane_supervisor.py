@@ -55,6 +55,7 @@ class LaneSupervisor:
     _start_at: dict[str, float] = field(default_factory=dict)  # by processor, as time.monotonic says
     _checked: float = 0.0
     _exchange: BatchExchange | None = None  # what batches run; None while lanes are not bound
+    _lane_by_lane: LaneByLaneExchange | None = None  # the same, where it gives lanes their orders one by one
 
     def __post_init__(self) -> None:
         launch = self.run.launch
@@ -85,8 +86,7 @@ class LaneSupervisor:
     @property
     def independent_exchange(self) -> LaneByLaneExchange | None:
         """What gives lanes their orders one by one; None where all of them run a batch together."""
-        exchange = self._exchange if self.independent else None
-        return exchange if isinstance(exchange, LaneByLaneExchange) else None
+        return self._lane_by_lane
 
     @property
     def next_action(self) -> NextAction:
@@ -137,6 +137,9 @@ class LaneSupervisor:
         self._note_locations(self.lanes)
         self._advance(BindingEvent.BOUND)
         self._exchange = exchange
+        self._lane_by_lane = (
+            exchange if self.independent and isinstance(exchange, LaneByLaneExchange) else None
+        )
         self._advance(self._stores_event())
 
     def note(self, reports: Iterable[TaskReport]) -> None:
@@ -292,4 +295,4 @@ class LaneSupervisor:
         self.state = next_state(self.state, event)
         if not self.open and self._exchange is not None:
             self._exchange.close()
-            self._exchange = None
+            self._exchange = self._lane_by_lane = None

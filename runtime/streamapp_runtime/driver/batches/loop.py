@@ -235,6 +235,7 @@ class Loop:
                 self.stores.note_closed(self.launch.setup.store_specs)
         if self.supervisor.open:
             self.supervisor.exchange.close()
+        self.backlog.await_sight()
 
     def close_turn(self) -> None:
         """Note that a batch app came to its end, so that its next start is another turn."""

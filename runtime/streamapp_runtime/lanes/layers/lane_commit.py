@@ -45,6 +45,7 @@ class LaneCommit:
     store_specs: Mapping[str, StoreSpec]
     run_id: str
     checkpoint_stream: str
+    read_streams: frozenset[str]  # that the app reads: what is written there is to be seen at once
     contained: Mapping[str, Mapping[Partition, int]] = field(default_factory=dict)  # side inputs, by task
     time: LaneEventTime | None = None
     delivery: DeliveryGuarantee = DeliveryGuarantee.AS_ONE
@@ -80,7 +81,7 @@ class LaneCommit:
                 transaction.put(self.checkpoint_stream, task.name.encode(), checkpoints[index])
         if checkpoints:
             crash_point(f"commit.before.{self.lane.processor}")
-            transaction.commit()
+            transaction.commit(self.read_streams)
             crash_point(f"commit.after.{self.lane.processor}")
         else:
             transaction.abort()

@@ -193,6 +193,7 @@ class LayerBatch:
             setup.store_specs,
             setup.run_id,
             setup.checkpoints,
+            frozenset(self.context.topics.values()),
             {self.lane.tasks[index].name: positions for index, positions in contained.items()},
             self.time,
             setup.delivery,

@@ -88,7 +88,7 @@ class EmbeddedTransaction:
             end = partition_extent.load_extent(txn, self._stream(partition).id, partition.index).end
         return end + (appended.records if appended else 0)
 
-    def commit(self) -> Mapping[Partition, int]:
+    def commit(self, _: Collection[str] | None = None, /) -> Mapping[Partition, int]:
         """Make everything visible; gives the new ends of the partitions written to."""
         self._check_open()
         self._open = False

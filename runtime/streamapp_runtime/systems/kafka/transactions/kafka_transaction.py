@@ -1,7 +1,7 @@
 """A lane's transaction: produced while it is filled, made visible or voided at its end."""
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -16,9 +16,10 @@ from streamapp_runtime.systems.kafka.transactions.outgoing_records import (
     with_timestamps,
 )
 from streamapp_runtime.systems.kafka.transactions.transactional_writer import TransactionalWriter
+from streamapp_runtime.systems.stream_system import SIGHT_SECONDS
 
-SIGHT_SECONDS = 0.25
 SIGHTED = 4
+"""So many partitions are looked at for all that were written to."""
 
 
 @dataclass(slots=True)
@@ -69,7 +70,7 @@ class KafkaTransaction:
         with self._whole():
             return self.writer.producing.flush()[partition]
 
-    def commit(self) -> Mapping[Partition, int]:
+    def commit(self, seen_in: Collection[str] | None = None, /) -> Mapping[Partition, int]:
         """Make everything visible; gives the end of what was written to each partition."""
         self._check_open()
         for partition in list(self._waiting):
@@ -82,7 +83,7 @@ class KafkaTransaction:
             ends = self.writer.producing.commit() if self._written else {}
         self.writer.checkpoints.update(self._put)
         self.writer.busy = False
-        self._await_sight(ends)
+        self._await_sight([one for one in ends if seen_in is None or one.stream in seen_in], ends)
         return ends
 
     def abort(self) -> None:
@@ -115,13 +116,13 @@ class KafkaTransaction:
             self.writer.spent = True
             raise
 
-    def _await_sight(self, ends: Mapping[Partition, int]) -> None:
+    def _await_sight(self, partitions: Sequence[Partition], ends: Mapping[Partition, int]) -> None:
         """Wait until readers see what was committed: brokers write its markers after they have answered.
 
         Not for long, and not for every partition: another's open transaction may stand before ours.
         """
         until = time.monotonic() + SIGHT_SECONDS
-        unseen = list(ends)[:SIGHTED]
+        unseen = partitions[:SIGHTED]
         while unseen and time.monotonic() < until:
             seen_ends = self.ends(unseen)
             unseen = [partition for partition in unseen if seen_ends[partition] <= ends[partition]]

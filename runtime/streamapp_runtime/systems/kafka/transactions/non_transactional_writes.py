@@ -1,6 +1,6 @@
 """Writing without a transaction: the records first, and then what says that they are there."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -62,7 +62,7 @@ class NonTransactionalWrites:
         self._ends |= self.outright.delivered()
         return self._ends[partition]
 
-    def commit(self) -> Mapping[Partition, int]:
+    def commit(self, _: Collection[str] | None = None, /) -> Mapping[Partition, int]:
         """Return when everything is there; gives the end of what was written to each partition."""
         self._check_open()
         self._open = False
