@@ -58,17 +58,6 @@ def _without_spark(operators: Iterable[dict[str, Any]]) -> Iterator[dict[str, An
         yield {"name": "agreed", "map": {"from": "met", "python": python, "columns": columns}}
 
 
-def _without_homes(operators: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The same operators, without the table that all lanes share: the country agrees with itself."""
-    for operator in operators:
-        if operator["name"] == "met":
-            met = {"from": "by-user", "where": "country IS NOT NULL"}
-            yield {"name": "known", "filter": met}
-            yield {"name": "met", "map": {"from": "known", "select": "user, n, country, country AS home"}}
-        else:
-            yield operator
-
-
 class LaneWay(StrEnum):
     """How the lanes of the app get their batches."""
 
@@ -214,8 +203,6 @@ class Siege:
             app["spec"]["operators"] = list(_without_spark(app["spec"]["operators"]))
         if self.lanes is LaneWay.INDEPENDENT:
             app["spec"]["batch"] = {"independentLanes": True}
-            app["spec"]["tables"] = [one for one in app["spec"]["tables"] if not one.get("broadcast")]
-            app["spec"]["operators"] = list(_without_homes(app["spec"]["operators"]))
         there = self.folder / APP.name
         there.write_text(yaml.safe_dump(app), "utf-8")
         return there

@@ -34,7 +34,7 @@ TASK = TaskOrder(
     '{"b": 2}',
     (RejectionCount(RejectionCause.CODE, "events", 0, 2, 4, 1),),
 )
-SHARED = (BroadcastOrder("rates", True, "1-1", "1-2"),)
+SHARED = (BroadcastOrder("rates", True, "1-1", "1-2", ("1-0",)),)
 QUERIES = (
     StateQuery(3, "users", ("Partition 0",), (b"u\xff", b""), timed=True),
     StateQuery(4, "users", ("Partition 0",), start=b"a", end=b"b", limit=9, snapshot=2, begins=True),

@@ -22,7 +22,7 @@ def lane_orders(
 ) -> tuple[LaneOrder, ...]:
     """The orders of each lane in a batch of this name; no `executor_ids` where there is one process."""
     checkpoints, side_partitions = backlog.ledger.checkpoints, backlog.side_partitions()
-    broadcast_orders = backlog.side_inputs.broadcast_orders(batch, ranges)
+    broadcast_orders = backlog.side_inputs.broadcast_orders(lanes, batch, ranges)
     unreported = backlog.side_inputs.unreported
     read_ranges = {task: list(spans.values()) for task, spans in unreported.items()}
     for one in sorted(ranges, key=lambda r: (r.partition, r.start)):

@@ -335,9 +335,7 @@ class Loop:
     def _new_supervisor(self, bound: dict[str, str], state: BindingState) -> LaneSupervisor:
         """Begin with all processors of the model; `bound` are the executors of the one before."""
         launch = self.launch
-        # Versions of broadcast tables are common to lanes, and change between two batches of all of them.
-        is_wanted = self.run.settings.independent_lanes
-        independent = is_wanted and len(launch.lanes) > 1 and not launch.broadcasts
+        independent = self.run.settings.independent_lanes and len(launch.lanes) > 1
         executors = self._hosting.hosts(
             HostedModel(
                 *(launch.program, launch.setup, self.pause, bound, launch.locations, self.locations),
@@ -379,6 +377,7 @@ class Loop:
     def _step(self, exchange: BatchExchange) -> BatchResult | None:
         """Run a batch with what may be read now; None where none is needed."""
         self._look_for_successor()
+        self.backlog.side_inputs.follow(self.supervisor.lanes)
         positions, busy_tasks = self.backlog.positions(), self._busy_tasks
         pending = self.backlog.pending(positions, busy_tasks)
         self._has_read_all = not pending
@@ -450,7 +449,7 @@ class Loop:
             of_busy_tasks = [one for one in readable if one.task in busy_tasks]
             of_able_tasks = within_back_pressure(of_able_tasks, of_busy_tasks, most, read_order)
             readable = of_able_tasks
-        turn = self.backlog.side_inputs.turn(of_able_tasks, waiting_tasks)
+        turn = self.backlog.side_inputs.turn(of_able_tasks, waiting_tasks, busy_tasks)
         ranges = allocate(turn.ranges, most, read_order, waiting_tasks | turn.waiting)
         if ranges:
             self.pacing.input_left = sum(one.lag for one in ranges) < sum(one.lag for one in readable)
@@ -616,6 +615,7 @@ class Loop:
         if is_of_lane and not release and self.supervisor.can_dismiss(finished.lanes):
             self.trouble(reason)
             self.supervisor.dismiss(finished.lanes)
+            self.backlog.side_inputs.follow(self.supervisor.lanes)
             return
         # A lane that found itself in another's place did nothing, and all others have said what they did.
         fence = bool(self._busy_lanes) or any(reaction is not Reaction.BIND_AGAIN for reaction, _ in failed)

@@ -81,6 +81,11 @@ class SideInputProgress:
         self.broadcast_tables.forget(lanes, self.contained)
         self.contained, self.side_partitions_of, self.paused, self.unreported = {}, {}, {}, {}
 
+    def follow(self, lanes: Lanes) -> None:
+        """Take lanes that have come or gone while others go on."""
+        if self.broadcast_tables.follow(lanes, self.contained):
+            self._note_hosts()
+
     @property
     def left(self) -> int:
         """How many records main inputs still wait for, about: as many offsets have to be passed."""
@@ -100,19 +105,24 @@ class SideInputProgress:
 
     def pressing(self, busy: Collection[str] = ()) -> bool:
         """Whether a batch is needed even if there is nothing to read; not for tasks that are at one."""
-        return bool(self.unreported.keys() - busy) or self.broadcast_tables.pressing(self._filled)
+        return bool(self.unreported.keys() - busy) or self.broadcast_tables.pressing(self._filled, busy)
 
     def broadcast_orders(
-        self, version: str, ranges: Iterable[PendingRange]
+        self, lanes: Collection[str], version: str, ranges: Iterable[PendingRange]
     ) -> Mapping[str, tuple[BroadcastOrder, ...]]:
-        """What each lane has to do with broadcast tables in a batch that reads these ranges."""
-        return self.broadcast_tables.orders(version, self._filled, ranges)
+        """What each of these lanes has to do with broadcast tables in a batch that reads these ranges."""
+        return self.broadcast_tables.orders(lanes, version, self._filled, ranges)
 
-    def turn(self, readable: Sequence[PendingRange], waiting: frozenset[str]) -> FillTurn:
-        """What may be read of all that could be, where filling and joining take turns."""
+    def turn(
+        self, readable: Sequence[PendingRange], waiting: frozenset[str], busy: Collection[str] = ()
+    ) -> FillTurn:
+        """What may be read of all that could be, where filling and joining take turns.
+
+        `busy` tasks are at a batch: whether they fill tables in the one behind it is decided then.
+        """
         side = self.launch.read_order.side
         turn = fill_turn(readable, self.broadcast_tables.stores(), side, waiting, self.filled_last)
-        self.filled_last = turn.filling
+        self.filled_last = turn.filling | self.filled_last.intersection(busy)
         return turn
 
     def note(self, reports: Sequence[TaskReport]) -> None:
@@ -125,10 +135,19 @@ class SideInputProgress:
                 self._note_unreported(report.task, positions)
                 self.contained.setdefault(report.task, {}).update(positions)
                 self.paused[report.task] = frozenset(report.paused_inputs)
-        before = self.broadcast_tables.settled
+        before = self.broadcast_tables.hosts()
         self.broadcast_tables.note(reports, self.contained)
-        if self.broadcast_tables.settled != before:
-            self.side_partitions_of = {}  # now some tasks fill broadcast tables too
+        if self.broadcast_tables.hosts() != before:
+            self._note_hosts()
+
+    def _note_hosts(self) -> None:
+        """Other tasks than before fill broadcast tables: what they contain is said by those that do."""
+        self.side_partitions_of = {}
+        of_broadcasts = {p for table in self.launch.broadcasts for p in table.partitions}
+        hosts = self.broadcast_tables.hosts()
+        for task, positions in self.contained.items():
+            for partition in (of_broadcasts & positions.keys()).difference(hosts.get(task, ())):
+                del positions[partition]
 
     def _note_unreported(self, task: str, positions: Mapping[Partition, int]) -> None:
         """Note what a store contains beyond the checkpoint: the bad records of it were never set aside."""

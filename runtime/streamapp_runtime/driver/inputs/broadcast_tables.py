@@ -3,6 +3,9 @@
 A location, which is where the state folder is the same, has one store of such a table and one lane that fills
 it. What rows see are versions of it: copies that never change. A table in memory is filled by each lane.
 Where rows come as versions of their own, one of those is copied when it is whole.
+
+Lanes need not run their batches together. An order names the version that its rows see, and a version is kept
+until every lane of the location has had an order that names another one.
 """
 
 import time
@@ -64,7 +67,10 @@ class BroadcastTables:
     _locations: dict[str, str] = field(default_factory=dict)  # processor -> location, as it says itself
     _writers: dict[str, str] = field(default_factory=dict)  # location -> processor
     _versions: dict[tuple[str, str], TableVersion] = field(default_factory=dict)  # by table and location
-    _ordered: float = 0.0  # when a version was last asked for
+    _seen_by: dict[tuple[str, str], str] = field(
+        default_factory=dict
+    )  # by table and processor: the version that its last order named
+    _ordered: dict[str, float] = field(default_factory=dict)  # by processor: when it had its last order
 
     def forget(self, lanes: Lanes, contained: ContainedPositions) -> None:
         """Other workers: where they are and what is there has to be reported again."""
@@ -72,8 +78,21 @@ class BroadcastTables:
             for table in self.tables:
                 if table.in_memory:  # each batch has seen what was there then
                     self._note_seen(table.name, self._contained(name, table, FillProgress({}, contained)))
-        self.lanes = {name: tasks for name, tasks in lanes.items() if tasks} if self.tables else {}
+        self._take_lanes(lanes)
         self._locations, self._versions = {}, {}
+
+    def follow(self, lanes: Lanes, contained: ContainedPositions) -> bool:
+        """Take lanes that have come or gone while others go on; whether there were any."""
+        before = self.lanes
+        self._take_lanes(lanes)
+        gone = {name for name in before if self.lanes.get(name) != before[name]}
+        for name in gone:
+            for table in self.tables:
+                if table.in_memory:
+                    self._note_seen(table.name, _of_table(table, contained.get(before[name][0], {})))
+            self._locations.pop(name, None)
+        self._choose_writers()
+        return self.lanes != before
 
     def note(self, reports: Collection[TaskReport], contained: ContainedPositions) -> None:
         """Take what lanes report of where they are, and of versions that they made."""
@@ -82,33 +101,25 @@ class BroadcastTables:
             name = owners.get(report.task, "")
             if name and report.location:
                 self._locations[name] = report.location
-        if self.lanes and self._locations.keys() == self.lanes.keys():
-            self._writers = broadcast_writers(self._locations, self._writers)
+        self._choose_writers()
         for report in reports:
             for table, version in report.published.items():
-                self._note_version(
-                    report.task, self._locations[owners[report.task]], table, version, contained
-                )
-
-    @property
-    def settled(self) -> bool:
-        """Whether all lanes have said where they are."""
-        return self._locations.keys() == self.lanes.keys()
+                self._note_version(owners[report.task], report.task, table, version, contained)
 
     def hosts(self) -> dict[str, list[Partition]]:
         """What is read for broadcast tables, by the task in whose name a lane reads it."""
         hosted: dict[str, list[Partition]] = {}
-        for name, tasks in self.lanes.items() if self.settled else ():
+        for name in self._locations:
             for table in self.tables:
                 if self._fills(name, table):
-                    hosted.setdefault(tasks[0], []).extend(table.partitions)
+                    hosted.setdefault(self.lanes[name][0], []).extend(table.partitions)
         return hosted
 
     def stores(self) -> dict[str, TurnTakingStore]:
         """The stores that are filled while no rows see them, by the task in whose name they are filled."""
         turning = [table for table in self.tables if table.takes_turns]
         parts = frozenset(p for table in turning for p in table.partitions)
-        hosts = {name: tasks[0] for name, tasks in self.lanes.items()} if parts and self.settled else {}
+        hosts = {name: self.lanes[name][0] for name in self._locations} if parts else {}
         return {
             host: TurnTakingStore(parts, self._around(name))
             for name, host in hosts.items()
@@ -121,46 +132,80 @@ class BroadcastTables:
             if any(self._lacks(name, table, filled) for table in self.tables):
                 yield from tasks
 
-    def pressing(self, filled: FillProgress) -> bool:
-        """Whether a batch is needed even if there is nothing to read."""
-        if not self.settled:
+    def pressing(self, filled: FillProgress, busy: Collection[str] = ()) -> bool:
+        """Whether a batch is needed even if there is nothing to read; not for lanes of `busy` tasks."""
+        idle = [name for name, tasks in self.lanes.items() if tasks[0] not in busy]
+        if any(name not in self._locations for name in idle):
             return True
-        contained = filled.contained
-        unknown = any(p not in contained.get(task, {}) for task, parts in self.hosts().items() for p in parts)
-        return unknown or any(self._due(n, t, filled) for n in self.lanes for t in self.tables)
+        hosts, contained = self.hosts(), filled.contained
+        for task in (self.lanes[name][0] for name in idle):
+            if any(p not in contained.get(task, {}) for p in hosts.get(task, ())):
+                return True
+        return any(self._due(name, table, filled) for name in idle for table in self.tables)
 
     def orders(
-        self, version: str, filled: FillProgress, ranges: Iterable[PendingRange] = ()
+        self, lanes: Collection[str], version: str, filled: FillProgress, ranges: Iterable[PendingRange] = ()
     ) -> dict[str, tuple[BroadcastOrder, ...]]:
-        """What each lane has to do in a batch that reads these ranges; `version` names what is made in it."""
-        if not self.settled:
-            return {}
-        self._ordered = self.clock()
+        """What each of these lanes has to do in a batch that reads these ranges.
+
+        `version` names what is made in it. Nothing is said to a lane before it is known who fills its tables.
+        """
         soon = filled
         for demand in ranges:
             soon = soon.after(demand.task, {demand.partition: demand.end})
-        return {
+        orders = {
             name: tuple(
                 BroadcastOrder(
                     table.name,
                     self._fills(name, table),
                     self._version(name, table),
                     version if self._makes(name, table, soon if table.takes_turns else filled) else "",
+                    self._kept(name, table) if self._fills(name, table) else (),
                 )
                 for table in self.tables
             )
-            for name in self.lanes
+            for name in lanes
+            if self.tables and all(self._filler(name, table) for table in self.tables)
         }
+        for name, each in orders.items():
+            self._ordered[name] = self.clock()
+            self._seen_by |= {(order.table, name): order.version for order in each}
+        return orders
+
+    def _take_lanes(self, lanes: Lanes) -> None:
+        self.lanes = {name: tasks for name, tasks in lanes.items() if tasks} if self.tables else {}
+        self._seen_by = {key: version for key, version in self._seen_by.items() if key[1] in self.lanes}
+
+    def _choose_writers(self) -> None:
+        """Have a lane fill tables at each location, once all lanes have said where they are.
+
+        The one before, which has the store open, may be among those that have not.
+        """
+        if self._locations.keys() == self.lanes.keys():
+            self._writers = broadcast_writers(self._locations, self._writers)
+
+    def _kept(self, name: str, table: BroadcastTable) -> tuple[str, ...]:
+        """The versions besides the newest one that lanes may be reading where one is."""
+        location = self._locations[name]
+        names = {self._seen_by.get((table.name, lane), "") for lane in self._lanes_at(location)}
+        return tuple(sorted(names - {"", self._version(name, table)}))
+
+    def _lanes_at(self, location: str) -> list[str]:
+        return [name for name, place in self._locations.items() if place == location]
 
     def _around(self, name: str) -> frozenset[str]:
         """The tasks of all lanes that are where one is."""
-        location = self._locations[name]
-        return frozenset(
-            t for lane, tasks in self.lanes.items() if self._locations[lane] == location for t in tasks
-        )
+        return frozenset(t for lane in self._lanes_at(self._locations[name]) for t in self.lanes[lane])
 
     def _fills(self, name: str, table: BroadcastTable) -> bool:
         return table.in_memory or self._writers.get(self._locations[name]) == name
+
+    def _filler(self, name: str, table: BroadcastTable) -> str | None:
+        """The lane that fills a table for a lane; None where it is not known which."""
+        if name not in self._locations:
+            return None
+        filler = name if table.in_memory else self._writers.get(self._locations[name])
+        return filler if filler in self._locations else None
 
     def _version(self, name: str, table: BroadcastTable) -> str:
         version = self._versions.get((table.name, self._locations[name]))
@@ -168,10 +213,10 @@ class BroadcastTables:
 
     def _lacks(self, name: str, table: BroadcastTable, filled: FillProgress) -> bool:
         """Whether rows of a lane have to wait for a table."""
-        if not self.settled:
+        writer = self._filler(name, table)
+        if writer is None:
             return True
         version = self._versions.get((table.name, self._locations[name]))
-        writer = name if table.in_memory else self._writers[self._locations[name]]
         contained = self._contained(writer, table, filled)
         if table.versions:
             if self._unseen(writer, table, filled):
@@ -225,19 +270,22 @@ class BroadcastTables:
         )
 
     def _contained(self, name: str, table: BroadcastTable, filled: FillProgress) -> Mapping[Partition, int]:
-        known = filled.contained.get(self.lanes[name][0], {})
-        return {p: known[p] for p in table.partitions if p in known}
+        return _of_table(table, filled.contained.get(self.lanes[name][0], {}))
 
     def _note_version(
-        self, task: str, location: str, table: str, version: str, contained: ContainedPositions
+        self, name: str, task: str, table: str, version: str, contained: ContainedPositions
     ) -> None:
-        now = self.clock()
+        now, location = self.clock(), self._locations[name]
         wanted = next(each for each in self.tables if each.name == table)
         positions = {p: contained[task][p] for p in wanted.partitions}
-        pause = max(LEAST_SECONDS, _SHARE * (now - self._ordered))
+        pause = max(LEAST_SECONDS, _SHARE * (now - self._ordered[name]))
         self._versions[table, location] = TableVersion(version, positions, now + pause)
         self._note_seen(table, positions)
 
     def _note_seen(self, table: str, positions: Mapping[Partition, int]) -> None:
         for partition, at in positions.items():
             self.seen_positions[table, partition] = max(at, self.seen_positions.get((table, partition), 0))
+
+
+def _of_table(table: BroadcastTable, positions: Mapping[Partition, int]) -> dict[Partition, int]:
+    return {p: positions[p] for p in table.partitions if p in positions}

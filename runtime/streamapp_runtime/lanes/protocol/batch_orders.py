@@ -71,6 +71,7 @@ class BroadcastOrder:
     fills: bool  # for all lanes of its location, or for itself where the table is in memory
     version: str = ""  # which all rows of the batch see; empty where there is none yet
     makes: str = ""  # the version to make of it at the end of the batch
+    keeps: tuple[str, ...] = ()  # other versions, which lanes of the location may be reading
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,11 @@ def _known_rejection(values: Sequence[Any]) -> KnownRejection:
     return KnownRejection(stream, partition, offset, reason, RejectionCause(cause))
 
 
+def _broadcast_order(values: Sequence[Any]) -> BroadcastOrder:
+    table, fills, version, makes, keeps = values
+    return BroadcastOrder(table, fills, version, makes, tuple(keeps))
+
+
 def _counts(values: Sequence[Sequence[Any]]) -> tuple[RejectionCount, ...]:
     return tuple(RejectionCount.parse(fields) for fields in values)
 
@@ -129,7 +134,7 @@ class OrderMemory:
             _task(task, self._reported.get(task.name, task.checkpoint), news.get(str(index), {}))
             for index, task in enumerate(base)
         )
-        shared = tuple(BroadcastOrder(*values) for values in head["shared"])
+        shared = tuple(_broadcast_order(values) for values in head["shared"])
         queries = tuple(StateQuery.of_fields(values) for values in head["queries"])
         snapshots = tuple(head["snapshots"])
         lane = LaneOrder(head["processor"], tasks, head["executor_id"], shared, queries, snapshots)

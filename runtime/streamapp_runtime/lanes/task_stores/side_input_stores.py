@@ -76,7 +76,7 @@ class SideInputStores:
                 versions = self._versions.get(spec.name) or self._made_versions(spec)
                 versions.use(order.version)
                 if order.fills:
-                    versions.sweep()
+                    versions.sweep(order.keeps)
         self._close(key for key in self._open if key[0] == EVERY_TASK and key[1] not in fills)
 
     def publish(self, order: BroadcastOrder) -> bool:

@@ -5,6 +5,7 @@ pods that see the same folder, open the one that their order names: so all rows 
 """
 
 import shutil
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
@@ -46,10 +47,10 @@ class TableVersions:
         """Take a version away that nobody reads."""
         shutil.rmtree(self.folder / version, ignore_errors=True)
 
-    def sweep(self) -> None:
-        """Remove all versions but the one that is used, and what was left half made."""
+    def sweep(self, kept: Collection[str] = ()) -> None:
+        """Remove all versions but these and the one that is used, and what was left half made."""
         for version_folder in self.folder.iterdir() if self.folder.is_dir() else ():
-            if version_folder.name != self._version:
+            if version_folder.name != self._version and version_folder.name not in kept:
                 shutil.rmtree(version_folder, ignore_errors=True)
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
 """Who fills a broadcast table, and which version of it every lane reads."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 import pytest
@@ -48,8 +48,12 @@ class Driver:
     def contains(self, task: str, **positions: int) -> None:
         self.contained[task] = {A: positions["a"], B: positions["b"]}
 
-    def orders(self, version: str = "1-1", *given: PendingRange) -> dict[str, BroadcastOrder]:
-        return {name: one for name, (one,) in self.sharing.orders(version, self.filled, given).items()}
+    def orders(
+        self, version: str = "1-1", *given: PendingRange, lanes: Collection[str] = LANES
+    ) -> dict[str, BroadcastOrder]:
+        idle_lanes = [name for name in lanes if name in self.sharing.lanes]
+        orders = self.sharing.orders(idle_lanes, version, self.filled, given)
+        return {name: one for name, (one,) in orders.items()}
 
     def publishes(self, version: str) -> None:
         """Each lane that was told to makes its version."""
@@ -271,3 +275,81 @@ def test_tasks_of_another_location_do_not_take_turns_with_a_table_that_they_do_n
         "t0": frozenset({"t0", "t2"}),
         "t1": frozenset({"t1"}),
     }
+
+
+def test_a_version_is_kept_until_every_lane_of_the_location_has_an_order_for_another_one() -> None:
+    driver = Driver()
+    driver.located(p0="here", p1="here")
+    driver.contains("t0", a=3, b=0)
+    driver.publishes("1-7")
+    assert {name: order.version for name, order in driver.orders("1-8").items()} == dict.fromkeys(
+        ("p0", "p1"), "1-7"
+    )
+    driver.contains("t0", a=4, b=0)
+    driver.now += LEAST_SECONDS
+    (order,) = driver.orders("1-9", lanes=["p0"]).values()  # p1 is still at its batch
+    assert order.makes == "1-9"
+    driver.note(TaskReport("t0", TaskStatus.COMMITTED, published={"prices": "1-9"}))
+    for batch in ("1-10", "1-11"):
+        (order,) = driver.orders(batch, lanes=["p0"]).values()
+        assert (order.version, order.keeps) == ("1-9", ("1-7",))
+    orders = driver.orders("1-12")
+    assert orders["p0"].keeps == ("1-7",), "p1 may have found its order, and may not"
+    assert (orders["p1"].version, orders["p1"].keeps) == ("1-9", ())
+    assert driver.orders("1-13")["p0"].keeps == ()
+
+
+def test_a_version_that_only_a_lane_of_another_location_reads_is_not_kept() -> None:
+    driver = Driver()
+    driver.located(p0="here", p1="there")
+    for task in ("t0", "t1"):
+        driver.contains(task, a=3, b=0)
+    driver.publishes("1-7")
+    driver.orders("1-8")
+    driver.contains("t0", a=4, b=0)
+    driver.now += LEAST_SECONDS
+    (order,) = driver.orders("1-9", lanes=["p0"]).values()
+    driver.note(TaskReport("t0", TaskStatus.COMMITTED, published={"prices": order.makes}))
+    driver.orders("1-10", lanes=["p0"])
+    (order,) = driver.orders("1-11", lanes=["p0"]).values()
+    assert (order.version, order.keeps) == ("1-9", ())
+
+
+def test_lanes_that_are_at_a_batch_press_for_none() -> None:
+    driver = Driver()
+    assert driver.sharing.pressing(driver.filled, {"t0"}), "nobody knows where p1 is"
+    driver.located(p1="here")
+    assert not driver.sharing.pressing(driver.filled, {"t0", "t2"})
+    assert driver.orders() == {}, "p0 may be who has filled the table"
+    driver.located(p0="here")
+    assert driver.pressing
+    assert not driver.sharing.pressing(driver.filled, {"t0", "t2"})
+
+
+def test_a_lane_that_comes_to_those_that_work_reads_the_version_that_is_there() -> None:
+    driver = Driver()
+    driver.sharing.forget({"p0": LANES["p0"]}, {})
+    driver.located(p0="here")
+    driver.contains("t0", a=3, b=0)
+    driver.publishes("1-7")
+    assert driver.sharing.follow(LANES, driver.contained)
+    assert driver.waiting == {"t1"}, "others go on"
+    assert driver.orders().keys() == {"p0"}
+    driver.located(p1="here")
+    assert driver.waiting == set()
+    assert driver.orders()["p1"].version == "1-7"
+    assert not driver.sharing.follow(LANES, driver.contained)
+
+
+def test_a_lane_that_goes_alone_leaves_the_table_to_another_one() -> None:
+    driver = Driver()
+    driver.located(p0="here", p1="here")
+    driver.contains("t0", a=3, b=0)
+    driver.publishes("1-7")
+    assert driver.sharing.follow({"p1": LANES["p1"]}, driver.contained)
+    assert driver.sharing.hosts() == {"t1": [A, B]}
+    assert driver.waiting == set(), "the version that it made is there"
+    assert driver.orders()["p1"] == BroadcastOrder("prices", fills=True, version="1-7")
+    assert driver.pressing, "its store has not said what it contains"
+    driver.contains("t1", a=3, b=0)
+    assert not driver.pressing
