@@ -31,10 +31,8 @@ class RecordModel:
     )
 
     @classmethod
-    def of(
-        cls, views: Sequence[StreamRecord], users: Sequence[StreamRecord], *, shared_table: bool
-    ) -> "RecordModel":
-        """What follows from both inputs; where there is a `shared_table` of users, that is a second one."""
+    def of(cls, views: Sequence[StreamRecord], users: Sequence[StreamRecord]) -> "RecordModel":
+        """What follows from both inputs."""
         model = cls()
         for record, row, _ in judged("views", views):
             if row is None:
@@ -46,7 +44,7 @@ class RecordModel:
         for record, row, misplaced in judged("users", users):
             # Both tables read it. The one that is whole everywhere takes its keys from any partition.
             model.letters["letters"][_letter("users", record)] += (row is None) + (
-                shared_table and row is None and not misplaced
+                row is None and not misplaced
             )
         return model
 

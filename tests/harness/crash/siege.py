@@ -201,8 +201,7 @@ class Siege:
             app["spec"]["systems"] = [{"name": "main", "kafka": {"bootstrapServers": self.broker.bootstrap}}]
         if self.lanes is not LaneWay.JOB_PER_BATCH:
             app["spec"]["operators"] = list(_without_spark(app["spec"]["operators"]))
-        if self.lanes is LaneWay.INDEPENDENT:
-            app["spec"]["batch"] = {"independentLanes": True}
+            app["spec"]["batch"] = {"independentLanes": self.lanes is LaneWay.INDEPENDENT}
         there = self.folder / APP.name
         there.write_text(yaml.safe_dump(app), "utf-8")
         return there
@@ -275,8 +274,7 @@ class Siege:
         views = self.streams.records("views")
         if self.views not in {None, len(views)}:
             raise SiegeError(f"the input itself is not whole: {self.views} views were written")
-        shared_table = self.lanes is not LaneWay.INDEPENDENT
-        return RecordModel.of(views, self.streams.records("users"), shared_table=shared_table)
+        return RecordModel.of(views, self.streams.records("users"))
 
     def _rows(self, stream: str) -> list[Row]:
         return [json.loads(record.value or b"null") for record in self.streams.records(stream)]

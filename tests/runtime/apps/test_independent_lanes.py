@@ -3,9 +3,10 @@
 import os
 import subprocess
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from hashlib import shake_256
 from pathlib import Path
 from typing import Any
@@ -58,16 +59,19 @@ class TwoLanes:
 
 
 STREAMS = [{"name": "events", "key": "user", "columns": "user STRING, n INT, hold STRING"}, {"name": "out"}]
+MAPPED = {"from": "events", "python": f"{CODE}:held", "columns": "user STRING, n INT, worker INT"}
 
 
 @contextmanager
-def two_lanes(folder: Path, *operators: dict[str, Any], **fields: Any) -> Iterator[TwoLanes]:
+def two_lanes(
+    folder: Path, *operators: dict[str, Any], streams: Sequence[dict[str, Any]] = STREAMS, **fields: Any
+) -> Iterator[TwoLanes]:
     """The app with these operators; it ends when it is asked to."""
     system = EmbeddedSystem(folder / "data")
-    for stream in ("events", "out"):
-        system.create(stream, PARTITIONS)
+    for stream in streams:
+        system.create(stream["name"], PARTITIONS)
     batch = {"independentLanes": True}
-    made = app(*operators, streams=STREAMS, processors=2, rebalanceDelay="300s", batch=batch, **fields)
+    made = app(*operators, streams=streams, processors=2, rebalanceDelay="300s", batch=batch, **fields)
     run = Outside.start(folder, made, processors=2)
     try:
         yield TwoLanes(system, run)
@@ -79,9 +83,8 @@ def two_lanes(folder: Path, *operators: dict[str, Any], **fields: Any) -> Iterat
 
 @pytest.fixture
 def lanes(tmp_path: Path) -> Iterator[TwoLanes]:
-    mapped = {"from": "events", "python": f"{CODE}:held", "columns": "user STRING, n INT, worker INT"}
     sent = {"from": "mapped", "stream": "out"}
-    with two_lanes(tmp_path, {"name": "mapped", "map": mapped}, {"name": "sent", "sendTo": sent}) as running:
+    with two_lanes(tmp_path, {"name": "mapped", "map": MAPPED}, {"name": "sent", "sendTo": sent}) as running:
         yield running
 
 
@@ -120,6 +123,55 @@ def test_a_lane_that_is_lost_comes_back_and_the_other_keeps_its_worker(
     assert worker not in {row["worker"] for row in comes_back[1:]}
     assert [(row["n"], row["worker"]) for row in others] == [(n, kept) for n in range(3)]
     assert [said for said in lanes.run.said if said.get("event") == "trouble"]
+
+
+@pytest.mark.parametrize("store", ["rocksdb", "lmdb"])
+def test_a_lane_that_takes_long_still_reads_the_copy_of_a_table_that_others_have_left(
+    tmp_path: Path, store: str
+) -> None:
+    names = [f"u{n}" for n in range(USERS)]
+    places = partition_of(pa.array(names).cast(pa.binary()), PARTITIONS)
+    filling, slow = (next(u for u, at in zip(names, places, strict=True) if at == lane) for lane in (0, 1))
+    looked_up = {
+        "from": "mapped",
+        "table": "rounds",
+        "key": "user",
+        "type": "left",
+        "select": "user, n, round",
+    }
+    side = {"name": "users", "key": "user", "columns": "user STRING, round INT"}
+    with two_lanes(
+        tmp_path,
+        {"name": "mapped", "map": MAPPED},
+        {"name": "with", "joinTable": looked_up},
+        {"name": "sent", "sendTo": {"from": "with", "stream": "out"}},
+        streams=[*STREAMS, side],
+        tables=[{"name": "rounds", "store": store, "broadcast": True, "sideInputs": [{"stream": "users"}]}],
+    ) as lanes:
+        sent = Counter[str]()
+
+        def reached(user: str, number: int) -> bool:
+            lanes.send(user, range(sent[user], sent[user] + 1))
+            sent[user] += 1
+            return bool(lanes.until_written(user, sent[user])[-1]["round"] == number)
+
+        def next_round(number: int, *users: str) -> None:
+            rows = [{"user": user, "round": number} for user in (filling, slow)]
+            write_all(lanes.system, "users", inputs(rows, "user"), PARTITIONS)
+            for user in users:
+                until(partial(reached, user, number), limit=60)
+
+        next_round(1, filling, slow)
+        hold = tmp_path / "row.hold"
+        hold.touch()
+        lanes.send(slow, range(sent[slow], sent[slow] + 1), hold)
+        until(hold.with_suffix(".seen").exists, limit=60)
+        for number in range(2, 5):
+            next_round(number, filling)
+        hold.unlink()
+        sent[slow] += 1
+        assert lanes.until_written(slow, sent[slow])[-1]["round"] == 1
+        until(partial(reached, slow, 4), limit=60)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a volume")
