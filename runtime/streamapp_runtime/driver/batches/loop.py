@@ -335,7 +335,9 @@ class Loop:
     def _new_supervisor(self, bound: dict[str, str], state: BindingState) -> LaneSupervisor:
         """Begin with all processors of the model; `bound` are the executors of the one before."""
         launch = self.launch
-        independent = self.run.settings.independent_lanes and len(launch.lanes) > 1
+        # A batch that fills a table in turns is one in which no rows of its location are read.
+        in_turns = any(table.takes_turns for table in launch.broadcasts)
+        independent = self.run.settings.independent_lanes and len(launch.lanes) > 1 and not in_turns
         executors = self._hosting.hosts(
             HostedModel(
                 *(launch.program, launch.setup, self.pause, bound, launch.locations, self.locations),
@@ -449,7 +451,7 @@ class Loop:
             of_busy_tasks = [one for one in readable if one.task in busy_tasks]
             of_able_tasks = within_back_pressure(of_able_tasks, of_busy_tasks, most, read_order)
             readable = of_able_tasks
-        turn = self.backlog.side_inputs.turn(of_able_tasks, waiting_tasks, busy_tasks)
+        turn = self.backlog.side_inputs.turn(of_able_tasks, waiting_tasks)
         ranges = allocate(turn.ranges, most, read_order, waiting_tasks | turn.waiting)
         if ranges:
             self.pacing.input_left = sum(one.lag for one in ranges) < sum(one.lag for one in readable)

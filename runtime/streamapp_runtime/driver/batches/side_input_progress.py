@@ -113,16 +113,11 @@ class SideInputProgress:
         """What each of these lanes has to do with broadcast tables in a batch that reads these ranges."""
         return self.broadcast_tables.orders(lanes, version, self._filled, ranges)
 
-    def turn(
-        self, readable: Sequence[PendingRange], waiting: frozenset[str], busy: Collection[str] = ()
-    ) -> FillTurn:
-        """What may be read of all that could be, where filling and joining take turns.
-
-        `busy` tasks are at a batch: whether they fill tables in the one behind it is decided then.
-        """
+    def turn(self, readable: Sequence[PendingRange], waiting: frozenset[str]) -> FillTurn:
+        """What may be read of all that could be, where filling and joining take turns."""
         side = self.launch.read_order.side
         turn = fill_turn(readable, self.broadcast_tables.stores(), side, waiting, self.filled_last)
-        self.filled_last = turn.filling | self.filled_last.intersection(busy)
+        self.filled_last = turn.filling
         return turn
 
     def note(self, reports: Sequence[TaskReport]) -> None:
@@ -135,9 +130,7 @@ class SideInputProgress:
                 self._note_unreported(report.task, positions)
                 self.contained.setdefault(report.task, {}).update(positions)
                 self.paused[report.task] = frozenset(report.paused_inputs)
-        before = self.broadcast_tables.hosts()
-        self.broadcast_tables.note(reports, self.contained)
-        if self.broadcast_tables.hosts() != before:
+        if self.broadcast_tables.note(reports, self.contained):
             self._note_hosts()
 
     def _note_hosts(self) -> None:

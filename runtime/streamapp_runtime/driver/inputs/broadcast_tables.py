@@ -64,6 +64,7 @@ class BroadcastTables:
     seen_positions: dict[tuple[str, Partition], int] = field(
         default_factory=dict
     )  # by table: what rows have seen
+    _owners: dict[str, str] = field(default_factory=dict)  # task -> processor
     _locations: dict[str, str] = field(default_factory=dict)  # processor -> location, as it says itself
     _writers: dict[str, str] = field(default_factory=dict)  # location -> processor
     _versions: dict[tuple[str, str], TableVersion] = field(default_factory=dict)  # by table and location
@@ -85,6 +86,8 @@ class BroadcastTables:
         """Take lanes that have come or gone while others go on; whether there were any."""
         before = self.lanes
         self._take_lanes(lanes)
+        if self.lanes == before:
+            return False
         gone = {name for name in before if self.lanes.get(name) != before[name]}
         for name in gone:
             for table in self.tables:
@@ -92,19 +95,26 @@ class BroadcastTables:
                     self._note_seen(table.name, _of_table(table, contained.get(before[name][0], {})))
             self._locations.pop(name, None)
         self._choose_writers()
-        return self.lanes != before
+        return True
 
-    def note(self, reports: Collection[TaskReport], contained: ContainedPositions) -> None:
-        """Take what lanes report of where they are, and of versions that they made."""
-        owners = {task: name for name, tasks in self.lanes.items() for task in tasks}
-        for report in reports:
-            name = owners.get(report.task, "")
-            if name and report.location:
-                self._locations[name] = report.location
-        self._choose_writers()
+    def note(self, reports: Collection[TaskReport], contained: ContainedPositions) -> bool:
+        """Take what lanes report of where they are, and of versions that they made.
+
+        Whether it was news where a lane is: other lanes than before may fill tables.
+        """
+        reported = {
+            name: report.location
+            for report in reports
+            if report.location and (name := self._owners.get(report.task))
+        }
+        is_news = not reported.items() <= self._locations.items()
+        if is_news:
+            self._locations |= reported
+            self._choose_writers()
         for report in reports:
             for table, version in report.published.items():
-                self._note_version(owners[report.task], report.task, table, version, contained)
+                self._note_version(self._owners[report.task], report.task, table, version, contained)
+        return is_news
 
     def hosts(self) -> dict[str, list[Partition]]:
         """What is read for broadcast tables, by the task in whose name a lane reads it."""
@@ -173,7 +183,11 @@ class BroadcastTables:
         return orders
 
     def _take_lanes(self, lanes: Lanes) -> None:
-        self.lanes = {name: tasks for name, tasks in lanes.items() if tasks} if self.tables else {}
+        lanes_with_tasks = {name: tasks for name, tasks in lanes.items() if tasks} if self.tables else {}
+        if lanes_with_tasks == self.lanes:
+            return
+        self.lanes = lanes_with_tasks
+        self._owners = {task: name for name, tasks in self.lanes.items() for task in tasks}
         self._seen_by = {key: version for key, version in self._seen_by.items() if key[1] in self.lanes}
 
     def _choose_writers(self) -> None:
