@@ -353,3 +353,14 @@ def test_a_lane_that_goes_alone_leaves_the_table_to_another_one() -> None:
     assert driver.pressing, "its store has not said what it contains"
     driver.contains("t1", a=3, b=0)
     assert not driver.pressing
+
+
+def test_while_the_lane_that_fills_is_at_a_batch_others_read_the_copy_that_is_there() -> None:
+    driver = Driver()
+    driver.located(p0="here", p1="here")
+    driver.contains("t0", a=3, b=0)
+    driver.publishes("1-7")
+    driver.orders("1-8", lanes=["p0"])
+    assert driver.waiting == set()
+    (order,) = driver.orders("1-9", lanes=["p1"]).values()
+    assert order == BroadcastOrder("prices", fills=False, version="1-7")
