@@ -47,10 +47,10 @@ class TableVersions:
         """Take a version away that nobody reads."""
         shutil.rmtree(self.folder / version, ignore_errors=True)
 
-    def sweep(self, kept: Collection[str] = ()) -> None:
+    def sweep(self, kept_versions: Collection[str] = ()) -> None:
         """Remove all versions but these and the one that is used, and what was left half made."""
         for version_folder in self.folder.iterdir() if self.folder.is_dir() else ():
-            if version_folder.name != self._version and version_folder.name not in kept:
+            if version_folder.name != self._version and version_folder.name not in kept_versions:
                 shutil.rmtree(version_folder, ignore_errors=True)
 
     def close(self) -> None:
