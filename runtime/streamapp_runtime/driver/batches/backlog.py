@@ -88,6 +88,12 @@ class Backlog:
         """The app's checkpoint stream."""
         return self.launch.context.ledger
 
+    @property
+    def own_ends(self) -> Mapping[Partition, int]:
+        """The ends of the app's own streams."""
+        topics = {self.launch.topics.get(stream, stream) for stream in self.launch.read_order.priority}
+        return {partition: end for partition, end in self.ends.items() if partition.stream in topics}
+
     def renewed(self) -> "Backlog":
         """The records of the same app, once the run has another model."""
         backlog = replace(self)

@@ -255,13 +255,16 @@ class Loop:
     def await_input(self, rest: Callable[[float], object], wake: WakeUp | None) -> None:
         """Let time pass after a look that found nothing to do, until `wake` is set or records come.
 
-        Where the streams' system cannot tell of records, until they are to be looked for.
+        While inputs wait, only records of the app's own streams end it. Where the streams' system cannot tell
+        of records, it ends when they are to be looked for.
         """
-        seconds = LONGEST_LOOK_SECONDS
+        seconds, ends = LONGEST_LOOK_SECONDS, self.backlog.ends
         if self.timers.next_ring is not None:
             seconds = min(seconds, (self.timers.next_ring - self.clock()) / 1000)
-        waits = not self._has_read_all or self._busy_lanes or self._wait_seconds(())
-        if waits or not self.system.await_records(self.backlog.ends, seconds, wake):
+        if not self._has_read_all or self._wait_seconds():
+            seconds, ends = min(seconds, self.look_seconds), self.backlog.own_ends
+        is_told = bool(ends) and not self._busy_lanes
+        if not is_told or not self.system.await_records(ends, seconds, wake):
             rest(self.look_seconds)
         elif wake is not None:
             wake.clear()
@@ -273,12 +276,12 @@ class Loop:
             return 0.0
         if self.launch.read_order.priority:  # what was just written may be there to be read
             return 0.0
-        return min(self._wait_seconds(()), LONGEST_LOOK_SECONDS)
+        return min(self._wait_seconds(), LONGEST_LOOK_SECONDS)
 
     @property
     def look_seconds(self) -> float:
         """How long there is nothing to do after a look that found nothing to do."""
-        wait_seconds = self._wait_seconds(()) or self.pacing.look_seconds(self.run.settings.batch_latency)
+        wait_seconds = self._wait_seconds() or self.pacing.look_seconds(self.run.settings.batch_latency)
         return min(wait_seconds, LONGEST_LOOK_SECONDS)
 
     @property
@@ -439,9 +442,12 @@ class Loop:
         self, readable: Sequence[PendingRange], waiting_tasks: frozenset[str]
     ) -> list[PendingRange]:
         """What the next batch reads of all that may be read; the rows of some tasks wait for their tables."""
-        settings = self.run.settings
-        if self._wait_seconds(readable):
+        settings, own_streams = self.run.settings, self.launch.read_order.priority
+        inputs_wait = bool(self._wait_seconds())
+        if self.pacing.wait_for_interval(settings.batch_interval):
             readable = ()
+        elif inputs_wait:  # records of the app's own streams have waited on their way in
+            readable = [one for one in readable if one.partition.stream in own_streams]
         busy_tasks = self._busy_tasks
         able_tasks = self.supervisor.tasks - self.supervisor.restoring - self.backoff.paused() - busy_tasks
         of_able_tasks = [one for one in readable if one.task in able_tasks]
@@ -453,15 +459,14 @@ class Loop:
             readable = of_able_tasks
         turn = self.backlog.side_inputs.turn(of_able_tasks, waiting_tasks)
         ranges = allocate(turn.ranges, most, read_order, waiting_tasks | turn.waiting)
-        if ranges:
+        if ranges and not inputs_wait:
             self.pacing.input_left = sum(one.lag for one in ranges) < sum(one.lag for one in readable)
         return ranges
 
-    def _wait_seconds(self, readable: Sequence[PendingRange]) -> float:
-        """How long records may wait. Those of the app's own streams have waited on their way in."""
+    def _wait_seconds(self) -> float:
+        """How long records of inputs may wait."""
         settings = self.run.settings
-        own = any(one.partition.stream in self.launch.read_order.priority for one in readable)
-        return self.pacing.wait_seconds(settings.batch_interval, 0.0 if own else settings.batch_latency)
+        return self.pacing.wait_seconds(settings.batch_interval, settings.batch_latency)
 
     def _run_batch(
         self,
@@ -563,7 +568,9 @@ class Loop:
     def _note_start(self, ranges: Sequence[PendingRange], begun: float) -> None:
         """Note that a batch begins."""
         if ranges:
-            self.pacing.note_start(begun)
+            own_streams = self.launch.read_order.priority
+            reads_inputs = any(one.partition.stream not in own_streams for one in ranges)
+            self.pacing.note_start(begun, reads_inputs=reads_inputs)
             self.awaited = self._awaited_versions.note(())
 
     def _result(

@@ -68,3 +68,30 @@ def test_one_slow_batch_does_not_make_the_next_ones_early_for_long() -> None:
 def test_an_app_without_records_looks_as_often_as_the_latency_wants() -> None:
     assert BatchPacing(Clock()).look_seconds(0) == LOOK_SECONDS
     assert paced(Clock(), 0.02).look_seconds(0.1) == pytest.approx(0.08)
+
+
+@given(inputs=SECONDS, behind=SECONDS, latency=SECONDS)
+def test_batches_of_the_stages_behind_are_part_of_the_latency(
+    inputs: float, behind: float, latency: float
+) -> None:
+    clock = Clock()
+    begun = clock.now
+    pacing = paced(clock, inputs)
+    pacing.note_start(clock.now, reads_inputs=False)
+    clock.now += behind
+    pacing.note_end(clock.now)
+    next_begins = clock.now + pacing.wait_seconds(0, latency)
+    assert next_begins + inputs + behind - begun == pytest.approx(max(latency, 2 * (inputs + behind)))
+
+
+def test_an_own_batch_that_comes_by_itself_puts_inputs_off_no_longer() -> None:
+    clock = Clock()
+    pacing = paced(clock, 0.02)
+    clock.now += 0.05
+    wait_seconds = pacing.wait_seconds(0, 0.1)
+    pacing.note_start(clock.now, reads_inputs=False)
+    assert pacing.wait_seconds(0, 0.1) == wait_seconds
+    assert pacing.wait_for_interval(1) == 1
+    clock.now += 0.001
+    pacing.note_end(clock.now)
+    assert pacing.wait_seconds(0, 0.1) < wait_seconds
