@@ -3,7 +3,9 @@
 Views come evenly, at 1,000 and at 20,000 a second, to 8 partitions; each goes through the join of
 `kafka.join`, exactly once. An own process for each engine, two threads or one lane; who produces and who
 watches use CPU of the same machine. StreamApp runs with several `batch.latency`, Kafka Streams with several
-`commit.interval.ms`: each has a dial between latency and CPU. An idle machine is what this is for.
+`commit.interval.ms`: each has a dial between latency and CPU. StreamApp also runs with a `partitionBy` before
+the join, at 1,500 views a second. Beside it stands a query of Spark that keeps no state, a filter of the same
+views written at least once, in micro-batches and in real-time mode. An idle machine is what this is for.
 """
 
 import os
@@ -21,16 +23,20 @@ from bench.app_runs.apps import JOIN
 from bench.app_runs.runs import REPOSITORY
 from bench.app_runs.spent import cpu_seconds
 from bench.command import COMMAND
-from bench.kafka.fetched import MissingError
+from bench.kafka.fetched import PYSPARK, MissingError, spark
 from bench.kafka.others import streams_command
 from bench.kafka.stamped import USERS, Watch, produce
-from bench.kafka.topics import broker_of_ones_own, create, fill, on_kafka
+from bench.kafka.topics import PARTITIONS, broker_of_ones_own, create, fill, on_kafka
 from bench.row import Compared, Row
 
-RATE, HIGH_RATE = 1_000, 20_000
-LATENCIES = ("100ms", "0s", "30ms", "500ms")
-COMMIT_INTERVALS = (100, 30, 500)
-"""The default of each comes first, and is measured at the high rate as well."""
+RATE, STAGES_RATE, HIGH_RATE = 1_000, 1_500, 20_000
+RATES_BY_LATENCY = {"100ms": (RATE, HIGH_RATE), "0s": (RATE, HIGH_RATE), "30ms": (RATE,), "500ms": (RATE,)}
+RATES_BY_COMMIT_MS = {100: (RATE, HIGH_RATE), 30: (RATE,), 500: (RATE,)}
+"""The default of each comes first."""
+LATENCIES_OF_STAGES = ("100ms", "0s")
+TRIGGERS = ("micro-batches", "real-time mode")
+_JOINED = "    - {name: joined, joinTable: {from: real,"
+_AGAIN = "    - {name: again, partitionBy: {from: real, key: user}}\n"
 WARM = 10.0
 SECONDS = float(os.environ.get("STREAMAPP_BENCH_SECONDS", "20"))
 PATIENCE = 120.0
@@ -41,15 +47,22 @@ def rows() -> Iterator[Row]:
     with broker_of_ones_own() as (broker, folder):
         fill(broker.bootstrap, {"users": page_views.users(USERS), "views": iter(())})
         ours: dict[tuple[str, int], Measured] = {}
-        for latency in LATENCIES:
-            for rate, measured in _streamapp(broker.bootstrap, folder, latency):
+        for latency, rates in RATES_BY_LATENCY.items():
+            for rate, measured in _streamapp(broker.bootstrap, folder, latency, rates):
                 ours[latency, rate] = measured
                 yield from measured.rows(f"StreamApp, latency {latency}, {rate:,} rows/s")
+        for latency in LATENCIES_OF_STAGES:
+            for rate, measured in _streamapp(broker.bootstrap, folder, latency, (STAGES_RATE,), stages=2):
+                yield from measured.rows(f"StreamApp, two stages, latency {latency}, {rate:,} rows/s")
         try:
-            for interval in COMMIT_INTERVALS:
-                for rate, measured in _kafka_streams(broker.bootstrap, folder, interval):
+            for interval, rates in RATES_BY_COMMIT_MS.items():
+                for rate, measured in _kafka_streams(broker.bootstrap, folder, interval, rates):
                     name = f"Kafka Streams, commits every {interval} ms, {rate:,} rows/s"
                     yield from measured.rows(name, ours[f"{interval}ms", rate])
+            for trigger in TRIGGERS:
+                for rate, measured in _spark(broker.bootstrap, folder, trigger):
+                    name = f"Spark {PYSPARK}, {trigger}, a filter at least once, {rate:,} rows/s"
+                    yield from measured.rows(name, ours["0s", rate])
         except MissingError as error:
             yield Row(f"left out: {error}", float("nan"), "")
 
@@ -73,26 +86,42 @@ class Measured:
         yield Row(f"{name}, cores", self.cores, "cores", compared=cores)
 
 
-def _streamapp(brokers: str, folder: Path, latency: str) -> Iterator[tuple[int, Measured]]:
-    app, out = folder / f"{latency}.yaml", f"enriched-{latency}"
+def _streamapp(
+    brokers: str, folder: Path, latency: str, rates: Sequence[int], *, stages: int = 1
+) -> Iterator[tuple[int, Measured]]:
+    name = f"{latency}-{stages}"
+    app, out = folder / f"{name}.yaml", f"enriched-{name}"
     create(brokers, out)
     spec = on_kafka(JOIN, brokers).replace("name: enriched,", f"name: enriched, topic: {out},")
-    spec = spec.replace("bench.measured", f"bench.measured-{latency}")
+    spec = spec.replace("bench.measured", f"bench.measured-{name}")
+    if stages > 1:
+        spec = spec.replace(_JOINED, f"{_AGAIN}{_JOINED.replace('from: real', 'from: again')}")
     app.write_text(spec.replace("  systems:", f"  batch: {{latency: {latency}}}\n  systems:"))
-    command = [str(COMMAND), "run", str(app), "--data", str(folder / f"data-{latency}"), "--quiet"]
-    yield from _measured("StreamApp", brokers, out, command, high=latency == LATENCIES[0])
+    command = [str(COMMAND), "run", str(app), "--data", str(folder / f"data-{name}"), "--quiet"]
+    yield from _measured("StreamApp", brokers, out, command, rates)
 
 
-def _kafka_streams(brokers: str, folder: Path, interval: int) -> Iterator[tuple[int, Measured]]:
+def _kafka_streams(
+    brokers: str, folder: Path, interval: int, rates: Sequence[int]
+) -> Iterator[tuple[int, Measured]]:
     out = f"streams-{interval}"
     create(brokers, out)
     given = (brokers, out, "exactly_once_v2", 1 << 60, folder / out)
     command = streams_command(*given, idle_ms=0, commit_ms=interval)
-    yield from _measured("Kafka Streams", brokers, out, command, high=interval == COMMIT_INTERVALS[0])
+    yield from _measured("Kafka Streams", brokers, out, command, rates)
+
+
+def _spark(brokers: str, folder: Path, trigger: str) -> Iterator[tuple[int, Measured]]:
+    python, jars = spark()
+    out = f"spark-{trigger.partition('-')[0]}"
+    create(brokers, out)
+    given = (trigger, brokers, out, str(PARTITIONS), str(folder / out), jars)
+    command = [str(python), "-m", "bench.kafka.stock_latency", *given]
+    yield from _measured(f"Spark, {trigger}", brokers, out, command, (RATE,))
 
 
 def _measured(
-    name: str, brokers: str, out: str, command: Sequence[str], *, high: bool
+    name: str, brokers: str, out: str, command: Sequence[str], rates: Sequence[int]
 ) -> Iterator[tuple[int, Measured]]:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(REPOSITORY), *_roots()])}
     quiet = subprocess.DEVNULL
@@ -102,7 +131,7 @@ def _measured(
     ):
         try:
             _await(process, brokers, watch)
-            for rate in (RATE, HIGH_RATE) if high else (RATE,):
+            for rate in rates:
                 yield rate, _at(name, process.pid, brokers, rate, watch)
         finally:
             process.send_signal(signal.SIGTERM)
