@@ -6,6 +6,8 @@ from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.loop import Loop
 
 MOST_STEPS = 300
+LOOK_SECONDS = 0.01
+"""How long a loop rests at most that waits for anything but the next batch."""
 
 
 def drain(loop: Loop) -> list[BatchResult]:
@@ -16,7 +18,7 @@ def drain(loop: Loop) -> list[BatchResult]:
         if batch is not None:
             batches.append(batch)
         elif loop.behind:
-            time.sleep(loop.rest_seconds)
+            time.sleep(loop.rest_seconds or min(loop.look_seconds, LOOK_SECONDS))
         else:
             return batches
     raise AssertionError("the app does not come to its end")
