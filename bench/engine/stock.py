@@ -95,14 +95,20 @@ class Listener(StreamingQueryListener):
         self.ended.set()
 
 
-def main(way: str, folder: str) -> None:
-    """Read a file of views in each batch, until there are no more."""
+def stock_session(way: str, jars: str = "", cores: int = 2) -> SparkSession:
+    """A session of Spark's own, with these jars."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master("local[2]").appName(f"stock {way}")
-    for name, value in SETTINGS.items():
+    builder = SparkSession.builder.master(f"local[{cores}]").appName(f"stock {way}")
+    for name, value in (SETTINGS | ({"spark.jars": jars} if jars else {})).items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def main(way: str, folder: str) -> None:
+    """Read a file of views in each batch, until there are no more."""
+    spark = stock_session(way)
     listener = Listener()
     spark.streams.addListener(listener)
     root = Path(folder)

@@ -4,34 +4,22 @@ It runs in micro-batches that follow each other at once, or in real-time mode, w
 partition all of the time, and puts rows out before their batch has ended.
 """
 
-import os
 import sys
 
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as f
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from bench.engine.stock import SETTINGS, VIEWS
+from bench.engine.stock import VIEWS, stock_session
+from bench.kafka.stock import stock_rows, stock_sink
 
 BATCH_OF_REAL_TIME = "5 minutes"
 
 
 def main(trigger: str, brokers: str, out: str, partitions: str, folder: str, jars: str) -> None:
     """Filter views that come from now on."""
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master(f"local[{partitions}]").appName(f"stock {trigger}")
-    for name, value in {**SETTINGS, "spark.jars": jars}.items():
-        builder = builder.config(name, value)
-    spark = builder.getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
-    source = spark.readStream.format("kafka").option("kafka.bootstrap.servers", brokers)
-    views = source.option("subscribe", "views").option("startingOffsets", "latest").load()
-    rows = views.select(f.from_json(f.col("value").cast("string"), VIEWS).alias("row")).select("row.*")
-    kept = rows.where("page NOT LIKE '/health%'")
-    records = kept.selectExpr("CAST(user AS BINARY) AS key", "CAST(to_json(struct(*)) AS BINARY) AS value")
-    sink = records.writeStream.format("kafka").option("kafka.bootstrap.servers", brokers).option("topic", out)
-    query = _triggered(sink.option("checkpointLocation", folder).outputMode("update"), trigger).start()
-    query.awaitTermination()
+    spark = stock_session(trigger, jars, int(partitions))
+    views = stock_rows(spark, brokers, "views", VIEWS, {"startingOffsets": "latest"})
+    sink = stock_sink(views.where("page NOT LIKE '/health%'"), brokers, out, folder)
+    _triggered(sink.outputMode("update"), trigger).start().awaitTermination()
 
 
 def _triggered(writer: DataStreamWriter, trigger: str) -> DataStreamWriter:
@@ -39,7 +27,7 @@ def _triggered(writer: DataStreamWriter, trigger: str) -> DataStreamWriter:
         case "micro-batches":
             return writer.trigger(processingTime="0 seconds")
         case "real-time mode":
-            # Its signatures for checkers leave this one out.
+            # The overloads that PySpark declares leave this keyword out.
             return writer.trigger(realTime=BATCH_OF_REAL_TIME)  # type: ignore[call-overload, no-any-return]
         case _:
             raise ValueError(f"Spark has no {trigger}")
