@@ -91,8 +91,9 @@ class Backlog:
     @property
     def own_ends(self) -> Mapping[Partition, int]:
         """The ends of the app's own streams."""
-        topics = {self.launch.topics.get(stream, stream) for stream in self.launch.read_order.priority}
-        return {partition: end for partition, end in self.ends.items() if partition.stream in topics}
+        return {
+            partition: self.ends[partition] for partition in self._own_partitions() if partition in self.ends
+        }
 
     def renewed(self) -> "Backlog":
         """The records of the same app, once the run has another model."""
@@ -165,9 +166,7 @@ class Backlog:
 
     def settled(self) -> bool:
         """Whether all that the app wrote to itself is there to be read."""
-        inner = set(self.launch.read_order.priority)
-        every = {p for parts in self.launch.partitions.values() for p in parts if p.stream in inner}
-        return not self.system.open_transactions(self._of_topics(every).values())
+        return not self.system.open_transactions(self._own_partitions())
 
     def await_sight(self) -> None:
         """Return when readers see all that lanes have committed: for who reads it once the app has ended.
@@ -214,6 +213,12 @@ class Backlog:
         spans = self.system.spans(set(of_topics.values()))
         self.ends = {of_topic: span.end for of_topic, span in spans.items()}
         return {partition: spans[of_topic] for partition, of_topic in of_topics.items()}
+
+    def _own_partitions(self) -> set[Partition]:
+        """The partitions of topics that the app writes for itself to read."""
+        own_streams = set(self.launch.read_order.priority)
+        every = {p for parts in self.launch.partitions.values() for p in parts if p.stream in own_streams}
+        return set(self._of_topics(every).values())
 
     def _of_topics(self, partitions: Collection[Partition]) -> dict[Partition, Partition]:
         """Partitions of streams, each with that of its topic."""

@@ -170,7 +170,7 @@ class Loop:
         `renew` may give another session in place of this one, once nothing is open any more. The records that
         are known as bad stay known, and so does how far tables had to be filled.
         """
-        self.release()
+        self._release_lanes()
         session = renew()
         bound = {} if session else self.supervisor.executors.bound
         if session:
@@ -204,7 +204,7 @@ class Loop:
     def _try_step(self) -> BatchResult | None:
         try:
             if self.supervisor.bound and self.supervisor.stale():
-                self.release()
+                self._release_lanes()
                 self.supervisor.released()
             if self.bad_records.due(self.retries.failures):
                 self._bring_back_lanes()
@@ -227,7 +227,12 @@ class Loop:
             raise failures.FinalFailureError(f"a stream of the app no longer exists: {error}") from error
 
     def release(self) -> None:
-        """Settle and close the stores, so that the next start finds them as they should be."""
+        """End the lanes, so that the next start finds its stores as they should be, and readers all rows."""
+        self._release_lanes()
+        self.backlog.await_sight()
+
+    def _release_lanes(self) -> None:
+        """Settle and close the stores, and end the lanes."""
         self._await_all_lanes()
         if self.supervisor.bound:
             with suppress(*failures.RETRIABLE):  # what is not released now is restored at the next start
@@ -235,7 +240,6 @@ class Loop:
                 self.stores.note_closed(self.launch.setup.store_specs)
         if self.supervisor.open:
             self.supervisor.exchange.close()
-        self.backlog.await_sight()
 
     def close_turn(self) -> None:
         """Note that a batch app came to its end, so that its next start is another turn."""

@@ -9,7 +9,7 @@ until every lane of the location has had an order that names another one.
 """
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from streamapp.side_inputs.bootstrap_gate import bootstrap_gate
@@ -75,10 +75,7 @@ class BroadcastTables:
 
     def forget(self, lanes: Lanes, contained: ContainedPositions) -> None:
         """Other workers: where they are and what is there has to be reported again."""
-        for name in self.lanes:
-            for table in self.tables:
-                if table.in_memory:  # each batch has seen what was there then
-                    self._note_seen(table.name, self._contained(name, table, FillProgress({}, contained)))
+        self._note_seen_in_memory(self.lanes.values(), contained)
         self._take_lanes(lanes)
         self._locations, self._versions = {}, {}
 
@@ -89,10 +86,8 @@ class BroadcastTables:
         if self.lanes == before:
             return False
         gone = {name for name in before if self.lanes.get(name) != before[name]}
+        self._note_seen_in_memory([before[name] for name in gone], contained)
         for name in gone:
-            for table in self.tables:
-                if table.in_memory:
-                    self._note_seen(table.name, _of_table(table, contained.get(before[name][0], {})))
             self._locations.pop(name, None)
         self._choose_writers()
         return True
@@ -212,7 +207,7 @@ class BroadcastTables:
         return frozenset(t for lane in self._lanes_at(self._locations[name]) for t in self.lanes[lane])
 
     def _fills(self, name: str, table: BroadcastTable) -> bool:
-        return table.in_memory or self._writers.get(self._locations[name]) == name
+        return self._filler(name, table) == name
 
     def _filler(self, name: str, table: BroadcastTable) -> str | None:
         """The lane that fills a table for a lane; None where it is not known which."""
@@ -295,6 +290,13 @@ class BroadcastTables:
         pause = max(LEAST_SECONDS, _SHARE * (now - self._ordered[name]))
         self._versions[table, location] = TableVersion(version, positions, now + pause)
         self._note_seen(table, positions)
+
+    def _note_seen_in_memory(self, lanes: Iterable[Sequence[str]], contained: ContainedPositions) -> None:
+        """Note what rows of lanes, each by its tasks, have seen in memory: what was there in each batch."""
+        for tasks in lanes:
+            for table in self.tables:
+                if table.in_memory:
+                    self._note_seen(table.name, _of_table(table, contained.get(tasks[0], {})))
 
     def _note_seen(self, table: str, positions: Mapping[Partition, int]) -> None:
         for partition, at in positions.items():
