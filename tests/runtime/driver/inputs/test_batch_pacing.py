@@ -21,10 +21,14 @@ def paced(clock: Clock, *durations: float) -> BatchPacing:
     """After batches that took so long, one after the other."""
     pacing = BatchPacing(clock)
     for seconds in durations:
-        pacing.note_start(clock.now)
-        clock.now += seconds
-        pacing.note_end(clock.now)
+        run_batch(pacing, clock, seconds)
     return pacing
+
+
+def run_batch(pacing: BatchPacing, clock: Clock, seconds: float, *, reads_inputs: bool = True) -> None:
+    pacing.note_start(clock.now, reads_inputs=reads_inputs)
+    clock.now += seconds
+    pacing.note_end(clock.now)
 
 
 def test_the_first_batch_does_not_wait() -> None:
@@ -77,9 +81,7 @@ def test_batches_of_the_stages_behind_are_part_of_the_latency(
     clock = Clock()
     begun = clock.now
     pacing = paced(clock, inputs)
-    pacing.note_start(clock.now, reads_inputs=False)
-    clock.now += behind
-    pacing.note_end(clock.now)
+    run_batch(pacing, clock, behind, reads_inputs=False)
     next_begins = clock.now + pacing.wait_seconds(0, latency)
     assert next_begins + inputs + behind - begun == pytest.approx(max(latency, 2 * (inputs + behind)))
 
