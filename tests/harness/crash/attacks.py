@@ -1,17 +1,32 @@
 """What is done to a besieged app, drawn from a seed: the same seed gives the same attacks in order."""
 
 import random
+import socket
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 SIGNALS = ("worker", "worker", "worker", "executor", "executor", "daemon", "jvm", "driver", "stop")
 """Which process is killed at a random moment. `stop` asks the driver to end in the middle of a batch."""
 RESET = "reset connections"
+LANE_CONNECTIONS = {
+    "reset lanes": socket.SHUT_RDWR,
+    "lanes that get no answer": socket.SHUT_WR,
+    "lanes that are not heard": socket.SHUT_RD,
+}
+"""How the connections between the driver and its lanes are cut: both ways, or one of them."""
 OF_BROKER = ("broker", "broker", "broker", "broker", "frozen broker", "frozen broker", RESET, RESET)
 """What befalls an app on Kafka beside: its broker is killed, or holds still for a while and goes on, or the
 connections to it are reset."""
-FROZEN = {"frozen worker": "worker", "frozen executor": "executor", "frozen driver": "driver"}
-"""What holds still for a while, an executor with its workers, and goes on in the middle of something."""
+FROZEN = {
+    "frozen worker": ("worker", 4.0, 14.0),
+    "frozen executor": ("executor", 4.0, 20.0),
+    "frozen driver": ("driver", 4.0, 30.0),
+    "frozen jvm": ("jvm", 4.0, 14.0),
+}
+"""What holds still, an executor with its workers, for how many seconds, and then goes on where it was.
+
+An executor is silent after five seconds and replaced after twelve, so some wake up beside their successor.
+"""
 OF_DRIVER = frozenset({"jvm", "driver", "stop"})
 POINTS = (
     "commit.before.processor-0",
@@ -56,7 +71,7 @@ def attacks(seed: int, *, spare_driver: bool = False, broker: bool = False) -> I
     """One after the other, without end; those that need a new start of Spark may be left out."""
     chance = random.Random(seed)  # noqa: S311
     signals = [kind for kind in SIGNALS if not (spare_driver and kind in OF_DRIVER)]
-    signals += FROZEN
+    signals += [*FROZEN, *LANE_CONNECTIONS]
     signals += OF_BROKER if broker else ()
     first = ("worker", "broker") if broker else ("worker",)
     points, later = (

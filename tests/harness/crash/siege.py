@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -18,21 +19,21 @@ import yaml
 
 from streamapp_runtime.crash_points import VARIABLE
 from tests.harness.crash import view_model
-from tests.harness.crash.attacks import FROZEN, OF_BROKER, RESET, Attack
+from tests.harness.crash.attacks import FROZEN, LANE_CONNECTIONS, OF_BROKER, RESET, Attack
 from tests.harness.crash.record_model import LETTER_STREAMS, RecordModel
 from tests.harness.crash.view_feeder import known_users, streams_at
 from tests.harness.crash.view_streams import Row, record_of
 from tests.harness.kafka.broker import Broker
 from tests.harness.kafka.clients import open_transactions
 from tests.harness.machine.app_processes import kill, standing_still, victims, with_children
-from tests.harness.machine.connections import reset_connections
+from tests.harness.machine.connections import reset_connections, shut_down_connections
 
 ROOT = Path(__file__).parents[3]
 APP = Path(__file__).with_name("app.yaml")
 STEP_SECONDS = 0.05
-FROZEN_SECONDS = 4.0
-MOST_FROZEN_SECONDS = 14.0
-"""An executor is silent after five seconds, and replaced after twelve."""
+FROZEN_BROKER_SECONDS = 4.0
+LANE_SOCKETS = str(Path(tempfile.gettempdir()) / "streamapp-lanes-")
+"""How the paths of the sockets begin at which a driver serves its lanes."""
 PATIENCE_SECONDS = 500.0
 LAST_LINES = 20
 MOST_RECORDS_TO_A_POINT = 10_000
@@ -70,7 +71,7 @@ class Siege:
     """One app under attack, in a folder of its own: on an embedded log, or on a broker that is hit too.
 
     A column of the app is Spark's to compute, so that each batch is a Spark job. Where lanes are to stay, the
-    app's own Python computes it; and where they are not to wait for each other, no table is common to them.
+    app's own Python computes it.
     """
 
     def __init__(
@@ -131,6 +132,10 @@ class Siege:
             self._stop()
         elif attack.victim in OF_BROKER:
             self._hit_broker(attack.victim)
+        elif attack.victim in LANE_CONNECTIONS:
+            self._cut_off_lanes(attack.victim)
+        elif attack.victim in FROZEN:
+            self._freeze(attack)
         elif attack.victim:
             self._hit_process(attack)
         if attack.point:
@@ -139,20 +144,33 @@ class Siege:
         self._keep_running(attack)
 
     def _hit_process(self, attack: Attack) -> None:
-        """Kill a process of the app, or let it hold still for a while; its driver where there is none."""
-        kind = FROZEN.get(attack.victim, attack.victim)
-        pids = victims(self.points)
-        kind = kind if pids[kind] else "driver"
-        if not pids[kind]:
-            return
-        pid = pids[kind][int(attack.pick * len(pids[kind]))]
-        if attack.victim not in FROZEN:
+        """Kill a process of the app; its driver where there is none."""
+        if chosen := self._chosen(attack.victim, attack.pick):
+            kind, pid = chosen
             kill(pid)
             self.killed[kind] += 1
-            return
-        with standing_still([pid] if kind == "driver" else with_children(self.points, pid)):
-            self._pass(FROZEN_SECONDS + attack.pick * (MOST_FROZEN_SECONDS - FROZEN_SECONDS))
-        self.killed[f"frozen {kind}"] += 1
+
+    def _freeze(self, attack: Attack) -> None:
+        """Let a process of the app hold still for a while."""
+        kind, least, most = FROZEN[attack.victim]
+        if chosen := self._chosen(kind, attack.pick):
+            kind, pid = chosen
+            pids = with_children(self.points, pid) if kind == "executor" else [pid]
+            with standing_still(pids):
+                self._pass(least + attack.pick * (most - least))
+            self.killed[f"frozen {kind}"] += 1
+
+    def _cut_off_lanes(self, kind: str) -> None:
+        """Shut down the connections between the driver and its lanes, as far as there are any now."""
+        for pid in victims(self.points)["driver"]:
+            if shut_down_connections(pid, LANE_SOCKETS, LANE_CONNECTIONS[kind]):
+                self.killed[kind] += 1
+
+    def _chosen(self, kind: str, pick: float) -> tuple[str, int] | None:
+        """One of the processes of a kind; one of the driver's where there is none."""
+        pids = victims(self.points)
+        kind = kind if pids[kind] else "driver"
+        return (kind, pids[kind][int(pick * len(pids[kind]))]) if pids[kind] else None
 
     def _hit_broker(self, kind: str) -> None:
         """Kill it and start it again, let it neither answer nor close connections, or reset them all."""
@@ -166,7 +184,7 @@ class Siege:
                 return
         else:
             self.broker.freeze()
-            self._pass(FROZEN_SECONDS)
+            self._pass(FROZEN_BROKER_SECONDS)
             self.broker.thaw()
         self.killed[kind] += 1
 
