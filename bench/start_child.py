@@ -44,6 +44,7 @@ def app(file: Path, data: Path, processors: int) -> None:
     from streamapp.spec.resource.field_marks import Capability
     from streamapp_runtime.driver.modes.app_run import run_app
     from streamapp_runtime.driver.modes.standalone import RunOptions, Standalone
+    from streamapp_runtime.driver.modes.stop_signal import SignalStop
     from streamapp_runtime.driver.spark import jvm, spark_session
 
     say("Python imports")
@@ -72,7 +73,9 @@ def app(file: Path, data: Path, processors: int) -> None:
     listeners = measuring_listeners(launched=lambda: say("compile"), batch=batch_ended)
     found = parse(file.read_text(), frozenset(Capability))
     with patch.object(spark_session, "start_jvm", timed_start):
-        run_app(TimedRun(found.apps[0], RunOptions(processors, data, until_end=True)), Event(), listeners)
+        run_app(
+            TimedRun(found.apps[0], RunOptions(processors, data, until_end=True)), SignalStop(), listeners
+        )
     say("further batches, Spark's end")
 
 

@@ -6,7 +6,6 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from threading import Event
 
 from bench.app_runs.measuring_listeners import measuring_listeners
 from bench.app_runs.spent import cpu_seconds
@@ -15,11 +14,12 @@ from streamapp.spec.resource.field_marks import Capability
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.modes.app_run import run_app
 from streamapp_runtime.driver.modes.standalone import RunOptions, Standalone
+from streamapp_runtime.driver.modes.stop_signal import SignalStop
 
 
 def main(app: str, data: str, rows: int, processors: int, batches: int) -> None:
     """Run until the end of all streams, or for so many batches where that is not 0."""
-    stop, seen = Event(), 0
+    stop, seen = SignalStop(), 0
 
     def heard(batch: BatchResult) -> None:
         nonlocal seen
@@ -29,7 +29,7 @@ def main(app: str, data: str, rows: int, processors: int, batches: int) -> None:
             steps.update(dict(report.steps))
         tell(batch.seconds, batch.rows_in, batch.rows_out, batch.restoring, steps)
         if seen == batches:
-            stop.set()
+            stop.wanted = True
 
     found = parse(Path(app).read_text(), frozenset(Capability))
     options = RunOptions(processors, Path(data), until_end=True, rows=rows)

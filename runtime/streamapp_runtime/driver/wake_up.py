@@ -39,6 +39,11 @@ class WakeUp:
         poll.register(self, select.POLLIN)
         return bool(poll.poll(1000 * seconds))
 
+    def rest(self, seconds: float) -> None:
+        """Return when this is set, or after so long; the next wait is one again."""
+        if self.wait(seconds):
+            self.clear()
+
 
 def _close(*sockets: socket.socket) -> None:
     for one in sockets:

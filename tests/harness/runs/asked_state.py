@@ -28,7 +28,7 @@ def asked(loop: Loop, lookup: StateLookup) -> QueryResult:
         answers = threads.submit(read_rows, loop.queries, lookup)
         while not answers.done():
             loop.step()
-            loop.queries.wait(0.01)
+            loop.queries.arrived.rest(0.01)
         return answers.result()
 
 
@@ -132,7 +132,7 @@ def state_served(loop: Loop, token: str = "") -> Iterator[tuple[str, list[Mappin
     def go_on() -> None:
         while not over.is_set():
             loop.step()
-            loop.queries.wait(0.01)
+            loop.queries.arrived.rest(0.01)
 
     routes = QueryRoutes(loop.queries, lambda _, facts: notes.append(facts), token)
     server = metrics_server(CollectorRegistry(), 0, routes={"/state": routes.respond})

@@ -47,7 +47,12 @@ from streamapp_runtime.driver.executors.executor_locations import ExecutorLocati
 from streamapp_runtime.driver.executors.lane_hosts import BatchWatcher, HostedModel, LaneHosting
 from streamapp_runtime.driver.failures import BatchTimeoutError, failure_reason, is_process_loss
 from streamapp_runtime.driver.inputs.batch_budget import BatchBudget
-from streamapp_runtime.driver.inputs.batch_pacing import LONGEST_LOOK_SECONDS, LOOK_SECONDS, BatchPacing
+from streamapp_runtime.driver.inputs.batch_pacing import (
+    LONGEST_LOOK_SECONDS,
+    LONGEST_WAIT_SECONDS,
+    LOOK_SECONDS,
+    BatchPacing,
+)
 from streamapp_runtime.driver.inputs.bounded_turns import end_turn
 from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction, OpenTransactionWatch
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange, allocate, within_back_pressure
@@ -262,7 +267,7 @@ class Loop:
         While inputs wait, only records of the app's own streams end it. Where the streams' system cannot tell
         of records, it ends when they are to be looked for.
         """
-        seconds, ends = LONGEST_LOOK_SECONDS, self.backlog.ends
+        seconds, ends = LONGEST_WAIT_SECONDS, self.backlog.ends
         if self.timers.next_ring is not None:
             seconds = min(seconds, (self.timers.next_ring - self.clock()) / 1000)
         if not self._has_read_all or self._wait_seconds():

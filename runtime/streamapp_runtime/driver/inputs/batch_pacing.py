@@ -12,7 +12,9 @@ from typing import Final
 
 LOOK_SECONDS: Final = 0.05
 LONGEST_LOOK_SECONDS: Final = 0.5
-"""How often at least is looked for records, edits and signals, however long records may wait."""
+"""How often at least is looked for records and edits, however long records may wait."""
+LONGEST_WAIT_SECONDS: Final = 1.0
+"""The same of an app that has nothing to do, where the streams' system tells of records."""
 _NEWEST_SHARE: Final = 0.2
 """How much the newest batch says of how long the next one takes."""
 

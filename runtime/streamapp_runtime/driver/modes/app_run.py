@@ -21,14 +21,13 @@ from streamapp_runtime.driver.executors.executor_locations import ExecutorLocati
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
 from streamapp_runtime.driver.failures import RETRIABLE, FailedError
 from streamapp_runtime.driver.modes.model_follower import ModelFollower
-from streamapp_runtime.driver.modes.stop_signal import StopFlag, StoppedError
+from streamapp_runtime.driver.modes.stop_signal import SignalStop, StoppedError
 from streamapp_runtime.driver.reporting.listeners import Listeners
 from streamapp_runtime.driver.reporting.open_windows import open_windows
 from streamapp_runtime.driver.spark.jvm import mute_jvm
 from streamapp_runtime.driver.start.app_storage import AppStorage
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.state_queries.state_queries import StateQueries
-from streamapp_runtime.driver.wake_up import WakeUp
 from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.lanes import tables_file
 from streamapp_runtime.systems.connection import open_system
@@ -81,7 +80,7 @@ class RunMode(Protocol):
         system: StreamSystem,
         ledger: CheckpointStream,
         session: DeferredSession,
-        stop: StopFlag,
+        stop: SignalStop,
     ) -> Launch:
         """Take over, and make the first model ready; StoppedError where the run was to end before."""
 
@@ -94,12 +93,16 @@ class RunMode(Protocol):
         """What is done between two batches."""
 
 
-def run_app(mode: RunMode, stop: StopFlag, listeners: Listeners, queries: StateQueries | None = None) -> None:
+def run_app(
+    mode: RunMode, stop: SignalStop, listeners: Listeners, queries: StateQueries | None = None
+) -> None:
     """Run an app until it is told to stop, or until its limits; lanes answer `queries` where there are any.
 
     AppRefusedError when it cannot run as it is, FailedError when it may be tried again.
     """
     mode.begin()
+    if queries is not None:
+        queries.arrived = stop.wake
     if problems := start_problems(mode.app):
         raise AppRefusedError(list(problems))
     storage = mode.storage()
@@ -130,10 +133,9 @@ def run_app(mode: RunMode, stop: StopFlag, listeners: Listeners, queries: StateQ
         follower = mode.follower(loop, executor_pool, listeners.changed)
         follower.begin()
         _start(loop)
-        rest, wake = (stop.wait, None) if queries is None else (queries.wait, queries.arrived)
         idle = _with_compaction(system, listeners.idle)
         with watched_calls(system.trouble, loop.outages.driver_waits):
-            _serve(loop, follower, stop, rest, wake, listeners.batch, idle, mode.limits)
+            _serve(loop, follower, stop, listeners.batch, idle, mode.limits)
         loop.release()
         follower.report(ended=True)
         if mode.limits.until_end and not loop.ended:
@@ -169,9 +171,7 @@ def _start(loop: Loop) -> None:
 def _serve(
     loop: Loop,
     follower: ModelFollower,
-    stop: StopFlag,
-    rest: Callable[[float], object],
-    wake: WakeUp | None,
+    stop: SignalStop,
     batch_done: Callable[[BatchResult], None],
     idle: Callable[[], None],
     limits: RunLimits,
@@ -189,13 +189,13 @@ def _serve(
             if loop.ended:
                 return
             if rest_seconds := loop.rest_seconds:
-                rest(rest_seconds)
+                stop.wait(rest_seconds)
             continue
         if not loop.behind if limits.until_end else loop.idle:
             if limits.until_end and not follower.follow(now=True):
                 return
             idle()
-        loop.await_input(rest, wake)
+        loop.await_input(stop.wait, stop.wake)
 
 
 def _with_compaction(system: StreamSystem, idle: Callable[[], None]) -> Callable[[], None]:

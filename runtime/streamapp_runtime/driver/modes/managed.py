@@ -38,7 +38,7 @@ from streamapp_runtime.driver.modes.managed_follow import (
 )
 from streamapp_runtime.driver.modes.mounted_secrets import worker_secret_sources
 from streamapp_runtime.driver.modes.pod_environment import PodEnvironment
-from streamapp_runtime.driver.modes.stop_signal import StopFlag, StoppedError
+from streamapp_runtime.driver.modes.stop_signal import SignalStop, StoppedError
 from streamapp_runtime.driver.modes.wanted_model import launch_wanted
 from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
 from streamapp_runtime.driver.reporting.start_clock import StartClock
@@ -138,7 +138,7 @@ class Managed:
         system: StreamSystem,
         ledger: CheckpointStream,
         session: DeferredSession,
-        stop: StopFlag,
+        stop: SignalStop,
     ) -> Launch:
         """Take over, and the first wanted model that can be taken; of others the operator is told why not."""
         page = self.app.spec.page
@@ -213,7 +213,7 @@ class Managed:
         if wanted.model is not None and self._executor_pool is not None:
             self._executor_pool.request(len(wanted.model.processors))
 
-    def _await_take_over(self, context: AppContext, stop: StopFlag) -> StandbyProgram | None:
+    def _await_take_over(self, context: AppContext, stop: SignalStop) -> StandbyProgram | None:
         """Get ready, and wait until the wanted state is published for this driver.
 
         Then the driver before it has ended. Gives the program that was compiled meanwhile.
@@ -258,7 +258,7 @@ class Managed:
     def _is_to_take_over(self) -> bool:
         return takes_over(self.environment.incarnation, self.transport.incarnation())
 
-    def _await_other(self, stop: StopFlag, other_than: WantedState | None) -> WantedState:
+    def _await_other(self, stop: SignalStop, other_than: WantedState | None) -> WantedState:
         """What is wanted of a driver of this app, once it is something else."""
         deadline = time.monotonic() + MODEL_SECONDS
         while time.monotonic() < deadline:

@@ -26,7 +26,7 @@ from streamapp_runtime.driver.modes.app_run import RunLimits
 from streamapp_runtime.driver.modes.model_author import ModelAuthor
 from streamapp_runtime.driver.modes.run_lock import RunLock, lock_run
 from streamapp_runtime.driver.modes.standalone_follow import StandaloneFollower
-from streamapp_runtime.driver.modes.stop_signal import StopFlag
+from streamapp_runtime.driver.modes.stop_signal import SignalStop
 from streamapp_runtime.driver.spark.spark_output import SPARK_OUTPUT
 from streamapp_runtime.driver.spark.spark_session import open_session
 from streamapp_runtime.driver.start.app_context import AppContext
@@ -127,7 +127,7 @@ class Standalone:
         system: StreamSystem,
         ledger: CheckpointStream,
         session: DeferredSession,
-        stop: StopFlag,
+        stop: SignalStop,
     ) -> Launch:
         """Take over, and propose the first model; stores stay where an earlier run has left them."""
         try:

@@ -3,24 +3,13 @@
 import os
 import signal
 import sys
-import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FrameType
-from typing import Protocol
 
 from streamapp_runtime.driver.standby.hand_over import HandOver
+from streamapp_runtime.driver.wake_up import WakeUp
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-
-class StopFlag(Protocol):
-    """What is looked at between batches."""
-
-    def is_set(self) -> bool:
-        """Whether the run is to end."""
-
-    def wait(self, timeout: float, /) -> object:
-        """Let time pass."""
 
 
 @dataclass(slots=True)
@@ -30,6 +19,7 @@ class SignalStop:
     wanted: bool = False
     hand_over: HandOver | None = None  # what a driver under an operator waits for before it ends
     ends_start: bool = False  # whether the first signal ends a start, which may take long, where it stands
+    wake: WakeUp = field(default_factory=WakeUp)  # ends a wait before its time
     _launched: bool = False
 
     def is_set(self) -> bool:
@@ -52,6 +42,7 @@ class SignalStop:
             if self.wanted:
                 os._exit(128 + number)
             self.wanted = True
+            self.wake.set()
 
         for number in SIGNALS:
             signal.signal(number, handle)
@@ -60,9 +51,9 @@ class SignalStop:
         """From now on the first signal lets the batch end."""
         self._launched = True
 
-    def wait(self, timeout: float, /) -> None:
-        """Let time pass."""
-        time.sleep(timeout)
+    def wait(self, timeout: float) -> None:
+        """Let time pass, until a signal comes or somebody wakes up the run."""
+        self.wake.rest(timeout)
 
 
 class StoppedError(Exception):

@@ -16,7 +16,7 @@ from pyspark.java_gateway import launch_gateway
 
 from streamapp_runtime.driver.spark import spark_home
 from streamapp_runtime.driver.spark.java_command import find_java, spark_jars
-from streamapp_runtime.driver.spark.jvm_options import LATE_COMPILATION
+from streamapp_runtime.driver.spark.jvm_options import COMMON_OPTIONS
 from streamapp_runtime.driver.spark.jvm_process import (
     JvmEndedError,
     JvmProcess,
@@ -124,7 +124,7 @@ def _launched_gateway(request: JvmRequest) -> Any:
     with tempfile.TemporaryDirectory(prefix="streamapp-") as folder:  # read once, before there is a gateway
         configuration = Path(folder, "log4j2.properties")
         configuration.write_text(request.log4j, "utf-8")
-        options = f"-Dlog4j2.configurationFile={configuration.as_uri()} {LATE_COMPILATION}"
+        options = f"-Dlog4j2.configurationFile={configuration.as_uri()} {COMMON_OPTIONS}"
         settings = {**request.settings, "spark.driver.defaultJavaOptions": options}
         conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
         try:

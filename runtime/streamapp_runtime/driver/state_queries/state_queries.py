@@ -147,11 +147,6 @@ class StateQueries:
         with self._lock:
             self._snapshots.end(name)
 
-    def wait(self, seconds: float) -> None:
-        """Return when a query comes, or after so long."""
-        if self.arrived.wait(seconds):
-            self.arrived.clear()
-
     def wanted(self, idle_tasks: Collection[str], *, together: bool) -> bool:
         """Whether a batch of these tasks would answer something; `together` where no others are at work."""
         if not self._waiting:

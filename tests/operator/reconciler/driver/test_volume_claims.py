@@ -9,7 +9,7 @@ from streamapp_operator.reconciler.objects import object_names
 from streamapp_runtime.driver.executors.binding import bind_executors
 from streamapp_runtime.driver.executors.executor_locations import executor_locations
 from streamapp_runtime.driver.modes.pod_environment import SPARK
-from streamapp_runtime.driver.spark.jvm_options import LATE_COMPILATION
+from streamapp_runtime.driver.spark.jvm_options import COMMON_OPTIONS
 from streamapp_runtime.transport.kubernetes_api import KubernetesApi as Client
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.machine.processes import until
@@ -41,7 +41,7 @@ def test_spark_makes_a_set_whose_claims_are_the_apps_and_scales_it(sim: Operator
     assert template["spec"]["restartPolicy"] == "Always"
     (container,) = template["spec"]["containers"]
     java = {one["value"] for one in container["env"] if one["name"].startswith("SPARK_JAVA_OPT_")}
-    assert set(LATE_COMPILATION.split()) < java
+    assert set(COMMON_OPTIONS.split()) < java
     (claim,) = made["spec"]["volumeClaimTemplates"]
     assert claim["metadata"]["name"] == "streamapp-state"
     assert claim["metadata"]["labels"]["streamapp.dev/app"] == "app"

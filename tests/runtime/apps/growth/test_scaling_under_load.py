@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from streamapp_runtime.driver.spark.jvm_options import LATE_COMPILATION
+from streamapp_runtime.driver.spark.jvm_options import COMMON_OPTIONS
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.harness.machine.app_processes import kill
 from tests.harness.runs.app_runs import Row, inputs, write_all
@@ -68,9 +68,7 @@ def test_tasks_of_an_executor_that_does_not_come_back_move_and_return_when_it_do
     try:
         at = run.until(lambda said: progress(said) or idle(said))
         kept = run.executors()[0]
-        assert set(LATE_COMPILATION.split()) < set(
-            Path(f"/proc/{kept}/cmdline").read_text("utf-8").split("\0")
-        )
+        assert set(COMMON_OPTIONS.split()) < set(Path(f"/proc/{kept}/cmdline").read_text("utf-8").split("\0"))
         with feeder.feeding():
             moved = len(run.said)
 

@@ -10,7 +10,7 @@ import pytest
 
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
-from streamapp_runtime.driver.inputs.batch_pacing import LONGEST_LOOK_SECONDS
+from streamapp_runtime.driver.inputs.batch_pacing import LONGEST_WAIT_SECONDS
 from streamapp_runtime.driver.wake_up import WakeUp
 from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.systems.connection import KafkaConnection
@@ -62,7 +62,7 @@ def waited(loop: Loop, wake: WakeUp | None = None) -> tuple[float, list[float]]:
 @pytest.mark.parametrize("env", ["wire"], indirect=True)
 def test_who_has_read_all_waits_for_the_longest_time_and_rests_no_more(idle_loop: Loop) -> None:
     seconds, rests = waited(idle_loop)
-    assert seconds > LONGEST_LOOK_SECONDS * 0.9
+    assert seconds > LONGEST_WAIT_SECONDS * 0.9
     assert rests == []
 
 
@@ -70,7 +70,7 @@ def test_who_has_read_all_waits_for_the_longest_time_and_rests_no_more(idle_loop
 def test_a_record_is_told_of_and_read(env: AppEnv, idle_loop: Loop, kafka: str) -> None:
     with closing(KafkaSystem(kafka)) as other:
         given = (other, f"{env.prefix}lines", inputs([{"text": "second"}]), 1, f"{env.prefix}others")
-        later = Timer(LONGEST_LOOK_SECONDS / 2, write_all, given)
+        later = Timer(LONGEST_WAIT_SECONDS / 2, write_all, given)
         later.start()
         begun = time.monotonic()
         looks = rows = 0
@@ -82,7 +82,7 @@ def test_a_record_is_told_of_and_read(env: AppEnv, idle_loop: Loop, kafka: str) 
         seconds = time.monotonic() - begun
         later.join()
     assert rows == 1
-    assert looks <= seconds / LONGEST_LOOK_SECONDS + 2  # each waits its time, but for the last
+    assert looks <= seconds / LONGEST_WAIT_SECONDS + 2  # each waits its time, but for the last
 
 
 @pytest.mark.parametrize("env", ["wire"], indirect=True)
@@ -90,7 +90,7 @@ def test_a_query_ends_the_wait_once(idle_loop: Loop) -> None:
     wake = WakeUp()
     wake.set()
     seconds, rests = waited(idle_loop, wake)
-    assert seconds < LONGEST_LOOK_SECONDS * 0.9
+    assert seconds < LONGEST_WAIT_SECONDS * 0.9
     assert rests == []
     assert not wake.wait(0)
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 import pytest
 
 from streamapp_runtime.driver.spark.java_command import find_java
-from streamapp_runtime.driver.spark.jvm_options import LATE_COMPILATION, SMALL_HEAP_OPTIONS, jvm_options
+from streamapp_runtime.driver.spark.jvm_options import COMMON_OPTIONS, SMALL_HEAP_OPTIONS, jvm_options
 
-SMALL = f"{LATE_COMPILATION} {SMALL_HEAP_OPTIONS}"
+SMALL = f"{COMMON_OPTIONS} {SMALL_HEAP_OPTIONS}"
 
 
 @pytest.fixture(autouse=True)
@@ -24,11 +24,11 @@ def no_java_variables(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"spark.driver.memory": "600m"}, SMALL),
         ({"spark.driver.memory": "2047M"}, SMALL),
         ({"spark.driver.memory": "1gb"}, SMALL),
-        ({"spark.driver.memory": "2g"}, LATE_COMPILATION),
-        ({"spark.driver.memory": "64g"}, LATE_COMPILATION),
-        ({"spark.driver.memory": "1073741824"}, LATE_COMPILATION),  # a form that is left to Spark
-        ({"spark.driver.extraJavaOptions": "-Dx=y -XX:+UseG1GC"}, LATE_COMPILATION),
-        ({"spark.driver.defaultJavaOptions": "-XX:+UseZGC"}, LATE_COMPILATION),
+        ({"spark.driver.memory": "2g"}, COMMON_OPTIONS),
+        ({"spark.driver.memory": "64g"}, COMMON_OPTIONS),
+        ({"spark.driver.memory": "1073741824"}, COMMON_OPTIONS),  # a form that is left to Spark
+        ({"spark.driver.extraJavaOptions": "-Dx=y -XX:+UseG1GC"}, COMMON_OPTIONS),
+        ({"spark.driver.defaultJavaOptions": "-XX:+UseZGC"}, COMMON_OPTIONS),
         ({"spark.driver.extraJavaOptions": "-XX:MaxGCPauseMillis=50"}, SMALL),
         ({"spark.executor.memory": "8g", "spark.executor.extraJavaOptions": "-XX:+UseParallelGC"}, SMALL),
     ],
@@ -42,7 +42,7 @@ def test_a_small_heap_has_the_serial_collector_unless_another_is_named(
 @pytest.mark.parametrize("name", ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"])
 def test_a_collector_of_the_environment_is_the_only_one(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, "-XX:+UseParallelGC")
-    assert jvm_options({}, "executor") == LATE_COMPILATION
+    assert jvm_options({}, "executor") == COMMON_OPTIONS
 
 
 def test_java_takes_the_options_and_refuses_two_collectors() -> None:
