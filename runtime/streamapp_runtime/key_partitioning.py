@@ -7,7 +7,7 @@ it goes over all keys at once, four bytes of each at a time.
 import numpy as np
 import pyarrow as pa
 
-from streamapp_runtime.formats.byte_spans import byte_spans
+from streamapp_runtime.rows.byte_columns import byte_spans
 
 _SEED = np.uint32(0x9747B28C)
 _MULTIPLIER = np.uint32(0x5BD1E995)

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamapp.control.control_message import MessageKind
-from streamapp_runtime.formats.byte_spans import byte_spans
+from streamapp_runtime.rows.byte_columns import byte_spans
 
 UNKNOWN = 255
 _TO_THE_END = 2**31 - 1

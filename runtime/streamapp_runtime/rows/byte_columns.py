@@ -1,5 +1,7 @@
 """Cutting Arrow binary columns into pieces and reading numbers out of them, without a loop over rows."""
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -7,13 +9,23 @@ import pyarrow as pa
 from streamapp_runtime.rows.row_form import Bytes, Positions, RowFormError
 
 
-def spans(values: pa.BinaryArray) -> tuple[Bytes, Positions]:
-    """The bytes that a column without nulls lies in, and where each begins, with the last one's end."""
-    wide = pa.types.is_large_binary(values.type) or pa.types.is_large_string(values.type)
-    _, offsets, data = values.buffers()
-    bounds = np.frombuffer(offsets, np.int64 if wide else np.int32)[values.offset :][: len(values) + 1]
-    content = np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
-    return content, bounds.astype(np.int64)
+class ByteSpans(NamedTuple):
+    """All bytes of a column in a row; value i is data[bounds[i]:bounds[i + 1]]. A null may hide bytes."""
+
+    bounds: Positions
+    data: Bytes
+
+
+def byte_spans(column: pa.Array) -> ByteSpans:
+    """Values and bytes of a column of texts or binaries, not copied; bounds are counted from 0."""
+    if len(column) == 0:
+        return ByteSpans(np.zeros(1, np.int64), np.zeros(0, np.uint8))
+    wide = pa.types.is_large_string(column.type) or pa.types.is_large_binary(column.type)
+    _, offsets, content = column.buffers()
+    bounds = np.frombuffer(offsets, np.int64 if wide else np.int32)
+    bounds = bounds[column.offset : column.offset + len(column) + 1].astype(np.int64)
+    data = np.frombuffer(content, np.uint8) if content is not None else np.zeros(0, np.uint8)
+    return ByteSpans(bounds - bounds[0], data[bounds[0] : bounds[-1]])
 
 
 def byte_count(array: pa.Array) -> int:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from streamapp_runtime.rows.byte_columns import cut, numbers, spans, validity
+from streamapp_runtime.rows.byte_columns import byte_spans, cut, numbers, validity
 from streamapp_runtime.rows.row_form import (
     Bytes,
     Positions,
@@ -38,7 +38,7 @@ class _Rows:
 def _decoded(values: pa.BinaryArray, types: tuple[pa.DataType, ...]) -> list[pa.Array]:
     if values.null_count:
         values = values.fill_null(pa.scalar(null_row(types), values.type))
-    content, bounds = spans(values)
+    bounds, content = byte_spans(values)
     rows = _Rows(content, bounds[:-1], bounds[1:])
     form = row_layout(types)
     _check_heads(rows, form.size)

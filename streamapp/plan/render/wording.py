@@ -1,4 +1,4 @@
-"""The wording that all forms of a plan share."""
+"""The wording that plans, conditions, messages and pages share."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,9 +13,9 @@ ROLES: Mapping[Role, str] = {
 }
 
 
-def counted(count: int, what: str) -> str:
-    """`1 stream`, `2 streams`."""
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+def counted(count: int, one: str, many: str = "") -> str:
+    """`1 stream`, `2,000 streams`; `many` where it is not the word with an `s`."""
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
 
 
 def listed(names: Sequence[str], most: int) -> str:

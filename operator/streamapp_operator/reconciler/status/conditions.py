@@ -42,8 +42,8 @@ from streamapp_operator.reconciler.status.app_condition import (
 )
 from streamapp_operator.reconciler.status.standby_problem import standby_problem
 
-MOST_NAMED = 5
-"""Processors that are named where tasks wait for them."""
+_MOST_NAMED_PROCESSORS = 5
+"""How many are named where tasks wait for them."""
 _FAILURES = {ConditionReason.RESTARTS_EXHAUSTED, ConditionReason.DRIVER_FAILED}
 """How a driver may have ended for good, other than by having done its work."""
 
@@ -397,7 +397,7 @@ def _work_text(findings: Findings) -> str:
     moved = findings.report.moved if findings.report else {}
     if waiting := _waiting_tasks(findings):
         missing_processors = sorted(set(waiting.values()))
-        return f"{len(waiting)} tasks wait for {listed(missing_processors, MOST_NAMED)}"
+        return f"{len(waiting)} tasks wait for {listed(missing_processors, _MOST_NAMED_PROCESSORS)}"
     return f"all tasks run; away from their processors: {len(moved)}" if moved else "all processors work"
 
 

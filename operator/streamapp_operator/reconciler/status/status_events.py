@@ -27,9 +27,8 @@ _EVENT_TYPES: Mapping[tuple[ConditionType, str], EventType] = {
 _PRELIMINARY_REASONS = {ConditionReason.NOT_PLANNED_YET, ConditionReason.NOT_ACCEPTED}
 """Reasons that only refer to an earlier step."""
 
-
-MOST_NAMED = 5
-"""Tasks that are named where some run elsewhere."""
+_MOST_NAMED_TASKS = 5
+"""How many are named where some run elsewhere."""
 
 
 def move_events(
@@ -50,7 +49,7 @@ def move_events(
 
 def named_moves(moved: Mapping[str, str]) -> str:
     """The first tasks that run elsewhere, with where, and how many more there are."""
-    return listed([f"{task} to {processor}" for task, processor in sorted(moved.items())], MOST_NAMED)
+    return listed([f"{task} to {processor}" for task, processor in sorted(moved.items())], _MOST_NAMED_TASKS)
 
 
 def status_events(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[StatusEvent]:

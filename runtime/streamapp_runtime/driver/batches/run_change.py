@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from streamapp.placement.placement_reason import PlacementReason
+from streamapp.plan.render.wording import counted
 from streamapp.protocol.driver_report import ReportedWarning
 from streamapp.spec.problem import with_path
 from streamapp_runtime.driver.executors.lane_assignment import LaneAssignment, Lanes, processor_by_task
@@ -44,7 +45,7 @@ def model_switched(before: Launch, lanes_before: Lanes, after: Launch, reasons: 
     moved = _moved(lanes_before, after.lanes)
     tasks, processors = len(after.assignment.tasks), len(after.lanes)
     text = f"model {after.model.version}: {'; '.join(reasons)}"
-    text += f"; {_several(tasks, 'task')} on {_several(processors, 'processor')}"
+    text += f"; {counted(tasks, 'task')} on {counted(processors, 'processor')}"
     text += f" (were {len(before.assignment.tasks)} on {len(before.lanes)})"
     text += f", {moved or 'none'} moved"
     return RunChange(ChangeKind.MODEL, text, after, after.lanes, moved, reasons=after.reasons)
@@ -58,7 +59,7 @@ def lanes_changed(launch: Launch, lanes_before: Lanes, assignment: LaneAssignmen
         text = f"without {lost_processors}: {moved or 'no'} tasks moved to other processors"
     elif assignment.missing:
         waiting = sum(len(assignment.assigned[name]) for name in assignment.missing)
-        text = f"{', '.join(assignment.missing)} missing: {_several(waiting, 'task')} waiting for it"
+        text = f"{', '.join(assignment.missing)} missing: {counted(waiting, 'task')} waiting for it"
     else:
         text = f"all processors are there, {moved or 'no'} tasks moved"
     return RunChange(
@@ -88,7 +89,3 @@ def change_refused(launch: Launch, lanes: Lanes, warnings: tuple[ReportedWarning
 def _moved(before: Lanes, after: Lanes) -> int:
     owners: Mapping[str, str] = processor_by_task(before)
     return sum(owners.get(task, name) != name for task, name in processor_by_task(after).items())
-
-
-def _several(number: int, one: str) -> str:
-    return f"{number:,} {one if number == 1 else one + 's'}"

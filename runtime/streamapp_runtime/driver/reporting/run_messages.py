@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from streamapp.plan.partition_plan import Role
+from streamapp.plan.render.wording import counted
 from streamapp.spec.log_levels import LogLevel
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
@@ -116,13 +117,15 @@ def plan_message(launch: Launch) -> RunMessage:
     name = launch.app.application_id
     roles = [("reads", read), ("through", inner), ("writes", written)]
     listed = "; ".join(
-        f"{verb} {', '.join(_counted(one, counts) for one in names)}" for verb, names in roles if names
+        f"{verb} {', '.join(_with_count(one, counts) for one in names)}" for verb, names in roles if names
     )
-    lanes = f"{_several(tasks, 'task')} on {_several(processors, 'processor')}"
+    lanes = f"{counted(tasks, 'task')} on {counted(processors, 'processor')}"
     facts = {"event": "started", "app": name, "tasks": tasks, "processors": processors, "streams": counts}
     text = f"{name}: {lanes}\n  {listed}"
     if side_outputs:
-        text += "\n  " + "; ".join(f"{rows} to {_counted(one, counts)}" for rows, one in side_outputs.items())
+        text += "\n  " + "; ".join(
+            f"{rows} to {_with_count(one, counts)}" for rows, one in side_outputs.items()
+        )
         facts["sideOutputs"] = side_outputs
     if not launch.program.is_all_python:
         computed = launch.program.computed_by_spark
@@ -168,7 +171,7 @@ def batch_message(
     text = f"batch {batch.number:>5}  in {rows_in:>9,.0f}/s  out {rows_out:>9,.0f}/s"
     text += f"  lag {batch.lag:>9,}  {milliseconds:>5,.0f} ms a batch"
     notes = f"  restored {since.restored:,} ({_size(since.restored_bytes)})" * bool(since.restored)
-    notes += f"  restoring {_several(batch.restoring, 'task')}" * bool(batch.restoring)
+    notes += f"  restoring {counted(batch.restoring, 'task')}" * bool(batch.restoring)
     notes += f"  to fill {batch.filling:,}" * bool(batch.filling)
     notes += f"  bad {bad:,}" * bool(bad)
     notes += f"  late {since.late:,}" * bool(since.late)
@@ -209,7 +212,7 @@ def outage_message(notice: OutageNotice) -> RunMessage:
         text = f"the streams' system is out of reach, and rows wait: {notice.reason}"
         return RunMessage(text, {"event": "outage", "message": text})
     text = f"the streams' system answers again after {notice.seconds:.1f} s"
-    text += f"; {_several(notice.failed_batches, 'batch', 'batches')} failed meanwhile" * bool(
+    text += f"; {counted(notice.failed_batches, 'batch', 'batches')} failed meanwhile" * bool(
         notice.failed_batches
     )
     facts: dict[str, object] = {"event": "outageOver", "message": text, "seconds": round(notice.seconds, 1)}
@@ -239,7 +242,7 @@ def open_windows_message(waiting: OpenWindows, watermark: int | None) -> RunMess
     """That a run ends with windows of an operator that were not put out, and what puts them out."""
     until = watermark_text(waiting.first_end)
     reached = "there is none yet" if watermark is None else f"it is at {watermark_text(watermark)}"
-    stay = f"{_several(waiting.windows, 'window stays', 'windows stay')} open"
+    stay = f"{counted(waiting.windows, 'window stays', 'windows stay')} open"
     text = f"{waiting.operator}: {stay}; the first goes out once the watermark passes {until}, and {reached}"
     facts: dict[str, object] = {"event": "open", "operator": waiting.operator, "windows": waiting.windows}
     facts |= {"until": until, "watermark": None if watermark is None else watermark_text(watermark)}
@@ -281,18 +284,18 @@ def idle_message(totals: RunTotals) -> RunMessage:
 def summary_message(totals: RunTotals, seconds: float) -> RunMessage:
     """What a run did."""
     rate = totals.rows_in / max(seconds, 1e-9)
-    batches = _several(totals.batches, "batch", "batches")
+    batches = counted(totals.batches, "batch", "batches")
     text = f"{totals.rows_in:,} rows in, {totals.rows_out:,} out, {batches}"
     text += f", {seconds:,.1f} s, {rate:,.0f} rows/s"
     text += f", {totals.restored:,} entries restored ({_size(totals.restored_bytes)})" * bool(totals.restored)
-    text += f", {_several(totals.late, 'late row')}" * bool(totals.late)
+    text += f", {counted(totals.late, 'late row')}" * bool(totals.late)
     reasons = totals.rejected.most_common()
     if totals.bad:
         named, others = reasons[:SUMMARY_REASONS], reasons[SUMMARY_REASONS:]
-        counted = [f"{number:,} of {stream}: {reason}" for (stream, reason), number in named]
+        left_out = [f"{number:,} of {stream}: {reason}" for (stream, reason), number in named]
         rest = sum(number for _, number in others)
-        counted += [f"{rest:,} for other reasons"] * bool(rest)
-        text += f", {_several(totals.bad, 'record')} left out: {'; '.join(counted)}"
+        left_out += [f"{rest:,} for other reasons"] * bool(rest)
+        text += f", {counted(totals.bad, 'record')} left out: {'; '.join(left_out)}"
     facts = {
         "event": "ended",
         "rowsIn": totals.rows_in,
@@ -319,12 +322,8 @@ def watermark_text(watermark: int) -> str:
         return f"{watermark} ms"
 
 
-def _counted(name: str, counts: dict[str, int | None]) -> str:
+def _with_count(name: str, counts: dict[str, int | None]) -> str:
     return f"{name} ({counts[name]})" if counts[name] else name
-
-
-def _several(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def _size(count: int) -> str:

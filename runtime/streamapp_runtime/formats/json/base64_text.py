@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp_runtime.formats.byte_spans import binary_of, byte_spans
 from streamapp_runtime.formats.record_format import UndecodableError
+from streamapp_runtime.rows.byte_columns import binary_column, byte_spans
 
 _PAD = ord("=")
 _DIGITS = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", np.uint8)
@@ -33,7 +33,7 @@ def to_text(column: pa.BinaryArray) -> pa.StringArray:
     text = _DIGITS[sextets].reshape(-1)
     text[ends[lengths % 3 != 0] * 4 - 1] = _PAD
     text[ends[lengths % 3 == 1] * 4 - 2] = _PAD
-    return _with_nulls_of(column, binary_of(groups * 4, text).view(pa.string()))
+    return _with_nulls_of(column, binary_column(text, _bounds_of(groups * 4)).view(pa.string()))
 
 
 def from_text(column: pa.StringArray) -> pa.BinaryArray:
@@ -58,7 +58,11 @@ def from_text(column: pa.StringArray) -> pa.BinaryArray:
     is_content[ends[both] // 4 * 3 - 2] = False
     sizes = lengths // 4 * 3
     sizes[lengths > 0] -= last.astype(sizes.dtype) + both
-    return _with_nulls_of(column, binary_of(sizes, triples.reshape(-1)[is_content]))
+    return _with_nulls_of(column, binary_column(triples.reshape(-1)[is_content], _bounds_of(sizes)))
+
+
+def _bounds_of(lengths: np.ndarray) -> np.ndarray:
+    return np.append(np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64))
 
 
 def _without_hidden(column: pa.Array) -> pa.Array:

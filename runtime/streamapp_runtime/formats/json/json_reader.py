@@ -17,7 +17,6 @@ from streamapp.spec.problem import short
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.formats.bad_record_isolation import BLOCK_RECORDS
-from streamapp_runtime.formats.byte_spans import byte_spans
 from streamapp_runtime.formats.format_options import TimestampForm
 from streamapp_runtime.formats.json.arrow_messages import explain_arrow_message
 from streamapp_runtime.formats.json.map_respelling import has_map, maps_as_entries
@@ -25,6 +24,7 @@ from streamapp_runtime.formats.json.record_check import refused_rows
 from streamapp_runtime.formats.json.type_conversion import Convert, TypeConversion, conversion_of
 from streamapp_runtime.formats.record_format import UndecodableError
 from streamapp_runtime.formats.required_columns import check_required, required_columns
+from streamapp_runtime.rows.byte_columns import byte_spans
 
 MOST_BYTES = 1 << 30
 _SPACE = " \t\r\n"

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp_runtime.formats.byte_spans import byte_spans
+from streamapp_runtime.rows.byte_columns import byte_spans
 
 _QUOTE, _BACKSLASH, _FIRST_PLAIN = ord('"'), ord("\\"), 32
 _SHORT = {

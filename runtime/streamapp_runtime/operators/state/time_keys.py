@@ -5,7 +5,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp_runtime.rows.byte_columns import fixed_rows, numbers, spans
+from streamapp_runtime.rows.byte_columns import byte_spans, fixed_rows, numbers
 
 TIME_WIDTH = 8
 """Bytes that the time takes."""
@@ -24,7 +24,7 @@ def key_before(time: int) -> bytes:
 
 def key_times(keys: pa.Array) -> npt.NDArray[np.int64]:
     """The times that keys begin with."""
-    content, bounds = spans(keys)
+    bounds, content = byte_spans(keys)
     turned = numbers(content, bounds[:-1], ">u8").astype(np.uint64)
     return (turned ^ np.uint64(1 << 63)).view(np.int64)
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from streamapp_runtime.rows.byte_columns import numbers, spans
+from streamapp_runtime.rows.byte_columns import byte_spans, numbers
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -32,10 +32,10 @@ def secret_seed() -> int:
 
 def hash_keys(keys: pa.BinaryArray, seed: int) -> Hashes:
     """A hash of each key. No key is null."""
-    content, bounds = spans(keys)
-    starts, lengths = bounds[:-1] - bounds[0], np.diff(bounds)
+    bounds, content = byte_spans(keys)
+    starts, lengths = bounds[:-1], np.diff(bounds)
     # Eight bytes are read from any place; what is beyond the key is masked.
-    content = np.append(content[bounds[0] : bounds[-1]], np.zeros(_WORD, np.uint8))
+    content = np.append(content, np.zeros(_WORD, np.uint8))
     most = min(int(lengths.max(initial=0)), _LONG)
     factors: Hashes = np.random.PCG64(seed).random_raw(2 * _LONG // _WORD + 1)
     sums = lengths.astype(np.uint64) * factors[-1]
