@@ -25,6 +25,7 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.driver.executors.lane_server import LaneServer
 from streamapp_runtime.driver.executors.resident_lanes import ResidentLanes
+from streamapp_runtime.driver.garbage_collection import collect_seldom
 from streamapp_runtime.lanes.connection.driver_connection import DriverConnection
 from streamapp_runtime.lanes.connection.lane_address import LaneAddress
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders, ReadRange, TaskOrder
@@ -98,6 +99,7 @@ class _ServingProcesses:
 
 
 def _measured(lanes: int) -> _Measured:
+    collect_seldom()  # as the process of a driver does
     spawned = multiprocessing.get_context("spawn")
     with closing(LaneServer()) as server:
         address = server.bind()

@@ -20,6 +20,7 @@ from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStr
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
 from streamapp_runtime.driver.failures import RETRIABLE, FailedError
+from streamapp_runtime.driver.garbage_collection import collect_seldom
 from streamapp_runtime.driver.modes.model_follower import ModelFollower
 from streamapp_runtime.driver.modes.stop_signal import SignalStop, StoppedError
 from streamapp_runtime.driver.reporting.listeners import Listeners
@@ -133,6 +134,7 @@ def run_app(
         follower = mode.follower(loop, executor_pool, listeners.changed)
         follower.begin()
         _start(loop)
+        collect_seldom()
         idle = _with_compaction(system, listeners.idle)
         with watched_calls(system.trouble, loop.outages.driver_waits):
             _serve(loop, follower, stop, listeners.batch, idle, mode.limits)
