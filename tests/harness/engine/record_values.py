@@ -12,7 +12,7 @@ from streamapp_runtime.systems.stream_system import RECORDS, STORED, StreamSyste
 NOBODY = f"nobody-{os.getpid()}"
 """The owner of what tests write by hand. Processes share a broker: a second of its name would fence it."""
 SIGHT_SECONDS = 5.0
-"""How long a write waits for readers to see it; another's open transaction may stand before it."""
+"""How long it is waited for that readers see a write; another's open transaction may stand before it."""
 Record = tuple[bytes | None, bytes | None, int | None]
 
 
@@ -34,11 +34,18 @@ def write(system: StreamSystem, partition: Partition, *batches: pa.RecordBatch, 
     for one in batches:
         transaction.append(partition, one)
     end = transaction.commit()[partition]
-    # Kafka's commit waits for its markers too, but not for as long as a loaded machine may need.
-    deadline = time.monotonic() + SIGHT_SECONDS
-    while system.spans([partition])[partition].end < end and time.monotonic() < deadline:
-        time.sleep(0.01)
+    await_sight(system, [partition])
     return end
+
+
+def await_sight(system: StreamSystem, partitions: Iterable[Partition]) -> None:
+    """Return when readers see what was committed: brokers write its markers after they have answered.
+
+    A commit waits for them too, but not for as long as a loaded machine may need.
+    """
+    deadline, awaited = time.monotonic() + SIGHT_SECONDS, list(partitions)
+    while system.open_transactions(awaited) and time.monotonic() < deadline:
+        time.sleep(0.01)
 
 
 def rows(

@@ -29,6 +29,7 @@ from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.systems.connection import EmbeddedConnection, open_system
 from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem
 from tests.harness.core.app_resources import app_resource
+from tests.harness.engine.record_values import await_sight
 from tests.harness.runs.drained_loop import MOST_STEPS, drain
 from tests.harness.runs.run_process import COMMAND
 
@@ -96,9 +97,11 @@ class AppEnv:
         """Append a record without a key to these partitions: it ends a version."""
         end = pa.record_batch([[None], [None], [0]], schema=RECORDS)
         transaction = self.system.begin(f"{self.prefix}tests", 0)
-        for index in partitions:
-            transaction.append(Partition(self.prefix + stream, index), end)
+        written = [Partition(self.prefix + stream, index) for index in partitions]
+        for partition in written:
+            transaction.append(partition, end)
         transaction.commit()
+        await_sight(self.system, written)
 
     def launched(
         self, app: StreamApp, processors: int = 1, *, show_values: bool = False
@@ -173,9 +176,11 @@ def write_all(
     every = pa.record_batch([keys, values, times], schema=RECORDS)
     places = partition_of(keys, partitions)
     transaction = system.begin(writer, 0)
-    for index in sorted({*places.tolist()}):
-        transaction.append(Partition(stream, index), every.filter(pa.array(places == index)))
+    written = [Partition(stream, index) for index in sorted({*places.tolist()})]
+    for partition in written:
+        transaction.append(partition, every.filter(pa.array(places == partition.index)))
     transaction.commit()
+    await_sight(system, written)
 
 
 def read_all(system: StreamSystem, stream: str) -> list[Record]:
@@ -183,13 +188,14 @@ def read_all(system: StreamSystem, stream: str) -> list[Record]:
     count = system.partitions(stream)
     assert count is not None, f"there is no stream {stream}"
     found = []
-    for index in range(count):
-        partition = Partition(stream, index)
+    partitions = [Partition(stream, index) for index in range(count)]
+    await_sight(system, partitions)
+    for partition in partitions:
         span = system.spans([partition])[partition]
         for batch in system.read(partition, span.oldest, span.end):
             for record in batch.to_pylist():
                 key = None if record["key"] is None else record["key"].decode()
-                found.append(Record(key, _read(record["value"]), index))
+                found.append(Record(key, _read(record["value"]), partition.index))
     return found
 
 
