@@ -11,7 +11,7 @@ _NUMBERS = st.sampled_from(
 _TEXTS = st.sampled_from(["user", "page", "'a'", "''", "' '", "'é'", "NULL", "CAST(NULL AS STRING)"])
 _CONDITIONS = st.sampled_from(["ok", "NOT ok", "true", "false", "user IS NULL", "n IS NOT NULL", "NULL"])
 _TYPES = st.sampled_from(["INT", "BIGINT", "DOUBLE", "STRING", "SMALLINT", "TINYINT", "integer", "BOOLEAN"])
-_NUMBER_FUNCTIONS = st.sampled_from(["abs", "floor", "ceil", "ceiling", "sign", "signum"])
+_CASTS = st.sampled_from(["int", "bigint", "double", "smallint", "TINYINT", "string", "boolean"])
 _SIGNS = st.sampled_from(["=", "<>", "<", "<=", ">", ">=", "!=", "=="])
 
 
@@ -24,6 +24,7 @@ def case_of(value: st.SearchStrategy[str], condition: st.SearchStrategy[str]) ->
         st.builds("coalesce({}, {})".format, value, value),
         st.builds("coalesce({}, {}, {})".format, value, value, value),
         st.builds("nvl({}, {})".format, value, value),
+        st.builds("nvl2({}, {}, {})".format, value, value, value),
         st.builds("NULLIF({}, {})".format, value, value),
         st.builds("({})".format, value),
     )
@@ -66,6 +67,8 @@ def dates(depth: int) -> st.SearchStrategy[str]:
     return st.one_of(
         plain,
         st.builds("CAST({} AS DATE)".format, moments(depth - 1)),
+        st.builds("{}({})".format, st.sampled_from(["date", "to_date"]), moments(depth - 1) | inner | _TEXTS),
+        st.builds("({})::DATE".format, moments(depth - 1)),
         st.builds("to_date({})".format, moments(depth - 1) | inner | st.sampled_from(["user", "page"])),
         st.builds("CAST({} AS DATE)".format, st.sampled_from(["user", "page", "trim(user)"])),
         st.builds("add_months({}, {})".format, inner, number),
@@ -89,7 +92,8 @@ def moments(depth: int) -> st.SearchStrategy[str]:
             inner | dates(depth - 1),
             st.sampled_from(["TIMESTAMP", "TIMESTAMP_NTZ"]),
         ),
-        st.builds("to_timestamp({})".format, inner | dates(depth - 1)),
+        st.builds("{}({})".format, st.sampled_from(["timestamp", "to_timestamp"]), inner | dates(depth - 1)),
+        st.builds("({})::TIMESTAMP".format, inner | dates(depth - 1)),
         st.builds("timestamp_micros({})".format, st.sampled_from(["n", "t"])),
         st.builds(
             "{}({})".format,
@@ -184,6 +188,11 @@ def conditions(depth: int) -> st.SearchStrategy[str]:
         st.builds("({}) IS {}NULL".format, number | st.just("of"), st.sampled_from(["", "NOT "])),
         st.builds("{} {}BETWEEN {} AND {}".format, number, st.sampled_from(["", "NOT "]), number, number),
         st.builds("{} BETWEEN {} AND {}".format, text, text, text),
+        st.builds("{}({})".format, st.sampled_from(["isnull", "isNotNull"]), number | text | whole_values),
+        st.builds("isnan({})".format, number | st.just("f")),
+        st.builds("equal_null({}, {})".format, number, number),
+        st.builds("boolean({})".format, inner | text),
+        st.builds("({})::BOOLEAN".format, inner | text),
         st.builds("{} <=> {}".format, number, number),
         st.builds("{} <=> {}".format, text, text),
         st.builds("x {}IN ({}, {}, 1)".format, st.sampled_from(["", "NOT "]), _DOUBLES, _DOUBLES),
@@ -209,6 +218,10 @@ def numbers(depth: int) -> st.SearchStrategy[str]:
         st.builds("({} {} {})".format, inner, st.sampled_from("+-*/"), inner),
         st.builds("-{}".format, inner.filter(lambda text: not text.startswith("-"))),
         st.builds("CAST({} AS {})".format, inner, _TYPES),
+        st.builds("{}({})".format, _CASTS, inner | text),
+        st.builds("{}::{}".format, _NUMBERS, _TYPES),
+        st.builds("({})::{}".format, inner | text, _TYPES),
+        st.builds("{}({})".format, st.sampled_from(["zeroifnull", "nullifzero"]), inner),
         st.builds("length({})".format, text),
         st.builds("{} {} {}".format, inner, st.sampled_from(["%", "div"]), inner),
         st.builds(
@@ -251,6 +264,7 @@ def texts(depth: int) -> st.SearchStrategy[str]:
         st.builds("{}({}, {}, {})".format, st.sampled_from(["lpad", "rpad"]), inner, _PLACES, _PADS),
         st.builds("concat_ws({}, {}, {})".format, _PADS, inner, inner),
         st.builds("CAST({} AS STRING)".format, numbers(depth - 1) | conditions(depth - 1)),
+        st.builds("string({})".format, numbers(depth - 1) | conditions(depth - 1) | st.just("at")),
         _TEXT_PARTS,
         case_of(inner, conditions(depth - 1)),
     )

@@ -265,6 +265,23 @@ PLAIN = [
     "date_part('DOW', day)",
     "concat(day, ' ', ok, m)",
     "n || k",
+    "int(user)",
+    "bigint(n) * n",
+    "string(at)",
+    "boolean(ok) AND user IS NULL",
+    "date(at)",
+    "timestamp(day)",
+    "n::STRING",
+    "page::DOUBLE + 1",
+    "(n - k)::BIGINT::STRING",
+    "isnull(at)",
+    "isnotnull(user) AND ok",
+    "isnan(x) OR isnan(f)",
+    "nvl2(user, n, k + 1)",
+    "zeroifnull(n) + k",
+    "nullifzero(x)",
+    "equal_null(n, k)",
+    "equal_null(day, NULL)",
 ]
 LEFT_TO_SPARK = [
     "n + 1 + 2",  # Spark adds 1 and 2 first
@@ -297,7 +314,6 @@ LEFT_TO_SPARK = [
     "CAST(user AS INT) > 0 AND ok",
     "CAST(user AS TIMESTAMP)",
     "CAST(user AS TIMESTAMP_NTZ)",
-    "int(user)",
     "CAST(x AS INT)",
     "CAST(x AS STRING)",
     "NULL",
@@ -389,6 +405,16 @@ LEFT_TO_SPARK = [
     "if(ok, of.deep, NULL)",
     "of.deep = of.deep",
     "tags = tags",
+    "int(x)",
+    "integer(user)",
+    "n::DECIMAL(3, 1)",
+    "int(n + 1) + 2",  # is n + 3 to Spark
+    "isnull(n + 1)",
+    "isnan(user)",
+    "nullifzero(n + 1)",
+    "zeroifnull(user)",
+    "equal_null(n + 1, k)",
+    "nvl2(n, k + 1, int(k + 1))",  # is k + 1 to Spark
 ]
 
 

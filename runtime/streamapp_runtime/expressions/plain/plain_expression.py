@@ -17,7 +17,7 @@ from streamapp_runtime.expressions.row_value import WHOLE_TYPES
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*)|`(?P<quoted>[^`]+)`"
     r"|(?P<number>[0-9]+(?:\.[0-9]+)?)(?![A-Za-z0-9_.])|'(?P<text>[^'\\]*)'(?!\s*['\"])"
-    r"|(?P<sign><=>|<=|>=|<>|!=|==|\|\||-(?!-)|/(?!\*)|[=<>(),.*+%\[\]]))"
+    r"|(?P<sign><=>|::|<=|>=|<>|!=|==|\|\||-(?!-)|/(?!\*)|[=<>(),.*+%\[\]]))"
 )
 _RESERVED: Final = WORDS_FOR_NOW | frozenset(
     (

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import Final
 
+from streamapp_runtime.expressions.plain.plain_casts import CAST_CALLS
 from streamapp_runtime.expressions.plain.plain_nested import NESTED_CALLS
+from streamapp_runtime.expressions.plain.plain_nulls import NULL_CALLS
 from streamapp_runtime.expressions.plain.plain_operands import (
     arithmetic,
     branches_of,
-    compared,
     condition_of,
     constant_of,
     of_common_type,
@@ -19,7 +20,6 @@ from streamapp_runtime.expressions.plain.plain_operands import (
 from streamapp_runtime.expressions.plain.plain_times import TIME_CALLS
 from streamapp_runtime.expressions.plain.plain_types import (
     MOST_INT,
-    NOTHING,
     LeftToSparkError,
     PlainValue,
     as_type,
@@ -27,7 +27,6 @@ from streamapp_runtime.expressions.plain.plain_types import (
 )
 from streamapp_runtime.expressions.row_value import (
     WHOLE_TYPES,
-    Coalesce,
     Concat,
     Extreme,
     JoinedTexts,
@@ -61,18 +60,6 @@ def concat(_: str, arguments: Arguments) -> PlainValue:
 def _conditional(_: str, arguments: Arguments) -> PlainValue:
     condition, result, otherwise = arguments
     return branches_of([(condition_of(condition), result)], otherwise)
-
-
-def _nullif(_: str, arguments: Arguments) -> PlainValue:
-    value, other = arguments
-    sure(value.value)  # Spark may compute it once, before all others
-    return branches_of([(compared("=", value, other), NOTHING)], value)
-
-
-def _first_value(_: str, arguments: Arguments) -> PlainValue:
-    kind, values = of_common_type(arguments)
-    require(reads_columns(values[0]))
-    return PlainValue(Coalesce(values, kind), kind)
 
 
 def _length(_: str, arguments: Arguments) -> PlainValue:
@@ -188,9 +175,6 @@ _MOST_CHARACTERS: Final = 10_000
 _ANY_NUMBER: Final = range(1, 1000)
 _CALLS: Final = (
     ({"if"}, {3}, _conditional),
-    ({"coalesce"}, _ANY_NUMBER, _first_value),
-    ({"nvl", "ifnull"}, {2}, _first_value),
-    ({"nullif"}, {2}, _nullif),
     ({"mod"}, {2}, _modulo),
     ({"abs"}, {1}, _absolute),
     ({"floor", "ceil", "ceiling"}, {1}, _rounded),
@@ -208,6 +192,8 @@ _CALLS: Final = (
     ({"repeat"}, {2}, _repeated),
     ({"concat_ws"}, _ANY_NUMBER[1:], _joined),
     ({"startswith", "endswith", "contains"}, {2}, _text_test),
+    *CAST_CALLS,
+    *NULL_CALLS,
     *TIME_CALLS,
     *NESTED_CALLS,
 )

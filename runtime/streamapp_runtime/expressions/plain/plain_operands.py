@@ -11,6 +11,7 @@ from typing import Final
 from streamapp_runtime.expressions.plain.plain_types import (
     DECIMAL_LITERAL,
     KINDS,
+    NULL_TYPE,
     LeftToSparkError,
     PlainValue,
     as_type,
@@ -27,7 +28,9 @@ from streamapp_runtime.expressions.row_value import (
     ColumnValue,
     Comparison,
     Constant,
+    IsNull,
     LaterValue,
+    NullSafeEquality,
     NullValue,
     Or,
     RowValue,
@@ -76,6 +79,26 @@ def condition_of(of: PlainValue) -> RowValue:
     """A value that is true or false."""
     require(of.type == "BOOLEAN")
     return of.value
+
+
+def cast_value(of: PlainValue, kind: str) -> PlainValue:
+    """A value as one of another type, also null."""
+    return PlainValue(operand(as_type(of, kind), null=True), kind)
+
+
+def null_test(of: PlainValue) -> RowValue:
+    """Whether there is no value."""
+    require(of.type not in {NULL_TYPE, DECIMAL_LITERAL})
+    test = IsNull(sure(of.value))
+    return test if of.type in KINDS else LaterValue(test)
+
+
+def null_safe(left: PlainValue, right: PlainValue) -> RowValue:
+    """Spark knows what a value is compared with itself, and nothing here may fail."""
+    if right.type == NULL_TYPE:
+        return LaterValue(null_test(left))
+    kind = common_type((left.type, right.type))
+    return NullSafeEquality(sure(as_type(left, kind)), sure(as_type(right, kind)))
 
 
 def text_of(of: PlainValue) -> RowValue:
@@ -150,7 +173,7 @@ def balanced(parts: Sequence[RowValue], combine: type[And | Or]) -> RowValue:
 
 def without_casts(value: RowValue) -> RowValue:
     """What the casts around it are of."""
-    return without_casts(value.of) if isinstance(value, Cast) else value
+    return without_casts(value.of) if isinstance(value, Cast | LaterValue) else value
 
 
 def _whole_bound(sign: str, right: PlainValue) -> Constant:

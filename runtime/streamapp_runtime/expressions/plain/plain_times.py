@@ -114,11 +114,6 @@ _PART_OF_DAY: Final = _of_time(TIME_TYPES, "INT")
 _PART_OF_MOMENT: Final = _of_time(MOMENT_TYPES, "INT", _moment_of)
 
 
-def _cast_to(kind: str) -> _Read:
-    """How a call is read that is a cast."""
-    return lambda _, arguments: PlainValue(operand(as_type(arguments[0], kind)), kind)
-
-
 def _truncated_date(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
     of, unit = _time_of(arguments[0], "DATE"), _unit(arguments[1], _UNITS_OF_DAYS)
     return PlainValue(TimeFunction("trunc", (of,), (unit,)), "DATE")
@@ -220,8 +215,6 @@ TIME_CALLS: Final = (
     ({"date_part", "datepart"}, {2}, _part_named),
     ({"date_format"}, {2}, _formatted),
     ({"from_unixtime"}, {1, 2}, _of_seconds),
-    ({"to_date"}, {1}, _cast_to("DATE")),
-    ({"to_timestamp"}, {1}, _cast_to("TIMESTAMP")),
     ({"unix_timestamp", "to_unix_timestamp"}, {1}, _of_time(["TIMESTAMP"], "BIGINT", _moment_of)),
     ({"add_months"}, {2}, _months_later),
     ({"months_between"}, {2, 3}, _months_between),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from streamapp.columns.column_scope import ColumnScope
+from streamapp_runtime.expressions.plain.plain_casts import later_cast
 from streamapp_runtime.expressions.plain.plain_expression import (
     PlainName,
     PlainReader,
@@ -22,8 +23,11 @@ from streamapp_runtime.expressions.plain.plain_operands import (
     arithmetic,
     balanced,
     branches_of,
+    cast_value,
     compared,
     condition_of,
+    null_safe,
+    null_test,
     operand,
     sure,
 )
@@ -33,11 +37,8 @@ from streamapp_runtime.expressions.plain.plain_types import (
     DECIMAL_LITERAL,
     KINDS,
     NOTHING,
-    NULL_TYPE,
     LeftToSparkError,
     PlainValue,
-    as_type,
-    common_type,
     is_computed_type,
     known,
     number_constant,
@@ -48,11 +49,9 @@ from streamapp_runtime.expressions.row_value import (
     ColumnValue,
     Constant,
     InList,
-    IsNull,
     LaterValue,
     Negation,
     Not,
-    NullSafeEquality,
     Or,
     RowValue,
     like_pattern,
@@ -143,7 +142,7 @@ class _Values:
         if reader.word("is"):
             negated = reader.word("not")
             require(reader.word("null"))
-            test = _null_test(left)
+            test = null_test(left)
             return PlainValue(Not(test) if negated else test, "BOOLEAN")
         before, negated = reader.place, reader.word("not")
         if reader.word("like"):
@@ -159,7 +158,7 @@ class _Values:
 
     def _comparison(self, left: PlainValue) -> PlainValue:
         if self.reader.take("<=>"):
-            return PlainValue(_null_safe(left, self._sum()), "BOOLEAN")
+            return PlainValue(null_safe(left, self._sum()), "BOOLEAN")
         token = self.reader.peek()
         if token.kind != "sign" or token.text not in _SIGNS:
             return left
@@ -257,7 +256,7 @@ class _Values:
         return self._column()
 
     def _with_parts(self, of: PlainValue) -> PlainValue:
-        """A value, or the part of it that the dots and brackets behind it lead to."""
+        """A value, or what the dots, brackets and colons behind it make of it."""
         reader = self.reader
         while True:
             if reader.take("["):
@@ -267,6 +266,8 @@ class _Values:
                 require(reader.is_name(0))
                 of = field_value(of, reader.peek().text)
                 reader.place += 1
+            elif reader.take("::"):
+                of = later_cast(of, self._type())
             else:
                 return of
 
@@ -336,27 +337,17 @@ class _Values:
     def _cast(self) -> PlainValue:
         of = self.value()
         require(self.reader.word("as"))
+        kind = self._type()
+        require(self.reader.take(")"))
+        return cast_value(of, kind)
+
+    def _type(self) -> str:
         token = self.reader.peek()
         self.reader.place += 1
-        kind = CAST_TYPES.get(token.text.upper()) if token.kind == "name" else None
-        require(kind is not None and self.reader.take(")"))
-        return PlainValue(operand(as_type(of, kind or ""), null=True), kind or "")
+        require(token.kind == "name")
+        return known(CAST_TYPES.get(token.text.upper()))
 
 
 def _is_given(kind: str) -> bool:
     """Whether a worker can give values of a type on; parts of columns may have parts themselves."""
     return is_computed_type(kind) or is_nested_type(kind)
-
-
-def _null_test(of: PlainValue) -> RowValue:
-    require(of.type not in {NULL_TYPE, DECIMAL_LITERAL})
-    test = IsNull(sure(of.value))
-    return test if of.type in KINDS else LaterValue(test)
-
-
-def _null_safe(left: PlainValue, right: PlainValue) -> RowValue:
-    """Spark knows what a value is compared with itself, and nothing here may fail."""
-    if right.type == NULL_TYPE:
-        return LaterValue(_null_test(left))
-    kind = common_type((left.type, right.type))
-    return NullSafeEquality(sure(as_type(left, kind)), sure(as_type(right, kind)))

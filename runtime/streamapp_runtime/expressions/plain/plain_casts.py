@@ -1,0 +1,37 @@
+"""Casts that are written as a function of the type's name, or behind two colons."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from streamapp_runtime.expressions.plain.plain_operands import cast_value
+from streamapp_runtime.expressions.plain.plain_types import PlainValue
+from streamapp_runtime.expressions.row_value import WHOLE_TYPES, LaterValue
+
+_FUNCTIONS: Final = frozenset(
+    name.lower() for name in (*WHOLE_TYPES, "DOUBLE", "STRING", "BOOLEAN", "DATE", "TIMESTAMP")
+)
+
+
+def later_cast(of: PlainValue, kind: str) -> PlainValue:
+    """A value as another type. A condition that is one already was left to Spark before."""
+    cast = cast_value(of, kind)
+    return PlainValue(LaterValue(cast.value), kind) if of.type == kind == "BOOLEAN" else cast
+
+
+def _cast_function(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
+    return later_cast(arguments[0], function.upper())
+
+
+def _as_date(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
+    return cast_value(arguments[0], "DATE")
+
+
+def _as_moment(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
+    return cast_value(arguments[0], "TIMESTAMP")
+
+
+CAST_CALLS: Final = (
+    (_FUNCTIONS, {1}, _cast_function),
+    ({"to_date"}, {1}, _as_date),
+    ({"to_timestamp"}, {1}, _as_moment),
+)
