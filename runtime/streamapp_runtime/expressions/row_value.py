@@ -218,6 +218,19 @@ class ShiftedMonths:
 
 
 @dataclass(frozen=True, slots=True)
+class ShiftedMoment:
+    """The moment so many of a unit later; a day that a month does not have is its last one.
+
+    `said` is what an error calls the unit, and empty where an interval is added.
+    """
+
+    count: "RowValue"
+    of: "RowValue"
+    unit: str
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class CountedMoment:
     """The moment that is so many `seconds` or `milliseconds` after 1970, a number of some type."""
 
@@ -304,6 +317,7 @@ RowValue = (
     | TimeConstant
     | TimeFunction
     | CountedMoment
+    | ShiftedMoment
     | ShiftedMonths
     | FieldValue
     | ElementValue
@@ -346,7 +360,9 @@ def may_fail(value: RowValue) -> bool:
             return True
         case Cast(_, source, _) if source == "STRING" or counts_days(value) or narrows(value):
             return True
-        case CountedMoment(_, "BIGINT", _) | ShiftedMonths() | ElementValue("[]" | "element_at", _, _):
+        case (
+            CountedMoment(_, "BIGINT") | ShiftedMoment() | ShiftedMonths() | ElementValue("[]" | "element_at")
+        ):
             return True
         case _:
             return any(may_fail(part) for part in parts_of(value))

@@ -59,6 +59,35 @@ _FORMATS = st.lists(
 )
 
 
+INTERVALS = (
+    *("1 DAY", "'-1' day", "-2 weeks", "1 DAY 2 DAYS", "'1' WEEK '2' DAYS", "10000000 DAY", "0 DAY"),
+    *("1 HOUR", "'25' hours", "-90 minutes", "1.5 SECOND", "'-1.25' second", "-0.000001 SECONDS"),
+    *("1 DAY 0 HOURS", "2 milliseconds", "7 MICROSECONDS", "3000000000 SECOND", "1 HOUR 1 HOUR"),
+    *("1 MONTH", "-'1' MONTH", "1 YEAR 2 MONTHS", "'-4' YEARS", "0 MONTH", "300000 YEARS", "9000000 YEAR"),
+    *("'1-2' YEAR TO MONTH", "-'0-11' YEAR TO MONTH", "'-10-0' YEAR TO MONTH", "'1 02' DAY TO HOUR"),
+    *("'1 02:03' DAY TO MINUTE", "'-1 02:03:04.5' DAY TO SECOND", "-'1 2:3:4' DAY TO SECOND"),
+    *("'02:03' HOUR TO MINUTE", "'-2:3:4.000001' HOUR TO SECOND", "'+59:59.9' MINUTE TO SECOND"),
+)
+_ADDED_UNITS = st.sampled_from(
+    [
+        *("YEAR", "quarter", "Month", "WEEK", "day", "DAYOFYEAR", "HOUR", "minute", "SECOND", "MILLISECOND"),
+        "MICROSECOND",
+    ]
+)
+_COUNTED_UNITS = st.sampled_from(
+    ["YEAR", "quarter", "Month", "WEEK", "day", "HOUR", "minute", "SECOND", "MILLISECOND"]
+)
+_COUNTS = st.sampled_from(["n", "m", "t", "1", "-1", "12", "n + k", "-2147483648", "NULL", "user"])
+
+
+def _moved(time: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    interval = st.sampled_from(INTERVALS)
+    return st.one_of(
+        st.builds("{} {} INTERVAL {}".format, time, st.sampled_from("+-"), interval),
+        st.builds("INTERVAL {} + {}".format, interval, time),
+    )
+
+
 def dates(depth: int) -> st.SearchStrategy[str]:
     plain = st.sampled_from(["day", "eve", "DATE '2024-02-29'", "CAST(NULL AS DATE)"])
     if not depth:
@@ -73,6 +102,7 @@ def dates(depth: int) -> st.SearchStrategy[str]:
         st.builds("CAST({} AS DATE)".format, st.sampled_from(["user", "page", "trim(user)"])),
         st.builds("add_months({}, {})".format, inner, number),
         st.builds("trunc({}, '{}')".format, inner, st.sampled_from(UNITS[:8])),
+        _moved(inner),
         st.builds("last_day({})".format, plain),
         st.builds("{}({}, {})".format, st.sampled_from(["date_add", "date_sub", "dateadd"]), plain, number),
         case_of(inner, _CONDITIONS),
@@ -87,6 +117,14 @@ def moments(depth: int) -> st.SearchStrategy[str]:
     return st.one_of(
         plain,
         st.builds("date_trunc('{}', {})".format, st.sampled_from(UNITS), inner | dates(depth - 1)),
+        _moved(inner),
+        st.builds(
+            "{}({}, {}, {})".format,
+            st.sampled_from(["timestampadd", "dateadd", "date_add"]),
+            _ADDED_UNITS,
+            _COUNTS,
+            inner | dates(depth - 1),
+        ),
         st.builds(
             "CAST({} AS {})".format,
             inner | dates(depth - 1),
@@ -115,6 +153,13 @@ def of_times(depth: int) -> st.SearchStrategy[str]:
         st.builds("{}({}, {})".format, st.sampled_from(["datediff", "date_diff"]), date, date),
         st.builds("unix_{}({})".format, st.sampled_from(["seconds", "millis", "micros"]), moment),
         st.builds("unix_date({})".format, date),
+        st.builds(
+            "{}({}, {}, {})".format,
+            st.sampled_from(["timestampdiff", "datediff", "date_diff", "timediff"]),
+            _COUNTED_UNITS,
+            moment | date,
+            moment | date,
+        ),
         st.builds("CAST({} AS {})".format, date | moment, st.sampled_from(["STRING", "BIGINT"])),
         st.builds("date_format({}, '{}')".format, moment | date, _FORMATS),
         st.builds("from_unixtime({})".format, st.sampled_from("nmt")),

@@ -25,7 +25,7 @@ from streamapp_runtime.expressions.spark_source import SparkOnDemand
 from streamapp_runtime.formats.arrow_types import arrow_type
 from streamapp_runtime.operators.stateless.value_evaluation import RowValues
 from tests.harness.oracles.spark_values import by_spark, by_worker
-from tests.harness.oracles.value_expressions import EXPRESSIONS, PARTS_OF_DAYS, UNITS
+from tests.harness.oracles.value_expressions import EXPRESSIONS, INTERVALS, PARTS_OF_DAYS, UNITS
 from tests.harness.oracles.value_rows import COLUMNS, ODD_VALUES, ROWS, SCHEMA, SCOPE
 
 
@@ -282,6 +282,19 @@ PLAIN = [
     "nullifzero(x)",
     "equal_null(n, k)",
     "equal_null(day, NULL)",
+    "at + INTERVAL 1 HOUR",
+    "at - INTERVAL '15' MINUTE",
+    "due + INTERVAL '1 02:03:04' DAY TO SECOND",
+    "day + INTERVAL 1 DAY",
+    "day - INTERVAL 2 WEEKS",
+    "day + INTERVAL 1 HOUR",
+    "day + INTERVAL 1 MONTH",
+    "INTERVAL 1 YEAR + at",
+    "at + INTERVAL 1 HOUR > at",
+    "timestampadd(HOUR, n, at)",
+    "dateadd(MONTH, 1, day)",
+    "timestampdiff(MINUTE, at, due)",
+    "datediff(MONTH, day, at)",
 ]
 LEFT_TO_SPARK = [
     "n + 1 + 2",  # Spark adds 1 and 2 first
@@ -415,6 +428,26 @@ LEFT_TO_SPARK = [
     "zeroifnull(user)",
     "equal_null(n + 1, k)",
     "nvl2(n, k + 1, int(k + 1))",  # is k + 1 to Spark
+    "INTERVAL 1 DAY",
+    "at + INTERVAL n DAY",
+    "at + INTERVAL '1 day'",
+    "at + (INTERVAL 1 DAY)",
+    "at + INTERVAL 1 DAY - 2 HOURS",  # one interval to Spark
+    "at + INTERVAL 1 DAY * 2",
+    "at + INTERVAL 1 MONTH 1 DAY",
+    "at + INTERVAL 1.5 HOURS",
+    "at + INTERVAL 106751992 DAYS",
+    "at + INTERVAL '1-12' YEAR TO MONTH",
+    "at + INTERVAL '1' DAY TO HOUR",
+    "INTERVAL 1 DAY - at",
+    "user + INTERVAL 1 DAY",
+    "at - due",
+    "day + INTERVAL 1 MONTH > day AND ok",
+    "timestampadd(HOURS, n, at)",
+    "timestampadd('HOUR', n, at)",
+    "timestampadd(HOUR, x, at)",
+    "timestampdiff(MICROSECOND, at, due)",
+    "timestampdiff(DAYOFYEAR, at, due)",
 ]
 
 
@@ -446,6 +479,9 @@ def failing(spark: SparkSession) -> Iterator[tuple[str, dict[str, Any]]]:
         *("tags[n]", "tags[-1]", "tags[2]", "element_at(tags, n)", "element_at(tags, 0)"),
         "element_at(tags, k)",
         *("CAST(user AS DATE)", "to_date(user)", "add_months(day, n)", "add_months(day, k)"),
+        *("day + INTERVAL 6000000 YEARS", "day + INTERVAL 300000 YEARS + INTERVAL 1 HOUR"),
+        *("timestamp(day) + INTERVAL 300000 YEARS", "timestampadd(DAY, k, day)"),
+        *("timestampadd(HOUR, m, day)", "dateadd(Year, n, day)", "timestampadd(MICROSECOND, m, day)"),
         *("n + 1", "k - 1", "n * n", "m + 1", "-m - 3", "m * m", "-k", "n / x", "x / y", "n / (n - n)"),
         *("CAST(m AS INT)", "CAST(m AS SMALLINT)", "CAST(n AS TINYINT)"),
         "CAST(CAST(200 + n AS INT) AS TINYINT)",
@@ -490,11 +526,22 @@ def test_a_value_beside_a_null_is_not_computed_and_cannot_fail(spark: SparkSessi
 
 
 @pytest.mark.parametrize(
-    "moment", [2**53, -(2**53), 2**62, -(2**62), 253_402_300_800_000_000, -62_135_596_800_000_001]
+    "moment",
+    [
+        2**53,
+        -(2**53),
+        2**62,
+        -(2**62),
+        2**63 - 1,
+        -(2**63) + 800 * 86_400_000_000,
+        253_402_300_800_000_000,
+        -62_135_596_800_000_001,
+    ],
 )
 def test_moments_and_days_outside_of_four_digits_are_those_of_spark(spark: SparkSession, moment: int) -> None:
     """Python has no such days: Spark gets them by their number."""
-    row = tuple({"m": moment, "n": moment // 86_400_000_000}.get(column.name) for column in COLUMNS)
+    values = {"m": moment, "n": moment // 86_400_000_000, "at": dt.datetime(1970, 1, 31, 1, tzinfo=dt.UTC)}
+    row = tuple(values.get(column.name) for column in COLUMNS)
     at, day = "timestamp_micros(m)", "date_from_unix_date(n)"
     texts = [f"CAST({of} AS STRING)" for of in (at, day, f"CAST({at} AS DATE)", f"last_day({day})")]
     texts += [f"{part}({of})" for part in PARTS_OF_DAYS for of in (at, day)]
@@ -506,6 +553,10 @@ def test_moments_and_days_outside_of_four_digits_are_those_of_spark(spark: Spark
     texts += [f"months_between({at}, TIMESTAMP '2026-01-31 01:02:03'{digits})" for digits in ("", ", false")]
     texts += [f"CAST({day} AS TIMESTAMP)", f"hour({day})", f"unix_timestamp({day})", f"unix_timestamp({at})"]
     texts += [f"hour({at})", f"unix_millis({at})", f"unix_seconds({at})"]
+    texts += [f"{of} {sign} INTERVAL {length}" for of in (at, day) for sign in "+-" for length in INTERVALS]
+    texts += [f"timestampadd({unit}, n, {at})" for unit in ("YEAR", "WEEK", "SECOND", "MICROSECOND")]
+    texts += [f"timestampdiff({unit}, {at}, {day})" for unit in ("YEAR", "MONTH", "WEEK", "MILLISECOND")]
+    texts += [f"timestampdiff({unit}, at, {at})" for unit in ("YEAR", "MONTH", "WEEK", "MILLISECOND")]
     for text, wanted in zip(texts, by_spark(spark, texts, [row]), strict=True):
         plain = plain_value(text, SCOPE)
         assert plain is not None, text

@@ -18,6 +18,12 @@ from streamapp_runtime.expressions.plain.plain_expression import (
     plain_tokens,
 )
 from streamapp_runtime.expressions.plain.plain_functions import concat, plain_call
+from streamapp_runtime.expressions.plain.plain_intervals import (
+    UNIT_CALLS,
+    call_of_unit,
+    moved,
+    plain_interval,
+)
 from streamapp_runtime.expressions.plain.plain_nested import bracketed, field_value, is_nested_type
 from streamapp_runtime.expressions.plain.plain_operands import (
     arithmetic,
@@ -60,6 +66,7 @@ from streamapp_runtime.expressions.row_value import (
 )
 
 _SIGNS: Final = {"=": "=", "==": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "<>": "", "!=": ""}
+_ARGUMENTS_BEHIND_UNIT: Final = 2
 _MOST_DOUBLES: Final = 10
 """In a list of more, Spark looks a value up by its hash."""
 _LAST_OF_TWO_BYTES: Final = "\uffff"
@@ -209,12 +216,25 @@ class _Values:
         return known(self._constant())
 
     def _sum(self) -> PlainValue:
-        left = self._product()
-        while (sign := self.reader.peek()).kind == "sign" and sign.text in {"+", "-", "||"}:
+        left = self._first_of_sum()
+        while (token := self.reader.peek()).kind == "sign" and token.text in {"+", "-", "||"}:
             self.reader.place += 1
-            right = self._product()
-            left = concat("||", [left, right]) if sign.text == "||" else arithmetic(sign.text, left, right)
+            left = self._joined(token.text, left)
         return left
+
+    def _first_of_sum(self) -> PlainValue:
+        interval = plain_interval(self.reader)
+        if interval is None:
+            return self._product()
+        require(self.reader.take("+"))
+        return moved("+", self._product(), interval)
+
+    def _joined(self, sign: str, left: PlainValue) -> PlainValue:
+        interval = plain_interval(self.reader)
+        if interval is not None:
+            return moved(sign, left, interval)
+        right = self._product()
+        return concat(sign, [left, right]) if sign == "||" else arithmetic(sign, left, right)
 
     def _product(self) -> PlainValue:
         left = self._signed()
@@ -319,12 +339,20 @@ class _Values:
             return self._cast()
         if function == "extract":
             return self._extract()
+        if function in UNIT_CALLS and self.reader.arguments_ahead() == 1 + _ARGUMENTS_BEHIND_UNIT:
+            unit = self.reader.peek()
+            self.reader.place += 1
+            require(unit.kind == "name" and self.reader.take(","))
+            return call_of_unit(function, unit.text, self._arguments())
+        return plain_call(function, self._arguments())
+
+    def _arguments(self) -> list[PlainValue]:
         arguments = [] if self.reader.take(")") else [self.value()]
         while arguments and self.reader.take(","):
             arguments.append(self.value())
         if arguments:
             require(self.reader.take(")"))
-        return plain_call(function, arguments)
+        return arguments
 
     def _extract(self) -> PlainValue:
         part = self.reader.peek()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from streamapp_runtime.expressions.row_value import WHOLE_TYPES
-from streamapp_runtime.operators.stateless.time_functions import MOST_DAYS
+from streamapp_runtime.operators.stateless.times.time_columns import MOST_DAYS
 
 _CONTROLS: Final = "".join(map(chr, range(0x21)))
 _BLANKS: Final = _CONTROLS + "\x7f"

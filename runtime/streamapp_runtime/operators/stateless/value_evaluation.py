@@ -4,7 +4,7 @@ A row on which a value cannot be computed is an error to Spark. Here the others 
 the row is noted with Spark's words for it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, get_args
 
 import numpy as np
@@ -24,7 +24,6 @@ from streamapp_runtime.expressions.row_value import (
     Concat,
     Constant,
     ConstantValue,
-    CountedMoment,
     ElementValue,
     Extreme,
     FieldValue,
@@ -41,14 +40,10 @@ from streamapp_runtime.expressions.row_value import (
     NumberFunction,
     Or,
     RowValue,
-    ShiftedMonths,
     Substring,
     TextFunction,
     TextTest,
-    TimeConstant,
-    TimeFunction,
     counts_days,
-    may_fail,
     narrows,
 )
 from streamapp_runtime.expressions.spark_messages import message_of
@@ -61,14 +56,12 @@ from streamapp_runtime.operators.stateless.nested_values import (
     sizes,
 )
 from streamapp_runtime.operators.stateless.number_functions import DIVISIONS, divisors_of, rounded, signs_of
+from streamapp_runtime.operators.stateless.row_evaluation import RowEvaluation
 from streamapp_runtime.operators.stateless.text_casts import malformed, reader_of
 from streamapp_runtime.operators.stateless.text_functions import TEXT_FUNCTIONS, joined
-from streamapp_runtime.operators.stateless.time_functions import (
-    TIME_FUNCTIONS,
-    cast_time,
-    moments_of,
-    months_later,
-)
+from streamapp_runtime.operators.stateless.times.time_evaluation import TIME_EVALUATORS
+from streamapp_runtime.operators.stateless.times.time_functions import cast_time
+from streamapp_runtime.operators.stateless.times.time_shifts import moments_of
 from streamapp_runtime.operators.stateless.value_order import EvaluatedValue, compared
 
 _TESTS: Final[Mapping[str, Callable[[EvaluatedValue, str], EvaluatedValue]]] = {
@@ -93,36 +86,12 @@ _OVERFLOW: Final = "Spark says: overflow"
 _LEAST: Final = pa.scalar(-(2**63), pa.int64())
 
 
-class _Evaluation:
+class _Evaluation(RowEvaluation):
     """Computes values over columns; each method gives a column or a scalar."""
-
-    def __init__(self, columns: Sequence[pa.Array], rows: int) -> None:
-        self.columns, self.rows = columns, rows
-        self.failures: dict[int, str] = {}
-
-    def array(self, result: EvaluatedValue, kind: pa.DataType) -> pa.Array:
-        if isinstance(result, pa.Scalar):
-            return pa.repeat(result.cast(kind), self.rows)
-        if isinstance(result, pa.ChunkedArray):
-            result = result.combine_chunks()
-        return result if result.type == kind else result.cast(kind)
 
     def computed(self, value: RowValue, needed: np.ndarray) -> EvaluatedValue:
         """A value; a failure of rows for which Spark would not compute it is none."""
         return _EVALUATORS[type(value)](self, value, needed)
-
-    def operands(self, values: Iterable[RowValue], needed: np.ndarray) -> Iterator[EvaluatedValue]:
-        return (self.computed(value, needed) for value in values)
-
-    def in_turn(self, values: Iterable[RowValue], needed: np.ndarray) -> list[EvaluatedValue]:
-        """Values of which Spark computes none behind one that is null."""
-        computed: list[EvaluatedValue] = []
-        for value in values:
-            if may_fail(value):
-                for before in computed:
-                    needed = needed & np.asarray(self.array(pc.is_valid(before), pa.bool_()))
-            computed.append(self.computed(value, needed))
-        return computed
 
     def comparison(self, one: Comparison, needed: np.ndarray) -> EvaluatedValue:
         return compared(one.sign, *self.in_turn((one.left, one.right), needed))
@@ -146,23 +115,6 @@ class _Evaluation:
     def text_function(self, one: TextFunction, needed: np.ndarray) -> EvaluatedValue:
         texts = self.array(self.computed(one.of, needed), pa.string())
         return TEXT_FUNCTIONS[one.function](texts, *one.arguments)
-
-    def time_function(self, one: TimeFunction, needed: np.ndarray) -> EvaluatedValue:
-        columns = self.in_turn(one.values, needed)
-        return TIME_FUNCTIONS[one.function](*(self.array(v, v.type) for v in columns), *one.arguments)
-
-    def shifted_months(self, one: ShiftedMonths, needed: np.ndarray) -> EvaluatedValue:
-        of, months = self.in_turn((one.of, one.months), needed)
-        dates, outside = months_later(self.array(of, pa.date32()), self.array(months, pa.int32()))
-        self.fail(outside & needed, lambda _: "Spark says: overflow")
-        return dates
-
-    def counted_moment(self, one: CountedMoment, needed: np.ndarray) -> EvaluatedValue:
-        numbers = self.array(self.computed(one.of, needed), pa.int64())
-        moments, outside = moments_of(numbers, one.unit)
-        words = "Datetime operation overflow: create a TIMESTAMP from {}L {} since the epoch"
-        self.fail(outside & needed, lambda row: f"Spark says: {words.format(numbers[row], one.unit)}")
-        return moments
 
     def element(self, one: ElementValue, needed: np.ndarray) -> EvaluatedValue:
         of, index = self.in_turn((one.of, one.index), needed)
@@ -294,23 +246,6 @@ class _Evaluation:
             result = pc.coalesce(result, self.array(self.computed(value, needed), kind))
         return result
 
-    def fitting(
-        self,
-        values: Sequence[int | None],
-        kind: pa.DataType,
-        needed: np.ndarray,
-        reason: Callable[[int], str],
-    ) -> pa.Array:
-        """Whole numbers as a type; those that have no place in it are null, and failed where needed."""
-        most = 2 ** (kind.bit_width - 1) - 1
-        outside = np.array([number is not None and not -most - 1 <= number <= most for number in values])
-        self.fail(outside & needed, lambda row: reason(values[row] or 0))
-        return pa.array([None if out else number for number, out in zip(values, outside, strict=True)], kind)
-
-    def fail(self, rows: np.ndarray, reason: Callable[[int], str]) -> None:
-        for row in np.flatnonzero(rows).tolist():
-            self.failures.setdefault(row, reason(row))
-
 
 class RowValues:
     """The columns of some rows, what is computed of them, and the rows on which that failed."""
@@ -343,7 +278,6 @@ def _scalar(value: ConstantValue) -> pa.Scalar:
 _EVALUATORS: Final[Mapping[type, Callable[[_Evaluation, Any, np.ndarray], EvaluatedValue]]] = {
     ColumnValue: lambda rows, one, _: rows.columns[one.position],
     Constant: lambda _, one, __: _scalar(one.value),
-    TimeConstant: lambda _, one, __: pa.scalar(one.value),
     NullValue: lambda _, one, __: pa.scalar(None, arrow_type(one.type)),
     Comparison: _Evaluation.comparison,
     TextTest: lambda rows, one, needed: _TESTS[one.test](rows.computed(one.of, needed), one.text),
@@ -366,9 +300,6 @@ _EVALUATORS: Final[Mapping[type, Callable[[_Evaluation, Any, np.ndarray], Evalua
     ),
     JoinedTexts: _Evaluation.joined,
     TextFunction: _Evaluation.text_function,
-    TimeFunction: _Evaluation.time_function,
-    CountedMoment: _Evaluation.counted_moment,
-    ShiftedMonths: _Evaluation.shifted_months,
     FieldValue: lambda rows, one, needed: pc.struct_field(rows.computed(one.of, needed), [one.index]),
     ElementValue: _Evaluation.element,
     MapEntry: lambda rows, one, needed: entries(rows.computed(one.of, needed), one.key),
@@ -376,6 +307,7 @@ _EVALUATORS: Final[Mapping[type, Callable[[_Evaluation, Any, np.ndarray], Evalua
     ArrayContains: _Evaluation.is_element,
     LikePattern: lambda rows, one, needed: pc.match_substring_regex(rows.computed(one.of, needed), one.regex),
     Substring: _Evaluation.substring,
+    **TIME_EVALUATORS,
 }
 if missing := set(get_args(RowValue)) - _EVALUATORS.keys():
     raise TypeError(f"nothing evaluates {', '.join(sorted(kind.__name__ for kind in missing))}")
