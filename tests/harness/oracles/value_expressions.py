@@ -80,6 +80,9 @@ _COUNTED_UNITS = st.sampled_from(
 _COUNTS = st.sampled_from(["n", "m", "t", "1", "-1", "12", "n + k", "-2147483648", "NULL", "user"])
 
 
+_TEXTS_OF_TIMES = st.sampled_from(["user", "page", "user", "trim(user)", "concat(user, 'Z')", "NULL"])
+
+
 def _moved(time: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     interval = st.sampled_from(INTERVALS)
     return st.one_of(
@@ -132,6 +135,12 @@ def moments(depth: int) -> st.SearchStrategy[str]:
         ),
         st.builds("{}({})".format, st.sampled_from(["timestamp", "to_timestamp"]), inner | dates(depth - 1)),
         st.builds("({})::TIMESTAMP".format, inner | dates(depth - 1)),
+        st.builds("CAST({} AS {})".format, _TEXTS_OF_TIMES, st.sampled_from(["TIMESTAMP", "TIMESTAMP_NTZ"])),
+        st.builds(
+            "{}({})".format,
+            st.sampled_from(["to_timestamp", "to_timestamp_ltz", "to_timestamp_ntz", "timestamp"]),
+            _TEXTS_OF_TIMES | inner,
+        ),
         st.builds("timestamp_micros({})".format, st.sampled_from(["n", "t"])),
         st.builds(
             "{}({})".format,

@@ -295,6 +295,10 @@ PLAIN = [
     "dateadd(MONTH, 1, day)",
     "timestampdiff(MINUTE, at, due)",
     "datediff(MONTH, day, at)",
+    "CAST(user AS TIMESTAMP)",
+    "CAST(user AS TIMESTAMP_NTZ)",
+    "to_timestamp(user)",
+    "user::TIMESTAMP + INTERVAL 1 DAY",
 ]
 LEFT_TO_SPARK = [
     "n + 1 + 2",  # Spark adds 1 and 2 first
@@ -325,8 +329,6 @@ LEFT_TO_SPARK = [
     "concat_ws(user, page, page)",
     "CAST('1' AS INT)",
     "CAST(user AS INT) > 0 AND ok",
-    "CAST(user AS TIMESTAMP)",
-    "CAST(user AS TIMESTAMP_NTZ)",
     "CAST(x AS INT)",
     "CAST(x AS STRING)",
     "NULL",
@@ -374,7 +376,6 @@ LEFT_TO_SPARK = [
     "date_add(day, m)",
     "day + 1",
     "datediff(at, day)",
-    "to_timestamp(user)",
     "unix_timestamp(user)",
     "unix_timestamp()",
     "add_months(at, 1)",
@@ -428,6 +429,10 @@ LEFT_TO_SPARK = [
     "zeroifnull(user)",
     "equal_null(n + 1, k)",
     "nvl2(n, k + 1, int(k + 1))",  # is k + 1 to Spark
+    "to_timestamp(user, 'yyyy')",
+    "to_timestamp(n)",
+    "CAST('2026-01-01' AS TIMESTAMP)",
+    "CAST(user AS TIMESTAMP) > at AND ok",
     "INTERVAL 1 DAY",
     "at + INTERVAL n DAY",
     "at + INTERVAL '1 day'",
@@ -479,6 +484,7 @@ def failing(spark: SparkSession) -> Iterator[tuple[str, dict[str, Any]]]:
         *("tags[n]", "tags[-1]", "tags[2]", "element_at(tags, n)", "element_at(tags, 0)"),
         "element_at(tags, k)",
         *("CAST(user AS DATE)", "to_date(user)", "add_months(day, n)", "add_months(day, k)"),
+        *("CAST(user AS TIMESTAMP)", "to_timestamp_ntz(user)"),
         *("day + INTERVAL 6000000 YEARS", "day + INTERVAL 300000 YEARS + INTERVAL 1 HOUR"),
         *("timestamp(day) + INTERVAL 300000 YEARS", "timestampadd(DAY, k, day)"),
         *("timestampadd(HOUR, m, day)", "dateadd(Year, n, day)", "timestampadd(MICROSECOND, m, day)"),

@@ -10,6 +10,12 @@ from streamapp_runtime.expressions.row_value import WHOLE_TYPES, LaterValue
 _FUNCTIONS: Final = frozenset(
     name.lower() for name in (*WHOLE_TYPES, "DOUBLE", "STRING", "BOOLEAN", "DATE", "TIMESTAMP")
 )
+_TIME_FUNCTIONS: Final = {
+    "to_date": "DATE",
+    "to_timestamp": "TIMESTAMP",
+    "to_timestamp_ltz": "TIMESTAMP",
+    "to_timestamp_ntz": "TIMESTAMP_NTZ",
+}
 
 
 def later_cast(of: PlainValue, kind: str) -> PlainValue:
@@ -22,16 +28,11 @@ def _cast_function(function: str, arguments: Sequence[PlainValue]) -> PlainValue
     return later_cast(arguments[0], function.upper())
 
 
-def _as_date(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
-    return cast_value(arguments[0], "DATE")
-
-
-def _as_moment(_: str, arguments: Sequence[PlainValue]) -> PlainValue:
-    return cast_value(arguments[0], "TIMESTAMP")
+def _as_time(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
+    return cast_value(arguments[0], _TIME_FUNCTIONS[function])
 
 
 CAST_CALLS: Final = (
     (_FUNCTIONS, {1}, _cast_function),
-    ({"to_date"}, {1}, _as_date),
-    ({"to_timestamp"}, {1}, _as_moment),
+    (_TIME_FUNCTIONS, {1}, _as_time),
 )

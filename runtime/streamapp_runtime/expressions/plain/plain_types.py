@@ -15,6 +15,7 @@ from streamapp_runtime.expressions.row_value import (
     may_fail,
     reads_columns,
 )
+from streamapp_runtime.expressions.zones.java_zones import zones_are_known
 
 KINDS: Final = {"STRING": str, "BOOLEAN": bool} | dict.fromkeys(WHOLE_TYPES, int)
 """Of types that conditions always had, what is compared as one."""
@@ -99,7 +100,7 @@ def as_type(of: PlainValue, kind: str) -> RowValue:
         require(kind == "DOUBLE")
         return of.value
     whole = of.type in WHOLE_TYPES and kind in (*WHOLE_TYPES, "DOUBLE", "STRING")
-    text = of.type == "STRING" and kind not in MOMENT_TYPES  # whose zones Java knows
+    text = of.type == "STRING" and (kind not in MOMENT_TYPES or zones_are_known())
     require(whole or text or (of.type, kind) in {("BOOLEAN", "STRING"), *_TIME_CASTS})
     cast = Cast(of.value, of.type, kind)
     require(not may_fail(cast) or reads_columns(of.value))

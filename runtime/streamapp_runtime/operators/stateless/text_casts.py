@@ -1,12 +1,11 @@
-"""Texts as numbers, truth values and days, by the rules of Spark in ANSI mode."""
+"""Texts as numbers, truth values and times, by the rules of Spark in ANSI mode."""
 
-import datetime as dt
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from streamapp_runtime.expressions.row_value import WHOLE_TYPES
-from streamapp_runtime.operators.stateless.times.time_columns import MOST_DAYS
+from streamapp_runtime.operators.stateless.times.text_times import read_date, read_local_moment, read_moment
 
 _CONTROLS: Final = "".join(map(chr, range(0x21)))
 _BLANKS: Final = _CONTROLS + "\x7f"
@@ -20,11 +19,6 @@ _HEXADECIMAL: Final = re.compile(
 _SPECIAL: Final = re.compile(r"([+-]?)(?:Infinity|NaN)")
 """As Java writes them; those below have any letters, and no sign before nan."""
 _SPECIAL_WORDS: Final = frozenset({"inf", "+inf", "-inf", "infinity", "+infinity", "-infinity", "nan"})
-_DATE: Final = re.compile(r"([+-]?[0-9]{4,7})(?:-([0-9]{1,2})(?:-([0-9]{1,2})(?:[ T].*)?)?)?", re.DOTALL)
-"""What is behind a whole day is not read."""
-_CYCLE_YEARS: Final = 400
-_CYCLE_DAYS: Final = 146_097
-"""The calendar begins again after so many."""
 _TRUE: Final = frozenset({"t", "true", "y", "yes", "1"})
 _FALSE: Final = frozenset({"f", "false", "n", "no", "0"})
 
@@ -36,7 +30,7 @@ def reader_of(kind: str) -> Callable[[str], CastText]:
     if kind in WHOLE_TYPES:
         most = 2 ** (8 * 2 ** WHOLE_TYPES.index(kind) - 1) - 1
         return lambda text: _whole(text, most)
-    return {"DOUBLE": _double, "BOOLEAN": _truth, "DATE": _date}[kind]
+    return _READERS[kind]
 
 
 def malformed(text: str, kind: str) -> str:
@@ -74,21 +68,15 @@ def _hexadecimal(number: str) -> float:
         return float("-inf" if number.startswith("-") else "inf")
 
 
-def _date(text: str) -> int | None:
-    """Days since 1970. A month or day that is left out is the first."""
-    match = _DATE.fullmatch(text.strip(_BLANKS))
-    if match is None:
-        return None
-    year, month, day = int(match[1]), int(match[2] or 1), int(match[3] or 1)
-    cycles, year_of_cycle = divmod(year, _CYCLE_YEARS)  # Python has years from 1 to 9999
-    try:
-        same_day = dt.date(_CYCLE_YEARS + year_of_cycle, month, day)
-    except ValueError:
-        return None
-    days = (same_day - dt.date(1970, 1, 1)).days + (cycles - 1) * _CYCLE_DAYS
-    return days if -MOST_DAYS - 1 <= days <= MOST_DAYS else None
-
-
 def _truth(text: str) -> bool | None:
     bare = text.strip(_BLANKS).lower()
     return bare in _TRUE if bare in _TRUE | _FALSE else None
+
+
+_READERS: Final[Mapping[str, Callable[[str], CastText]]] = {
+    "DOUBLE": _double,
+    "BOOLEAN": _truth,
+    "DATE": read_date,
+    "TIMESTAMP": read_moment,
+    "TIMESTAMP_NTZ": read_local_moment,
+}
