@@ -194,6 +194,15 @@ class TextFunction:
 
 
 @dataclass(frozen=True, slots=True)
+class BytesFunction:
+    """What a function makes of the bytes of a text, or of a BINARY, and constants."""
+
+    function: str
+    of: "RowValue"
+    arguments: tuple[ConstantValue, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class TimeConstant:
     """A day, or a moment of UTC."""
 
@@ -314,6 +323,7 @@ RowValue = (
     | Concat
     | JoinedTexts
     | TextFunction
+    | BytesFunction
     | TimeConstant
     | TimeFunction
     | CountedMoment

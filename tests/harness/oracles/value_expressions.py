@@ -229,6 +229,11 @@ PARTS = st.one_of(
 )
 
 
+_PLACES = st.sampled_from(["0", "1", "2", "3", "5", "-1", "-2", "-3", "2147483647", "-2147483648"])
+_LITERALS = st.sampled_from(["'a'", "'b'", "''", "'aa'", "'aé '", "'́'", "' '", "'😀b'", "'-'"])
+_BYTES = st.just("raw")
+
+
 def conditions(depth: int) -> st.SearchStrategy[str]:
     if not depth:
         return _CONDITIONS
@@ -277,6 +282,12 @@ def numbers(depth: int) -> st.SearchStrategy[str]:
         st.builds("({})::{}".format, inner | text, _TYPES),
         st.builds("{}({})".format, st.sampled_from(["zeroifnull", "nullifzero"]), inner),
         st.builds("length({})".format, text),
+        st.builds("instr({}, {})".format, text, _LITERALS),
+        st.builds("{}({}, {})".format, st.sampled_from(["locate", "position"]), _LITERALS, text),
+        st.builds("locate({}, {}, {})".format, _LITERALS, text, _PLACES),
+        st.builds("position({} IN {})".format, _LITERALS, text),
+        st.builds("{}({})".format, st.sampled_from(["ascii", "crc32"]), text),
+        st.builds("{}({})".format, st.sampled_from(["octet_length", "bit_length", "crc32"]), text | _BYTES),
         st.builds("{} {} {}".format, inner, st.sampled_from(["%", "div"]), inner),
         st.builds(
             "{} {} {}".format, inner, st.sampled_from(["/", "%", "DIV"]), st.sampled_from(["-1", "2", "1.5"])
@@ -292,7 +303,6 @@ def numbers(depth: int) -> st.SearchStrategy[str]:
     )
 
 
-_PLACES = st.sampled_from(["0", "1", "2", "3", "5", "-1", "-2", "-3", "2147483647", "-2147483648"])
 _PADS = st.sampled_from(["'a'", "'xyz'", "''", "'\u0301'"])
 _PATTERNS = st.lists(st.sampled_from("a%_b!.\u00e9\n"), max_size=5).map("".join)
 
@@ -317,6 +327,14 @@ def texts(depth: int) -> st.SearchStrategy[str]:
         st.builds("replace({}, {})".format, inner, st.sampled_from(["'a'", "'ab', 'a'", "'aa', 'b'", "''"])),
         st.builds("{}({}, {}, {})".format, st.sampled_from(["lpad", "rpad"]), inner, _PLACES, _PADS),
         st.builds("concat_ws({}, {}, {})".format, _PADS, inner, inner),
+        st.builds("reverse({})".format, inner),
+        st.builds("split_part({}, {}, {})".format, inner, _LITERALS, _PLACES),
+        st.builds("substring_index({}, {}, {})".format, inner, _LITERALS, _PLACES),
+        st.builds("translate({}, {}, {})".format, inner, _LITERALS, _LITERALS),
+        st.builds("{}({})".format, st.sampled_from(["md5", "sha", "sha1", "hex"]), inner | _BYTES),
+        st.builds(
+            "sha2({}, {})".format, inner | _BYTES, st.sampled_from(["0", "224", "256", "384", "512", "1"])
+        ),
         st.builds("CAST({} AS STRING)".format, numbers(depth - 1) | conditions(depth - 1)),
         st.builds("string({})".format, numbers(depth - 1) | conditions(depth - 1) | st.just("at")),
         _TEXT_PARTS,

@@ -17,7 +17,7 @@ from streamapp_runtime.expressions.plain.plain_expression import (
     column_with_fields,
     plain_tokens,
 )
-from streamapp_runtime.expressions.plain.plain_functions import concat, plain_call
+from streamapp_runtime.expressions.plain.plain_functions import plain_call
 from streamapp_runtime.expressions.plain.plain_intervals import (
     UNIT_CALLS,
     call_of_unit,
@@ -37,6 +37,7 @@ from streamapp_runtime.expressions.plain.plain_operands import (
     operand,
     sure,
 )
+from streamapp_runtime.expressions.plain.plain_texts import concat
 from streamapp_runtime.expressions.plain.plain_times import TIME_LITERALS, extracted, time_literal
 from streamapp_runtime.expressions.plain.plain_types import (
     CAST_TYPES,
@@ -339,12 +340,24 @@ class _Values:
             return self._cast()
         if function == "extract":
             return self._extract()
+        if function == "position":
+            return self._position()
         if function in UNIT_CALLS and self.reader.arguments_ahead() == 1 + _ARGUMENTS_BEHIND_UNIT:
             unit = self.reader.peek()
             self.reader.place += 1
             require(unit.kind == "name" and self.reader.take(","))
             return call_of_unit(function, unit.text, self._arguments())
         return plain_call(function, self._arguments())
+
+    def _position(self) -> PlainValue:
+        """`position(part IN text)`, or a call as any other."""
+        part = self._sum()
+        if not self.reader.word("in"):
+            require(self.reader.take(","))
+            return plain_call("position", [part, *self._arguments()])
+        of = self._sum()
+        require(self.reader.take(")"))
+        return plain_call("position", [part, of])
 
     def _arguments(self) -> list[PlainValue]:
         arguments = [] if self.reader.take(")") else [self.value()]

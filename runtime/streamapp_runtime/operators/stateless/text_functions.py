@@ -8,6 +8,8 @@ import pyarrow.compute as pc
 
 from streamapp_runtime.operators.stateless.letter_case import lower_case, upper_case
 
+_TEXT: Final = pa.string()
+
 
 def joined(separator: str, columns: Sequence[pa.Array]) -> pa.Array:
     """Texts that are not null with something between them; Arrow forgets rows that have none."""
@@ -15,8 +17,8 @@ def joined(separator: str, columns: Sequence[pa.Array]) -> pa.Array:
     return pa.array([separator.join(text for text in row if text is not None) for row in rows], pa.string())
 
 
-def _each(texts: pa.Array, function: Callable[[str], str]) -> pa.Array:
-    return pa.array([None if text is None else function(text) for text in texts.to_pylist()], pa.string())
+def _each(texts: pa.Array, function: Callable[[str], Any], kind: pa.DataType = _TEXT) -> pa.Array:
+    return pa.array([None if text is None else function(text) for text in texts.to_pylist()], kind)
 
 
 def _cased(
@@ -43,6 +45,54 @@ def _padded_right(texts: pa.Array, length: int, pad: str) -> pa.Array:
     return _each(texts, lambda text: text[: max(length, 0)] + _padding(text, length, pad))
 
 
+def _located(texts: pa.Array, part: str, first: int) -> pa.Array:
+    """The place of a part from some place on; 0 where it is not. What is empty is at the first one."""
+
+    def place(text: str) -> int:
+        return 1 + (text.find(part, first - 1) if part else 0)
+
+    return _each(texts, place if first > 0 else lambda _: 0, pa.int32())
+
+
+def _split_part(texts: pa.Array, delimiter: str, number: int) -> pa.Array:
+    """One of the parts between delimiters, from the end where its number is below 0."""
+
+    def part(text: str) -> str:
+        parts = text.split(delimiter) if delimiter else [text]
+        index = number - 1 if number > 0 else len(parts) + number
+        return parts[index] if 0 <= index < len(parts) else ""
+
+    return _each(texts, part)
+
+
+def _before_delimiters(texts: pa.Array, delimiter: str, count: int) -> pa.Array:
+    """What is before so many delimiters, or behind so many from the end. Delimiters may overlap."""
+
+    def before(text: str) -> str:
+        place, left = -1, count
+        while left > 0 and (place := text.find(delimiter, place + 1)) >= 0:
+            left -= 1
+        return text if left else text[:place]
+
+    def behind(text: str) -> str:
+        place, left = len(text) - len(delimiter) + 1, -count
+        while left > 0 and place > 0 and (place := text.rfind(delimiter, 0, place - 1 + len(delimiter))) >= 0:
+            left -= 1
+        return text if left else text[place + len(delimiter) :]
+
+    if not delimiter or not count:
+        return _each(texts, lambda _: "")
+    return _each(texts, before if count > 0 else behind)
+
+
+def _translated(texts: pa.Array, old: str, new: str) -> pa.Array:
+    """Each character as the new one at its place; it is left out where there is none, or NUL."""
+    table: dict[int, str | None] = {}
+    for place, character in enumerate(old):
+        table.setdefault(ord(character), new[place].strip("\0") if place < len(new) else None)
+    return _each(texts, lambda text: text.translate(table))
+
+
 TEXT_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "length": pc.utf8_length,
     "trim": lambda texts: pc.utf8_trim(texts, " "),
@@ -53,5 +103,11 @@ TEXT_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "replace": pc.replace_substring,
     "lpad": _padded_left,
     "rpad": _padded_right,
+    "reverse": lambda texts: _each(texts, lambda text: text[::-1]),
+    "ascii": lambda texts: _each(texts, lambda text: ord(text[0]) if text else 0, pa.int32()),
+    "locate": _located,
+    "split_part": _split_part,
+    "substring_index": _before_delimiters,
+    "translate": _translated,
     "repeat": lambda texts, times: pc.binary_repeat(texts, max(times, 0)),
 }

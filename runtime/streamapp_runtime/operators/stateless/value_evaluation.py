@@ -15,6 +15,7 @@ from streamapp_runtime.expressions.row_value import (
     And,
     Arithmetic,
     ArrayContains,
+    BytesFunction,
     Case,
     Cast,
     Coalesce,
@@ -48,6 +49,7 @@ from streamapp_runtime.expressions.row_value import (
 )
 from streamapp_runtime.expressions.spark_messages import message_of
 from streamapp_runtime.formats.arrow_types import arrow_type
+from streamapp_runtime.operators.stateless.bytes_functions import BYTES_FUNCTIONS
 from streamapp_runtime.operators.stateless.nested_values import (
     contains,
     elements,
@@ -115,6 +117,10 @@ class _Evaluation(RowEvaluation):
     def text_function(self, one: TextFunction, needed: np.ndarray) -> EvaluatedValue:
         texts = self.array(self.computed(one.of, needed), pa.string())
         return TEXT_FUNCTIONS[one.function](texts, *one.arguments)
+
+    def bytes_function(self, one: BytesFunction, needed: np.ndarray) -> EvaluatedValue:
+        column = self.array(self.computed(one.of, needed), pa.binary())
+        return BYTES_FUNCTIONS[one.function](column, *one.arguments)
 
     def element(self, one: ElementValue, needed: np.ndarray) -> EvaluatedValue:
         of, index = self.in_turn((one.of, one.index), needed)
@@ -300,6 +306,7 @@ _EVALUATORS: Final[Mapping[type, Callable[[_Evaluation, Any, np.ndarray], Evalua
     ),
     JoinedTexts: _Evaluation.joined,
     TextFunction: _Evaluation.text_function,
+    BytesFunction: _Evaluation.bytes_function,
     FieldValue: lambda rows, one, needed: pc.struct_field(rows.computed(one.of, needed), [one.index]),
     ElementValue: _Evaluation.element,
     MapEntry: lambda rows, one, needed: entries(rows.computed(one.of, needed), one.key),
