@@ -7,9 +7,10 @@ three-valued logic; and the arithmetic, branches, casts and texts below.
 import datetime as dt
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
+from decimal import Decimal
 from typing import Any
 
-ConstantValue = str | int | bool | float
+ConstantValue = str | int | bool | float | Decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,16 @@ class NullSafeEquality:
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
     """`+`, `-`, `*`, `/`, `%` or `div` of two numbers of one type, which is the result's."""
+
+    sign: str
+    left: "RowValue"
+    right: "RowValue"
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class DecimalArithmetic:
+    """`+`, `-` or `*` of two decimals; the type of the result has place for it."""
 
     sign: str
     left: "RowValue"
@@ -314,6 +325,7 @@ RowValue = (
     | LaterValue
     | NullSafeEquality
     | Arithmetic
+    | DecimalArithmetic
     | Negation
     | NumberFunction
     | Extreme
@@ -402,7 +414,7 @@ def _varies(test: RowValue) -> bool:
         case ColumnValue():
             return True
         case Comparison("=", ColumnValue(), Constant(value)):
-            return isinstance(value, str | bool | float) or abs(value) < _LEAST_OUTSIDE
+            return not isinstance(value, int) or isinstance(value, bool) or abs(value) < _LEAST_OUTSIDE
         case LaterValue(Comparison("=", ColumnValue(), Constant() | Cast(Constant()))):
             return True
         case _:

@@ -31,7 +31,7 @@ def case_of(value: st.SearchStrategy[str], condition: st.SearchStrategy[str]) ->
 
 
 _DOUBLES = st.sampled_from(["0.0", "-0.0", "0.1", "1.5", "-3", "9007199254740993", "0"])
-_WHOLE_VALUES = ("at", "due", "day", "f", "raw", "price")
+_WHOLE_VALUES = ("at", "due", "day", "f", "raw", "price", "rate")
 """Columns of types of which values are given on and compared."""
 whole_values = st.sampled_from(_WHOLE_VALUES).flatmap(
     lambda name: st.sampled_from([st.just(name), case_of(st.just(name) | st.just("NULL"), _CONDITIONS)])
@@ -234,6 +234,38 @@ _LITERALS = st.sampled_from(["'a'", "'b'", "''", "'aa'", "'aé '", "'́'", "' '"
 _BYTES = st.just("raw")
 
 
+_DECIMAL_VALUES = st.sampled_from(
+    [
+        *("price", "rate", "price", "rate", "n", "m", "t", "1", "0", "-1", "100", "10000000", "1.5", "0.05"),
+        *("1.50", "-0.5", "0.0", "1.505", "9999999.99", "99999999999.5", "int(1)", "x", "NULL"),
+    ]
+)
+
+
+def decimals(depth: int) -> st.SearchStrategy[str]:
+    if not depth:
+        return _DECIMAL_VALUES
+    inner = decimals(depth - 1)
+    return st.one_of(
+        st.builds("{} {} {}".format, inner, st.sampled_from("+-**"), inner),
+        st.builds("({} {} {})".format, inner, st.sampled_from("+-*"), inner),
+        case_of(inner, _CONDITIONS),
+    )
+
+
+def of_decimals(depth: int) -> st.SearchStrategy[str]:
+    """Decimals, and comparisons with them."""
+    of = decimals(depth - 1)
+    return st.one_of(
+        decimals(depth),
+        st.builds("{} {} {}".format, of, _SIGNS, of),
+        st.builds("{} {} {}".format, of, _SIGNS, _DECIMAL_VALUES),
+        st.builds("{} BETWEEN {} AND {}".format, of, of, of),
+        st.builds("({} {} {}) AND ok".format, of, _SIGNS, of),
+        case_of(decimals(0), st.builds("{} {} {}".format, of, _SIGNS, of)),
+    )
+
+
 def conditions(depth: int) -> st.SearchStrategy[str]:
     if not depth:
         return _CONDITIONS
@@ -347,6 +379,7 @@ EXPRESSIONS = st.one_of(
     *(numbers(2), numbers(2), conditions(2)),
     *(PARTS, PARTS),
     *(of_times(1), of_times(2), of_times(3), of_times(2)),
+    *(of_decimals(1), of_decimals(2)),
     st.sampled_from(_WHOLE_VALUES).flatmap(
         lambda name: case_of(st.sampled_from([name, "NULL"]), _CONDITIONS)
     ),

@@ -15,7 +15,8 @@ COLUMNS = canonical(
     parse_columns(
         "user STRING, page STRING, n INT, k INT, m BIGINT, t TINYINT, s SMALLINT, x DOUBLE, y DOUBLE, "
         "ok BOOLEAN, at TIMESTAMP, due TIMESTAMP_NTZ, day DATE, eve DATE, f FLOAT, raw BINARY, "
-        "price DECIMAL(9,2), of STRUCT<n: INT, `a b`: STRING, deep: STRUCT<day: DATE, x: DOUBLE>>, "
+        "price DECIMAL(9,2), rate DECIMAL(18,6), "
+        "of STRUCT<n: INT, `a b`: STRING, deep: STRUCT<day: DATE, x: DOUBLE>>, "
         "tags ARRAY<STRING>, counts ARRAY<INT>, ratios ARRAY<DOUBLE>, "
         "visits ARRAY<STRUCT<page: STRING, m: BIGINT>>, extra MAP<STRING, INT>, names MAP<INT, STRING>"
     )
@@ -63,7 +64,17 @@ ODD_VALUES: dict[str, list[Any]] = {
     "DATE": ODD_DATES,
     "FLOAT": [0.0, -0.0, 1.5, float("nan"), float("inf"), -float("inf"), 2.0**-149],
     "BINARY": [b"", b"a", b"\xff", b"\x7f\x00"],
-    "DECIMAL(9,2)": [Decimal("0.00"), Decimal("-1.50"), Decimal("9999999.99")],
+    "DECIMAL(18,6)": [
+        *(Decimal("0.000000"), Decimal("1.500000"), Decimal("-1.500001"), Decimal("999999999999.999999")),
+        *(Decimal("-999999999999.999999"), Decimal("0.000001"), Decimal("10.000000")),
+    ],
+    "DECIMAL(9,2)": [
+        Decimal("0.00"),
+        Decimal("-1.50"),
+        Decimal("9999999.99"),
+        Decimal("1.00"),
+        Decimal("-9999999.99"),
+    ],
     "STRUCT<`n`: INT, `a b`: STRING, `deep`: STRUCT<`day`: DATE, `x`: DOUBLE>>": [
         {"n": None, "a b": None, "deep": None},
         {"n": 1, "a b": "a", "deep": {"day": None, "x": float("nan")}},

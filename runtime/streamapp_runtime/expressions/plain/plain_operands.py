@@ -8,6 +8,12 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
+from streamapp_runtime.expressions.plain.plain_decimals import (
+    as_decimal,
+    decimal_result,
+    decimal_sides,
+    wider_decimal,
+)
 from streamapp_runtime.expressions.plain.plain_types import (
     DECIMAL_LITERAL,
     KINDS,
@@ -16,6 +22,7 @@ from streamapp_runtime.expressions.plain.plain_types import (
     PlainValue,
     as_type,
     common_type,
+    decimal_literal,
     require,
 )
 from streamapp_runtime.expressions.row_value import (
@@ -28,6 +35,7 @@ from streamapp_runtime.expressions.row_value import (
     ColumnValue,
     Comparison,
     Constant,
+    DecimalArithmetic,
     IsNull,
     LaterValue,
     NullSafeEquality,
@@ -83,7 +91,9 @@ def condition_of(of: PlainValue) -> RowValue:
 
 def cast_value(of: PlainValue, kind: str) -> PlainValue:
     """A value as one of another type, also null."""
-    return PlainValue(operand(as_type(of, kind), null=True), kind)
+    value = operand(as_type(of, kind), null=True)
+    # To Spark it is no literal, whose digits would matter beside a decimal.
+    return PlainValue(Cast(value, kind, kind) if isinstance(value, Constant) else value, kind)
 
 
 def null_test(of: PlainValue) -> RowValue:
@@ -121,6 +131,10 @@ def compared(sign: str, left: PlainValue, right: PlainValue) -> RowValue:
         return _apart(Comparison(sign, *operands(left.value, right.value)))
     if left.type in {"INT", "BIGINT"} and right.type == DECIMAL_LITERAL:
         return Comparison(sign, operand(left.value), _whole_bound(sign, right))
+    if decimals := decimal_sides(left, right):
+        wider = wider_decimal(*decimals)
+        sides = operands(*(as_decimal(side, wider) for side in decimals))
+        return LaterValue(_apart(Comparison(sign, *sides)))
     common = common_type((left.type, right.type))
     sides = operands(as_type(left, common), as_type(right, common))
     return LaterValue(_apart(Comparison(sign, *sides)))
@@ -128,6 +142,10 @@ def compared(sign: str, left: PlainValue, right: PlainValue) -> RowValue:
 
 def arithmetic(sign: str, left: PlainValue, right: PlainValue) -> PlainValue:
     """Two numbers joined by a sign; `div` of whole numbers is one of the widest type."""
+    if decimals := decimal_sides(left, right):
+        require(sign in {"+", "-", "*"})
+        one, other = operands(*(side.value for side in decimals))
+        return _of_chain(DecimalArithmetic(sign, one, other, decimal_result(sign, *decimals)))
     require({left.type, right.type} <= {*WHOLE_TYPES, "DOUBLE", DECIMAL_LITERAL})
     match sign:
         case "/" if DECIMAL_LITERAL not in {left.type, right.type}:
@@ -139,11 +157,14 @@ def arithmetic(sign: str, left: PlainValue, right: PlainValue) -> PlainValue:
             kind = common_type((left.type, right.type))
     require(kind in {"INT", "BIGINT", "DOUBLE"})
     first, second = operands(as_type(left, kind), as_type(right, kind))
-    made = Arithmetic(sign, first, second, kind)
+    return _of_chain(Arithmetic(sign, first, second, kind))
+
+
+def _of_chain(made: Arithmetic | DecimalArithmetic) -> PlainValue:
+    """Spark adds up the constants of a chain first, which may spare it an overflow."""
     require(reads_columns(made))
-    # Spark adds up the constants of a chain first, which may spare it an overflow.
-    require(sum(not reads_columns(part) for part in _chained(made, sign)) < 2)
-    return PlainValue(made, kind)
+    require(sum(not reads_columns(part) for part in _chained(made, made.sign)) < 2)
+    return PlainValue(made, made.type)
 
 
 def branches_of(branches: Sequence[tuple[RowValue, PlainValue]], otherwise: PlainValue) -> PlainValue:
@@ -178,9 +199,9 @@ def without_casts(value: RowValue) -> RowValue:
 
 def _whole_bound(sign: str, right: PlainValue) -> Constant:
     """The whole number that Spark compares whole numbers with in place of a decimal."""
-    number = right.value.value if isinstance(right.value, Constant) else math.inf
-    require(sign in _WHOLE_BOUNDS and isinstance(number, float) and abs(number) < _LEAST_OUTSIDE - 1)
-    return Constant(_WHOLE_BOUNDS[sign](float(number)))
+    number = float(decimal_literal(right))
+    require(sign in _WHOLE_BOUNDS and abs(number) < _LEAST_OUTSIDE - 1)
+    return Constant(_WHOLE_BOUNDS[sign](number))
 
 
 def _apart(comparison: Comparison) -> Comparison:
@@ -193,7 +214,7 @@ def _apart(comparison: Comparison) -> Comparison:
 
 def _chained(value: RowValue, sign: str) -> Sequence[RowValue]:
     """What a chain of one sign joins."""
-    if isinstance(value, Arithmetic) and value.sign == sign:
+    if isinstance(value, Arithmetic | DecimalArithmetic) and value.sign == sign:
         return [*_chained(value.left, sign), *_chained(value.right, sign)]
     return [value]
 

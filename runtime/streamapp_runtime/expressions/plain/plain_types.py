@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Final, TypeVar
 
 from streamapp_runtime.expressions.plain.plain_expression import PlainName
@@ -98,7 +99,7 @@ def as_type(of: PlainValue, kind: str) -> RowValue:
         return NullValue(kind)
     if of.type == DECIMAL_LITERAL:
         require(kind == "DOUBLE")
-        return of.value
+        return Constant(float(decimal_literal(of)))
     whole = of.type in WHOLE_TYPES and kind in (*WHOLE_TYPES, "DOUBLE", "STRING")
     text = of.type == "STRING" and (kind not in MOMENT_TYPES or zones_are_known())
     require(whole or text or (of.type, kind) in {("BOOLEAN", "STRING"), *_TIME_CASTS})
@@ -107,11 +108,18 @@ def as_type(of: PlainValue, kind: str) -> RowValue:
     return cast
 
 
+def decimal_literal(of: PlainValue) -> Decimal:
+    """A literal such as 1.5, with its digits."""
+    if isinstance(of.value, Constant) and isinstance(of.value.value, Decimal):
+        return of.value.value
+    raise LeftToSparkError
+
+
 def number_constant(text: str, minus: bool) -> PlainValue:
     """A number as it is written."""
     if "." in text:
         require(len(text) <= _MOST_DIGITS)
-        number = float(text)
+        number = Decimal(text)
         return PlainValue(Constant(-number if minus and number else number), DECIMAL_LITERAL)  # none is -0
     whole = -int(text) if minus else int(text)
     if -MOST_INT - 1 <= whole <= MOST_INT:

@@ -52,6 +52,7 @@ from streamapp_runtime.expressions.plain.plain_types import (
     require,
 )
 from streamapp_runtime.expressions.row_value import (
+    WHOLE_TYPES,
     And,
     ColumnValue,
     Constant,
@@ -180,7 +181,7 @@ class _Values:
         least = self._sum()
         require(self.reader.word("and"))
         most = self._sum()
-        require(of.type == "DOUBLE" or DECIMAL_LITERAL not in {least.type, most.type})
+        require(of.type not in WHOLE_TYPES or DECIMAL_LITERAL not in {least.type, most.type})
         return LaterValue(And(sure(compared(">=", of, least)), sure(compared("<=", of, most))))
 
     def _like(self, of: PlainValue) -> RowValue:

@@ -25,6 +25,7 @@ from streamapp_runtime.expressions.row_value import (
     Concat,
     Constant,
     ConstantValue,
+    DecimalArithmetic,
     ElementValue,
     Extreme,
     FieldValue,
@@ -161,6 +162,9 @@ class _Evaluation(RowEvaluation):
             tolerant = f". Use '{_TOLERANT[sign]}' to tolerate overflow and return NULL instead"
             return self.fitting(values, kind, needed, lambda _: f"{_OVERFLOW}{tolerant}")
 
+    def decimal_arithmetic(self, one: DecimalArithmetic, needed: np.ndarray) -> EvaluatedValue:
+        return _CHECKED[one.sign](*self.in_turn((one.left, one.right), needed)).cast(arrow_type(one.type))
+
     def negated(self, one: Negation, needed: np.ndarray) -> EvaluatedValue:
         return self.checked(one, pc.negate_checked, int.__neg__, needed)
 
@@ -295,6 +299,7 @@ _EVALUATORS: Final[Mapping[type, Callable[[_Evaluation, Any, np.ndarray], Evalua
     LaterValue: lambda rows, one, needed: rows.computed(one.of, needed),
     NullSafeEquality: _Evaluation.null_safe,
     Arithmetic: _Evaluation.arithmetic,
+    DecimalArithmetic: _Evaluation.decimal_arithmetic,
     Negation: _Evaluation.negated,
     NumberFunction: _Evaluation.number_function,
     Extreme: _Evaluation.extreme,

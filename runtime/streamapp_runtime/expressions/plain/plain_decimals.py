@@ -1,0 +1,77 @@
+"""Types of DECIMAL: of literals, of what is compared, and of sums and products."""
+
+import re
+from decimal import Decimal
+from typing import Final
+
+from streamapp_runtime.expressions.plain.plain_types import (
+    DECIMAL_LITERAL,
+    NULL_TYPE,
+    PlainValue,
+    decimal_literal,
+    known,
+    require,
+)
+from streamapp_runtime.expressions.row_value import Cast, Constant, RowValue
+
+_TYPE: Final = re.compile(r"DECIMAL\(([0-9]+),\s*([0-9]+)\)")
+_MOST_DIGITS: Final = 38
+"""Of a type with more, Spark drops digits."""
+_DIGITS_OF_WHOLES: Final = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 20}
+
+
+def decimal_sides(left: PlainValue, right: PlainValue) -> tuple[PlainValue, PlainValue] | None:
+    """Two values as the decimals that Spark makes of them; None where none of them is one yet."""
+    kinds = {left.type, right.type}
+    if NULL_TYPE in kinds or not any(map(_TYPE.fullmatch, kinds)):
+        return None
+    return _decimal(left), _decimal(right)
+
+
+def as_decimal(of: PlainValue, kind: str) -> RowValue:
+    """A decimal as one of a wider type."""
+    return of.value if of.type == kind else Cast(of.value, of.type, kind)
+
+
+def wider_decimal(left: PlainValue, right: PlainValue) -> str:
+    """The type that has place for the values of both."""
+    (whole, scale), (other_whole, other_scale) = _places(left), _places(right)
+    return _type(max(whole, other_whole), max(scale, other_scale))
+
+
+def decimal_result(sign: str, left: PlainValue, right: PlainValue) -> str:
+    """The type of a sum or product, which has place for all of them."""
+    (whole, scale), (other_whole, other_scale) = _places(left), _places(right)
+    if sign == "*":
+        return _type(whole + other_whole + 1, scale + other_scale)
+    return _type(max(whole, other_whole) + 1, max(scale, other_scale))
+
+
+def _decimal(of: PlainValue) -> PlainValue:
+    """A literal has the type of its digits."""
+    if of.type == DECIMAL_LITERAL:
+        return _constant(decimal_literal(of))
+    if of.type in _DIGITS_OF_WHOLES:
+        if isinstance(of.value, Constant):
+            return _constant(Decimal(of.value.value))
+        kind = f"DECIMAL({_DIGITS_OF_WHOLES[of.type]},0)"
+        return PlainValue(Cast(of.value, of.type, kind), kind)
+    require(_TYPE.fullmatch(of.type) is not None)
+    return of
+
+
+def _constant(number: Decimal) -> PlainValue:
+    digits, scale = len(number.as_tuple().digits), -int(number.as_tuple().exponent)
+    kind = f"DECIMAL({max(digits, scale)},{scale})"
+    return PlainValue(Cast(Constant(number), kind, kind), kind)
+
+
+def _places(of: PlainValue) -> tuple[int, int]:
+    """How many digits there are before and behind the point."""
+    digits, scale = map(int, known(_TYPE.fullmatch(of.type)).groups())
+    return digits - scale, scale
+
+
+def _type(whole: int, scale: int) -> str:
+    require(whole + scale <= _MOST_DIGITS)
+    return f"DECIMAL({whole + scale},{scale})"
