@@ -17,7 +17,7 @@ USERS = 8
 LIMIT_SECONDS = 60.0
 """Half of what Spark waits for the heartbeats of an executor."""
 STREAMS = [{"name": "events", "key": "user", "columns": "user STRING, n INT"}, {"name": "out", "key": "user"}]
-OF_SPARK = {"name": "marked", "map": {"from": "events", "select": "user, n, md5(user) AS mark"}}
+OF_SPARK = {"name": "marked", "map": {"from": "events", "select": "user, n, soundex(user) AS mark"}}
 
 
 def counting(stream: str) -> dict[str, Any]:

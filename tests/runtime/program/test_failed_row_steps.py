@@ -18,7 +18,7 @@ from streamapp_runtime.program.sql_layer import apply_layer, apply_step
 from tests.harness.engine.compiled_apps import Row, app, program_of, task
 
 OPERATORS: list[dict[str, Any]] = [
-    {"name": "some", "filter": {"from": "views", "where": "int(page) > 0"}},
+    {"name": "some", "filter": {"from": "views", "where": "float(page) > 0"}},
     {"name": "made", "map": {"from": "some", "select": "user, page, 10 / n AS a, 10 / n + 1 AS b"}},
     {
         "name": "many",

@@ -172,7 +172,7 @@ def test_conditions_that_most_apps_have_are_plain(text: str) -> None:
         "initcap(page) = 'A'",
         "n = '1'",
         "page LIKE user",
-        "d > 1",
+        "d / 2 > 1",
         "d IN (1)",
         "page = 'a' 'b'",
         "n = 1 -- c",

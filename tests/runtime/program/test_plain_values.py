@@ -17,8 +17,8 @@ from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.expressions.analysis import columns_by_spark
 from streamapp_runtime.expressions.catalyst import parsed_select_items
 from streamapp_runtime.expressions.expression import bind
-from streamapp_runtime.expressions.plain.plain_value import plain_value
-from streamapp_runtime.expressions.row_value import may_fail
+from streamapp_runtime.expressions.plain.plain_value import plain_condition, plain_value
+from streamapp_runtime.expressions.row_value import is_predicate, may_fail
 from streamapp_runtime.expressions.select_list import select
 from streamapp_runtime.expressions.spark_messages import spark_message
 from streamapp_runtime.expressions.spark_source import SparkOnDemand
@@ -334,6 +334,8 @@ PLAIN = [
     "price - rate",
     "price * n",
     "price + price > rate",
+    "price + CAST(1 AS INT)",
+    "price + 1::INT",
 ]
 LEFT_TO_SPARK = [
     "n + 1 + 2",  # Spark adds 1 and 2 first
@@ -521,6 +523,41 @@ def test_expressions_that_most_apps_have_need_no_spark(text: str) -> None:
 @pytest.mark.parametrize("text", LEFT_TO_SPARK)
 def test_what_spark_may_compute_in_another_way_is_left_to_it(text: str) -> None:
     assert plain_value(text, SCOPE) is None
+
+
+LATER_CONDITIONS = [
+    *("n::INT = 1", "string(user) = 'a'", "user::STRING LIKE 'a%'", "int(n) IN (1, 2)", "boolean(ok)"),
+    *(
+        "isnull(n)",
+        "isnotnull(user)",
+        "isnan(x)",
+        "equal_null(n, 1)",
+        "equal_null(n, NULL)",
+        "nvl2(n, ok, ok)",
+    ),
+    *(
+        "zeroifnull(n) = 0",
+        "at + INTERVAL 1 DAY > at",
+        "datediff(DAY, at, due) > 1",
+        "to_timestamp(user) > at",
+    ),
+    *("instr(user, 'a') > 0", "md5(user) = 'a'", "price > 1", "price = price"),
+    "price BETWEEN 1 AND 2",
+]
+
+
+@pytest.mark.parametrize("text", LATER_CONDITIONS)
+def test_a_condition_that_was_left_to_spark_keeps_its_hop(text: str) -> None:
+    condition = plain_condition(text, SCOPE)
+    assert condition is not None
+    assert not is_predicate(condition)
+
+
+@pytest.mark.parametrize("text", ["n = CAST(1 AS INT)", "CAST(user AS STRING) = 'a'", "n > 1.5"])
+def test_a_condition_that_was_not_left_to_spark_gets_no_hop(text: str) -> None:
+    condition = plain_condition(text, SCOPE)
+    assert condition is not None
+    assert is_predicate(condition)
 
 
 def failing(spark: SparkSession) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -120,7 +120,7 @@ def test_generators_give_the_rows_that_spark_gives_for_the_stream_alone(
         "transform(array(n, 1), page -> page + n) AS items",
         "transform(array(1), s0 -> s0 + n) AS items, aggregate(array(n), 0, (acc, x) -> acc + x) AS a",
         "named_struct('n', 5, 'user', n).n AS field, n AS own",
-        "date_trunc('MONTH', ts) AS month, extract(DAY FROM ts) AS day, ts + INTERVAL 1 DAY AS next",
+        "date_trunc('MONTH', ts) AS month, extract(DAY FROM ts) AS day, ts + make_dt_interval(1) AS next",
         "CAST(n AS STRING) string, n::BIGINT AS long, try_cast(page AS INT) AS i",
         "CASE n WHEN 1 THEN 'one' ELSE page END AS word, (page) NOT LIKE '/h%' AS other",
         "USER AS u, `PAGE` AS p",

@@ -114,7 +114,7 @@ def test_a_total_of_computed_values_blames_the_record_on_which_they_fail(streama
 def test_rows_on_which_workers_and_spark_fail_are_found_in_one_app(streamapp: Start) -> None:
     shouted = {
         "name": "shouted",
-        "map": {"from": "mapped", "select": "user, n, int(page) AS page"},
+        "map": {"from": "mapped", "select": "user, n, int(float(page)) AS page"},
     }
     made = resource(mapped("user, page, n + 1 AS n"), shouted, last="shouted", onBadRecord={"action": "skip"})
     app = streamapp(made)

@@ -52,7 +52,7 @@ def _decimal(of: PlainValue) -> PlainValue:
     if of.type == DECIMAL_LITERAL:
         return _constant(decimal_literal(of))
     if of.type in _DIGITS_OF_WHOLES:
-        if isinstance(of.value, Constant):
+        if isinstance(of.value, Constant) and not of.is_cast:
             return _constant(Decimal(of.value.value))
         kind = f"DECIMAL({_DIGITS_OF_WHOLES[of.type]},0)"
         return PlainValue(Cast(of.value, of.type, kind), kind)

@@ -91,9 +91,7 @@ def condition_of(of: PlainValue) -> RowValue:
 
 def cast_value(of: PlainValue, kind: str) -> PlainValue:
     """A value as one of another type, also null."""
-    value = operand(as_type(of, kind), null=True)
-    # To Spark it is no literal, whose digits would matter beside a decimal.
-    return PlainValue(Cast(value, kind, kind) if isinstance(value, Constant) else value, kind)
+    return PlainValue(operand(as_type(of, kind), null=True), kind, is_cast=True)
 
 
 def null_test(of: PlainValue) -> RowValue:

@@ -50,11 +50,15 @@ class LeftToSparkError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PlainValue:
-    """What a text computes, the type of it, and where columns stand in the text."""
+    """What a text computes, the type of it, where columns stand in the text, and whether it is a cast.
+
+    A cast of a literal is none to Spark, even to the type that it has.
+    """
 
     value: RowValue
     type: str
     names: tuple[PlainName, ...] = ()
+    is_cast: bool = False
 
 
 NOTHING: Final = PlainValue(NullValue(NULL_TYPE), NULL_TYPE)

@@ -203,6 +203,8 @@ class _Evaluation(RowEvaluation):
 
     def cast(self, cast: Cast, needed: np.ndarray) -> EvaluatedValue:
         of, kind = self.computed(cast.of, needed), arrow_type(cast.type)
+        if pa.types.is_decimal(kind):
+            of = of.cast(arrow_type(cast.source))  # a literal is as wide as can be
         if cast.source == "STRING":
             return self.read(self.array(of, pa.string()).to_pylist(), cast.type, needed)
         if counts_days(cast):
