@@ -241,13 +241,13 @@ class ShiftedMonths:
 class ShiftedMoment:
     """The moment so many of a unit later; a day that a month does not have is its last one.
 
-    `said` is what an error calls the unit, and empty where an interval is added.
+    `unit_text` is what an error calls the unit, and empty where an interval is added.
     """
 
     count: "RowValue"
     of: "RowValue"
     unit: str
-    said: str = ""
+    unit_text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

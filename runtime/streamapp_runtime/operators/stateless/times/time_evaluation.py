@@ -39,10 +39,10 @@ def _shifted_moment(rows: RowEvaluation, one: ShiftedMoment, needed: np.ndarray)
     later, outside = moments_later(moments, counts, one.unit)
 
     def reason(row: int) -> str:
-        if not one.said:
+        if not one.unit_text:
             return "Spark says: long overflow"
         moment = cast_time(moments.slice(row, 1), pa.string())[0]
-        return f"{_OVERFLOW}add {counts[row]}L {one.said} to TIMESTAMP '{moment}'"
+        return f"{_OVERFLOW}add {counts[row]}L {one.unit_text} to TIMESTAMP '{moment}'"
 
     rows.fail(outside & needed, reason)
     return later
