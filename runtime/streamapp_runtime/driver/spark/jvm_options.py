@@ -22,9 +22,9 @@ _USUAL: Final[Mapping[str, int]] = {
 }
 
 _LATE_COMPILATION: Final = " ".join(f"-XX:Tier4{name}={usual * _LATER}" for name, usual in _USUAL.items())
-_RARE_SAMPLES: Final = "-XX:PerfDataSamplingInterval=1000"
+_NO_SAMPLES: Final = "-XX:-UsePerfData"
 """Java takes 20 samples a second for `jstat`: a third of what an idle JVM of Spark's does."""
-COMMON_OPTIONS: Final = f"{_LATE_COMPILATION} {_RARE_SAMPLES}"
+COMMON_OPTIONS: Final = f"{_LATE_COMPILATION} {_NO_SAMPLES}"
 SMALL_HEAP: Final = 2048
 """In MiB. Java itself takes the collector for large heaps by the memory of the machine, from 1,792 MiB on."""
 SMALL_HEAP_OPTIONS: Final = "-Xms64m -XX:+UseSerialGC"
