@@ -27,8 +27,9 @@ from pyspark.sql.functions import col, expr
 
 from streamapp_runtime.driver.spark.class_archive import FOLDER, ClassArchive, JvmRole
 from streamapp_runtime.driver.spark.class_archive_making import make
-from streamapp_runtime.driver.spark.java_command import find_java, spark_jars
+from streamapp_runtime.driver.spark.java_command import spark_jars
 from streamapp_runtime.driver.spark.jvm import end_jvm, start_jvm
+from streamapp_runtime.installed_java import find_java
 
 EXECUTOR_SECONDS = 120.0
 JOBS = 3

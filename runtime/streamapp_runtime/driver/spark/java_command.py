@@ -8,7 +8,6 @@ first, and no jar holds a file that such a folder has.
 import os
 import re
 import shlex
-import shutil
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -54,12 +53,6 @@ _LAUNCHER_SETTINGS: Final = ("spark.driver.extraClassPath", "spark.driver.extraL
 """What only the launcher is left to understand."""
 _DEFAULTS: Final = "spark-defaults.conf"
 _CORE: Final = re.compile(r"/spark-core_([0-9.]+)-[^/]*\.jar$")
-
-
-def find_java() -> str | None:
-    """The Java that Spark's own scripts would take."""
-    java_home = os.environ.get("JAVA_HOME")
-    return shutil.which("java", path=str(Path(java_home, "bin")) if java_home else None)
 
 
 @cache

@@ -15,7 +15,7 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 
 from streamapp_runtime.driver.spark import spark_home
-from streamapp_runtime.driver.spark.java_command import find_java, spark_jars
+from streamapp_runtime.driver.spark.java_command import spark_jars
 from streamapp_runtime.driver.spark.jvm_options import COMMON_OPTIONS
 from streamapp_runtime.driver.spark.jvm_process import (
     JvmEndedError,
@@ -25,6 +25,7 @@ from streamapp_runtime.driver.spark.jvm_process import (
     take_early,
 )
 from streamapp_runtime.driver.spark.spark_output import SPARK_OUTPUT
+from streamapp_runtime.installed_java import find_java
 from streamapp_runtime.log_lines.log4j_configuration import terminal_configuration
 
 MINIMUM_JAVA: Final = 17

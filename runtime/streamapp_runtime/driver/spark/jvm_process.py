@@ -23,13 +23,13 @@ from streamapp_runtime.driver.spark import spark_home
 from streamapp_runtime.driver.spark.class_archive import ClassArchive, JvmRole
 from streamapp_runtime.driver.spark.java_command import (
     driver_command,
-    find_java,
     known_settings,
     scala_version,
     spark_jars,
 )
 from streamapp_runtime.driver.spark.jvm_options import jvm_options
 from streamapp_runtime.driver.spark.session_settings import command_settings, session_settings
+from streamapp_runtime.installed_java import find_java
 
 _ADDRESS_VARIABLE: Final = "_PYSPARK_DRIVER_CONN_INFO_PATH"
 

@@ -14,11 +14,11 @@ from streamapp_runtime.driver.spark import spark_home
 from streamapp_runtime.driver.spark.class_archive import ClassArchive, JvmRole, joined
 from streamapp_runtime.driver.spark.java_command import (
     default_settings,
-    find_java,
     known_settings,
     spark_jars,
 )
 from streamapp_runtime.driver.spark.jvm_options import USUAL_MEMORY, jvm_options, mebibytes
+from streamapp_runtime.installed_java import find_java
 
 EXECUTOR_CLASS_PATH: Final = "spark.executor.extraClassPath"
 EXECUTOR_OPTIONS: Final = "spark.executor.defaultJavaOptions"

@@ -1,8 +1,6 @@
 """Zones by their names in texts, as Spark reads these, with the regions of the Java that Spark runs on."""
 
-import os
 import re
-import shutil
 import struct
 from collections.abc import Mapping
 from functools import cache, lru_cache
@@ -11,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from streamapp_runtime.expressions.zones.zone_rules import Transition, YearlyRule, ZoneRules
+from streamapp_runtime.installed_java import find_java
 
 Zone = int | ZoneRules
 """Seconds that its clocks are ahead of UTC, or what says how many these are."""
@@ -96,8 +95,11 @@ def _region(name: str) -> ZoneRules | None:
 @cache
 def _regions() -> Mapping[str, bytes]:
     """By its name, the rules of each region as Java's file has them; nothing where no such file is found."""
-    home = _java_home()
-    if home is None or not (home / _FILE).is_file() or not (home / "release").is_file():
+    java = find_java()
+    if java is None:
+        return {}
+    home = Path(java).resolve().parents[1]
+    if not (home / _FILE).is_file() or not (home / "release").is_file():
         return {}
     if not _VERSION.search((home / "release").read_text(encoding="utf-8")):
         return {}
@@ -112,14 +114,6 @@ def _regions() -> Mapping[str, bytes]:
         pairs = [(source.number("h"), source.number("H")) for _ in range(source.number("h"))]
         regions = {names[name]: rules[rule] for name, rule in pairs}
     return regions
-
-
-def _java_home() -> Path | None:
-    """Where Spark's Java is, as Spark itself looks for it."""
-    if home := os.environ.get("JAVA_HOME"):
-        return Path(home)
-    java = shutil.which("java")
-    return Path(java).resolve().parents[1] if java else None
 
 
 @cache

@@ -22,7 +22,8 @@ from streamapp_runtime.driver.spark.class_archive_making import (
     loaded_classes,
     make,
 )
-from streamapp_runtime.driver.spark.java_command import ARCHIVE_MODULES, find_java, spark_jars
+from streamapp_runtime.driver.spark.java_command import ARCHIVE_MODULES, spark_jars
+from streamapp_runtime.installed_java import find_java
 
 JARS = spark_jars(Path(pyspark.__file__).with_name("jars"))
 MAIN = "org.apache.spark.launcher.Main"

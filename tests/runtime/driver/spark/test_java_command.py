@@ -7,7 +7,8 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from streamapp_runtime.driver.spark.java_command import driver_command, find_java, spark_jars
+from streamapp_runtime.driver.spark.java_command import driver_command, spark_jars
+from streamapp_runtime.installed_java import find_java
 
 SPARK = Path(pyspark.__file__).parent
 JARS = spark_jars(SPARK / "jars")

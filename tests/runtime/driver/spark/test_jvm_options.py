@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from streamapp_runtime.driver.spark.java_command import find_java
 from streamapp_runtime.driver.spark.jvm_options import COMMON_OPTIONS, SMALL_HEAP_OPTIONS, jvm_options
+from streamapp_runtime.installed_java import find_java
 
 SMALL = f"{COMMON_OPTIONS} {SMALL_HEAP_OPTIONS}"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from streamapp_runtime.driver.spark.java_command import find_java
+from streamapp_runtime.installed_java import find_java
 from tests.harness.machine.processes import Child, until
 
 DRIVER = """
