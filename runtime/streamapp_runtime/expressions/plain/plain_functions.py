@@ -1,6 +1,5 @@
 """Functions whose calls are read without Spark: names, numbers of arguments, and what is computed of them."""
 
-from collections.abc import Sequence
 from typing import Final
 
 from streamapp_runtime.expressions.plain.plain_casts import CAST_CALLS
@@ -16,6 +15,8 @@ from streamapp_runtime.expressions.plain.plain_operands import (
 from streamapp_runtime.expressions.plain.plain_texts import TEXT_CALLS
 from streamapp_runtime.expressions.plain.plain_times import TIME_CALLS
 from streamapp_runtime.expressions.plain.plain_types import (
+    ANY_NUMBER,
+    Arguments,
     LeftToSparkError,
     PlainValue,
     as_type,
@@ -27,8 +28,6 @@ from streamapp_runtime.expressions.row_value import (
     NumberFunction,
     reads_columns,
 )
-
-Arguments = Sequence[PlainValue]
 
 
 def plain_call(function: str, arguments: Arguments) -> PlainValue:
@@ -72,14 +71,13 @@ def _extreme(function: str, arguments: Arguments) -> PlainValue:
     return PlainValue(Extreme(">" if function == "greatest" else "<", values, kind), kind)
 
 
-_ANY_NUMBER: Final = range(1, 1000)
 _CALLS: Final = (
     ({"if"}, {3}, _conditional),
     ({"mod"}, {2}, _modulo),
     ({"abs"}, {1}, _absolute),
     ({"floor", "ceil", "ceiling"}, {1}, _rounded),
     ({"sign", "signum"}, {1}, _sign),
-    ({"greatest", "least"}, _ANY_NUMBER[1:], _extreme),
+    ({"greatest", "least"}, ANY_NUMBER[1:], _extreme),
     *TEXT_CALLS,
     *CAST_CALLS,
     *NULL_CALLS,

@@ -18,24 +18,21 @@ from streamapp_runtime.expressions.row_value import (
     TimeFunction,
     reads_columns,
 )
+from streamapp_runtime.expressions.time_units import (
+    DAY_MICROS,
+    FRACTION_DIGITS,
+    UNIT_MICROS,
+    UNIT_MONTHS,
+)
 
-_DAY_MICROS: Final = 86_400_000_000
-_MICROS: Final = {
-    "WEEK": 7 * _DAY_MICROS,
-    "DAY": _DAY_MICROS,
-    "HOUR": 3_600_000_000,
-    "MINUTE": 60_000_000,
-    "SECOND": 1_000_000,
-    "MILLISECOND": 1_000,
-    "MICROSECOND": 1,
-}
-_MONTHS: Final = {"YEAR": 12, "MONTH": 1}
+_MICROS: Final = {unit.upper(): micros for unit, micros in UNIT_MICROS.items()}
+_MONTHS: Final = {unit.upper(): months for unit, months in UNIT_MONTHS.items() if unit != "quarter"}
+"""Intervals are written in no quarters."""
 _LENGTHS: Final = _MICROS | _MONTHS
 """Of each unit, as microseconds or months."""
 _MOST: Final = {"microsecond": 2**60, "month": 2**30}
 """Longer intervals are Spark's, which refuses some of them."""
 _NUMBER: Final = re.compile(r"([+-]?)([0-9]{1,18})(?:\.([0-9]{1,6}))?")
-_FRACTION_DIGITS: Final = 6
 _SIGN: Final = r"(?P<sign>[+-]?)"
 _HOUR: Final = r"(?P<HOUR>[01]?[0-9]|2[0-3])"
 _MINUTE: Final = r"(?P<MINUTE>[0-5]?[0-9])"
@@ -93,7 +90,7 @@ def moved(sign: str, of: PlainValue, interval: PlainInterval) -> PlainValue:
     require(of.type in TIME_TYPES and reads_columns(of.value))
     length = -interval if sign == "-" else interval
     if of.type == "DATE" and length.is_of_days:
-        days = Constant(length.count // _DAY_MICROS)
+        days = Constant(length.count // DAY_MICROS)
         return PlainValue(TimeFunction("date_add", (operand(of.value), days)), "DATE")
     if of.type == "DATE" and length.unit == "month":
         return PlainValue(ShiftedMonths(operand(of.value), Constant(length.count)), "DATE")
@@ -157,7 +154,7 @@ def _from_to(reader: PlainReader, sign: str) -> PlainInterval:
 
 def _fraction(digits: str | None) -> int:
     """Microseconds behind the point of a second."""
-    return int((digits or "").ljust(_FRACTION_DIGITS, "0"))
+    return int((digits or "").ljust(FRACTION_DIGITS, "0"))
 
 
 def _interval(units: Sequence[str], count: int) -> PlainInterval:

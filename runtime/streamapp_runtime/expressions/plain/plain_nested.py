@@ -1,12 +1,17 @@
 """Fields of structs, elements of arrays and entries of maps that are read without Spark."""
 
-from collections.abc import Sequence
 from typing import Final
 
 from streamapp.spec.value_types.column_list import NESTED
 from streamapp_runtime.expressions.declared_types import field_of_type, parts_of_type
 from streamapp_runtime.expressions.plain.plain_operands import constant_of, operand, operands, sure
-from streamapp_runtime.expressions.plain.plain_types import PlainValue, as_type, is_computed_type, require
+from streamapp_runtime.expressions.plain.plain_types import (
+    Arguments,
+    PlainValue,
+    as_type,
+    is_computed_type,
+    require,
+)
 from streamapp_runtime.expressions.row_value import (
     WHOLE_TYPES,
     ArrayContains,
@@ -17,7 +22,6 @@ from streamapp_runtime.expressions.row_value import (
     MapEntry,
 )
 
-Arguments = Sequence[PlainValue]
 _INDEX_TYPES: Final = WHOLE_TYPES[:3]
 """Of a BIGINT Spark takes the lower half."""
 _KEY_TYPES: Final = ("STRING", "INT", "BIGINT")

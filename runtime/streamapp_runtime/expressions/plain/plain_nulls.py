@@ -1,7 +1,6 @@
 """Functions of nulls, and of numbers that stand for none."""
 
 import math
-from collections.abc import Sequence
 from typing import Final
 
 from streamapp_runtime.expressions.plain.plain_operands import (
@@ -12,7 +11,14 @@ from streamapp_runtime.expressions.plain.plain_operands import (
     of_common_type,
     sure,
 )
-from streamapp_runtime.expressions.plain.plain_types import NOTHING, PlainValue, as_type, require
+from streamapp_runtime.expressions.plain.plain_types import (
+    ANY_NUMBER,
+    NOTHING,
+    Arguments,
+    PlainValue,
+    as_type,
+    require,
+)
 from streamapp_runtime.expressions.row_value import (
     WHOLE_TYPES,
     Coalesce,
@@ -23,7 +29,6 @@ from streamapp_runtime.expressions.row_value import (
     reads_columns,
 )
 
-Arguments = Sequence[PlainValue]
 _ZERO: Final = PlainValue(Constant(0), "INT")
 _NUMBERS: Final = (*WHOLE_TYPES, "DOUBLE")
 
@@ -72,7 +77,7 @@ def _equal_null(_: str, arguments: Arguments) -> PlainValue:
 
 
 NULL_CALLS: Final = (
-    ({"coalesce"}, range(1, 1000), _first_value),
+    ({"coalesce"}, ANY_NUMBER, _first_value),
     ({"nvl", "ifnull"}, {2}, _first_value),
     ({"nullif"}, {2}, _nullif),
     ({"isnull", "isnotnull"}, {1}, _is_null),

@@ -1,10 +1,17 @@
 """Functions of texts that are read without Spark."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final
 
 from streamapp_runtime.expressions.plain.plain_operands import constant_of, operand, operands, sure, text_of
-from streamapp_runtime.expressions.plain.plain_types import MOST_INT, PlainValue, as_type, require
+from streamapp_runtime.expressions.plain.plain_types import (
+    ANY_NUMBER,
+    MOST_INT,
+    Arguments,
+    PlainValue,
+    as_type,
+    require,
+)
 from streamapp_runtime.expressions.row_value import (
     BytesFunction,
     Concat,
@@ -16,7 +23,12 @@ from streamapp_runtime.expressions.row_value import (
     parts_of,
 )
 
-Arguments = Sequence[PlainValue]
+_SAME_FUNCTIONS: Final = {
+    **dict.fromkeys(("char_length", "character_length"), "length"),
+    "ucase": "upper",
+    "lcase": "lower",
+    "sha": "sha1",
+}
 _TESTS: Final = {"startswith": "starts", "endswith": "ends", "contains": "contains"}
 _MOST_CHARACTERS: Final = 10_000
 """What is made longer than this is Spark's, which knows when memory is short."""
@@ -31,7 +43,12 @@ def concat(_: str, arguments: Arguments) -> PlainValue:
 
 def _of_text(kind: str) -> Callable[[str, Arguments], PlainValue]:
     """How a call is read that is of one text."""
-    return lambda function, arguments: PlainValue(TextFunction(function, text_of(arguments[0])), kind)
+
+    def read(function: str, arguments: Arguments) -> PlainValue:
+        name = _SAME_FUNCTIONS.get(function, function)
+        return PlainValue(TextFunction(name, text_of(arguments[0])), kind)
+
+    return read
 
 
 def _text_test(function: str, arguments: Arguments) -> PlainValue:
@@ -74,10 +91,8 @@ def _literal(of: PlainValue) -> str:
 
 def _in_case(function: str, arguments: Arguments) -> PlainValue:
     """Spark drops a change of case within another one, which is not the same for all letters."""
-    of = text_of(arguments[0])
-    require(not _changes_case(of))
-    name = {"ucase": "upper", "lcase": "lower"}.get(function, function)
-    return PlainValue(TextFunction(name, of), "STRING")
+    require(not _changes_case(arguments[0].value))
+    return _of_text("STRING")(function, arguments)
 
 
 def _changes_case(value: RowValue) -> bool:
@@ -108,10 +123,6 @@ def _joined(_: str, arguments: Arguments) -> PlainValue:
     separator = _literal(arguments[0])
     made = JoinedTexts(separator, operands(*(text_of(argument) for argument in arguments[1:])))
     return PlainValue(made, "STRING")
-
-
-def _length(_: str, arguments: Arguments) -> PlainValue:
-    return _of_text("INT")("length", arguments)
 
 
 def _instr(_: str, arguments: Arguments) -> PlainValue:
@@ -147,15 +158,15 @@ def _of_bytes(kind: str) -> Callable[[str, Arguments], PlainValue]:
         require(of.type in {"STRING", "BINARY"})
         width = [_whole(each) or 256 for each in bits]
         require(set(width) <= _DIGEST_BITS)
-        name = {"sha": "sha1"}.get(function, function)
+        name = _SAME_FUNCTIONS.get(function, function)
         return PlainValue(BytesFunction(name, operand(of.value), tuple(width)), kind)
 
     return read
 
 
 TEXT_CALLS: Final = (
-    ({"concat"}, range(1, 1000), concat),
-    ({"length", "char_length", "character_length"}, {1}, _length),
+    ({"concat"}, ANY_NUMBER, concat),
+    ({"length", "char_length", "character_length"}, {1}, _of_text("INT")),
     ({"trim", "ltrim", "rtrim", "reverse"}, {1}, _of_text("STRING")),
     ({"ascii"}, {1}, _of_text("INT")),
     ({"substring", "substr"}, {2, 3}, _substring),
@@ -165,7 +176,7 @@ TEXT_CALLS: Final = (
     ({"replace"}, {2, 3}, _replaced),
     ({"lpad", "rpad"}, {2, 3}, _padded),
     ({"repeat"}, {2}, _repeated),
-    ({"concat_ws"}, range(2, 1000), _joined),
+    ({"concat_ws"}, ANY_NUMBER[1:], _joined),
     ({"startswith", "endswith", "contains"}, {2}, _text_test),
     ({"instr"}, {2}, _instr),
     ({"locate", "position"}, {2, 3}, _located),

@@ -24,6 +24,7 @@ from streamapp_runtime.expressions.row_value import (
     TimeFunction,
     reads_columns,
 )
+from streamapp_runtime.expressions.time_units import FRACTION_DIGITS
 
 _PARTS_OF_DAYS: Final = {
     *("year", "quarter", "month", "day", "dayofmonth", "dayofweek", "weekday", "dayofyear", "weekofyear"),
@@ -55,8 +56,6 @@ _EXTRACTED: Final = {
 """By what EXTRACT names, the function that it is."""
 _FORMAT_PART: Final = re.compile(r"(?P<field>([A-Za-z])\2*)|[-/:. ,_]+")
 _FORMAT_FIELDS: Final = {"yyyy", "yy", "MM", "M", "dd", "d", "HH", "H", "mm", "m", "ss", "s"}
-_MOST_DIGITS: Final = 6
-"""Of a second's fraction, as many as a moment has."""
 _UNIX_FORMAT: Final = "yyyy-MM-dd HH:mm:ss"
 TIME_LITERALS: Final = {
     "date": re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}"),
@@ -73,7 +72,7 @@ def time_literal(kind: str, text: str) -> PlainValue:
             return PlainValue(TimeConstant(dt.date.fromisoformat(text)), "DATE")
         whole, _, fraction = text.partition(".")
         moment = dt.datetime.fromisoformat(whole).replace(
-            microsecond=int(fraction.ljust(6, "0")), tzinfo=dt.UTC
+            microsecond=int(fraction.ljust(FRACTION_DIGITS, "0")), tzinfo=dt.UTC
         )
         return PlainValue(TimeConstant(moment), "TIMESTAMP")
     except ValueError:
@@ -149,7 +148,7 @@ def _text_of_moment(moment: RowValue, pattern: str) -> PlainValue:
     while place < len(pattern):
         match = known(_FORMAT_PART.match(pattern, place))
         field, place = match["field"] or "", match.end()
-        is_fraction = field.strip("S") == "" and len(field) <= _MOST_DIGITS
+        is_fraction = field.strip("S") == "" and len(field) <= FRACTION_DIGITS
         require(field in _FORMAT_FIELDS or is_fraction)
         parts.append(field or f"'{match[0]}")
     return PlainValue(TimeFunction("date_format", (moment,), tuple(parts)), "STRING")

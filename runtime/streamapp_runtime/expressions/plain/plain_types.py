@@ -61,6 +61,10 @@ class PlainValue:
     is_cast: bool = False
 
 
+Arguments = Sequence[PlainValue]
+"""What a function is called with."""
+ANY_NUMBER: Final = range(1, 1000)
+"""How many arguments a function takes that takes any number of them."""
 NOTHING: Final = PlainValue(NullValue(NULL_TYPE), NULL_TYPE)
 
 

@@ -1,13 +1,13 @@
 """The offsets of one zone, in the past and by the rules of its last years, as Java computes them."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from streamapp_runtime.expressions.time_units import DAY_SECONDS
 from streamapp_runtime.expressions.zones.long_calendar import day_number, last_day_of, year_of
 
-_DAY_SECONDS: Final = 86_400
 _THURSDAY: Final = 3
 """The day of the week that was first in 1970, from Monday on."""
 
@@ -50,7 +50,7 @@ class YearlyRule:
         else:
             day = day_number(year, self.month, self.day)
             day += 0 if self.weekday is None else (self.weekday - _weekday(day)) % 7
-        return Transition(day * _DAY_SECONDS + self.second - self.clock_offset, self.before, self.after)
+        return Transition(day * DAY_SECONDS + self.second - self.clock_offset, self.before, self.after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,25 +63,26 @@ class ZoneRules:
 
     def offset_of_local(self, second: int) -> int:
         """The offset at a time on the clock; the earlier one where it has that time twice or not at all."""
-        passed = bisect_right(self.transitions, second, key=lambda each: each.local)
-        if passed == len(self.transitions) and passed and self.rules:
-            of_year = self._of_year(second)
-            return next((each.before for each in of_year if second < each.local), of_year[-1].after)
-        return self._after(passed)
+        return self._offset(second, second, lambda each: each.local)
 
     def offset_at(self, instant: int) -> int:
         """The offset at so many seconds since 1970."""
-        passed = bisect_right(self.transitions, instant, key=lambda each: each.instant)
+        local = instant + self._after(len(self.transitions))
+        return self._offset(instant, local, lambda each: each.instant)
+
+    def _offset(self, second: int, local: int, second_of: Callable[[Transition], int]) -> int:
+        """The offset before the first transition that is later; rules are asked for the year of `local`."""
+        passed = bisect_right(self.transitions, second, key=second_of)
         if passed == len(self.transitions) and passed and self.rules:
-            of_year = self._of_year(instant + self.transitions[-1].after)
-            return next((each.before for each in of_year if instant < each.instant), of_year[-1].after)
+            of_year = self._of_year(local)
+            return next((each.before for each in of_year if second < second_of(each)), of_year[-1].after)
         return self._after(passed)
 
     def _after(self, passed: int) -> int:
         return self.transitions[passed - 1].after if passed else self.first_offset
 
     def _of_year(self, second: int) -> Sequence[Transition]:
-        year = year_of(second // _DAY_SECONDS)
+        year = year_of(second // DAY_SECONDS)
         return [rule.in_year(year) for rule in self.rules]
 
 

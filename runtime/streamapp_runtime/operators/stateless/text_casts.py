@@ -5,11 +5,14 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from streamapp_runtime.expressions.row_value import WHOLE_TYPES
-from streamapp_runtime.operators.stateless.times.text_times import read_date, read_local_moment, read_moment
+from streamapp_runtime.operators.stateless.times.text_times import (
+    BLANKS,
+    JAVA_BLANKS,
+    read_date,
+    read_local_moment,
+    read_moment,
+)
 
-_CONTROLS: Final = "".join(map(chr, range(0x21)))
-_BLANKS: Final = _CONTROLS + "\x7f"
-"""What Spark leaves out at both ends; of doubles Java does, which keeps the last one."""
 _WHOLE: Final = re.compile(r"([+-]?)0*([0-9]*)")
 _MOST_DIGITS: Final = 19
 _DECIMAL: Final = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[fFdD]?")
@@ -44,7 +47,7 @@ def malformed(text: str, kind: str) -> str:
 
 
 def _whole(text: str, most: int) -> int | None:
-    bare = text.strip(_BLANKS)
+    bare = text.strip(BLANKS)
     match = _WHOLE.fullmatch(bare)
     if match is None or not bare[-1:].isdigit() or len(match[2]) > _MOST_DIGITS:
         return None
@@ -53,7 +56,7 @@ def _whole(text: str, most: int) -> int | None:
 
 
 def _double(text: str) -> float | None:
-    bare = text.strip(_CONTROLS)
+    bare = text.strip(JAVA_BLANKS)  # Java reads doubles
     if match := _DECIMAL.fullmatch(bare):
         return float(match[1])
     if match := _HEXADECIMAL.fullmatch(bare):
@@ -69,7 +72,7 @@ def _hexadecimal(number: str) -> float:
 
 
 def _truth(text: str) -> bool | None:
-    bare = text.strip(_BLANKS).lower()
+    bare = text.strip(BLANKS).lower()
     return bare in _TRUE if bare in _TRUE | _FALSE else None
 
 

@@ -1,5 +1,7 @@
-"""Functions of texts, each for a whole column."""
+"""Functions of texts and of their bytes, each for a whole column."""
 
+import hashlib
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -17,8 +19,8 @@ def joined(separator: str, columns: Sequence[pa.Array]) -> pa.Array:
     return pa.array([separator.join(text for text in row if text is not None) for row in rows], pa.string())
 
 
-def _each(texts: pa.Array, function: Callable[[str], Any], kind: pa.DataType = _TEXT) -> pa.Array:
-    return pa.array([None if text is None else function(text) for text in texts.to_pylist()], kind)
+def _each(column: pa.Array, function: Callable[[Any], Any], kind: pa.DataType = _TEXT) -> pa.Array:
+    return pa.array([None if value is None else function(value) for value in column.to_pylist()], kind)
 
 
 def _cased(
@@ -93,6 +95,14 @@ def _translated(texts: pa.Array, old: str, new: str) -> pa.Array:
     return _each(texts, lambda text: text.translate(table))
 
 
+def _digest(name: str, column: pa.Array) -> pa.Array:
+    return _each(column, lambda value: hashlib.new(name, value, usedforsecurity=False).hexdigest())
+
+
+def _bits(column: pa.Array) -> pa.Array:
+    return pc.multiply(pc.binary_length(column), pa.scalar(8, pa.int32()))
+
+
 TEXT_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "length": pc.utf8_length,
     "trim": lambda texts: pc.utf8_trim(texts, " "),
@@ -110,4 +120,13 @@ TEXT_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "substring_index": _before_delimiters,
     "translate": _translated,
     "repeat": lambda texts, times: pc.binary_repeat(texts, max(times, 0)),
+}
+BYTES_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
+    "octet_length": pc.binary_length,
+    "bit_length": _bits,
+    "md5": lambda column: _digest("md5", column),
+    "sha1": lambda column: _digest("sha1", column),
+    "sha2": lambda column, bits: _digest(f"sha{bits}", column),
+    "crc32": lambda column: _each(column, zlib.crc32, pa.int64()),
+    "hex": lambda column: _each(column, lambda value: value.hex().upper()),
 }

@@ -50,7 +50,6 @@ from streamapp_runtime.expressions.row_value import (
 )
 from streamapp_runtime.expressions.spark_messages import message_of
 from streamapp_runtime.formats.arrow_types import arrow_type
-from streamapp_runtime.operators.stateless.bytes_functions import BYTES_FUNCTIONS
 from streamapp_runtime.operators.stateless.nested_values import (
     contains,
     elements,
@@ -61,7 +60,7 @@ from streamapp_runtime.operators.stateless.nested_values import (
 from streamapp_runtime.operators.stateless.number_functions import DIVISIONS, divisors_of, rounded, signs_of
 from streamapp_runtime.operators.stateless.row_evaluation import RowEvaluation
 from streamapp_runtime.operators.stateless.text_casts import malformed, reader_of
-from streamapp_runtime.operators.stateless.text_functions import TEXT_FUNCTIONS, joined
+from streamapp_runtime.operators.stateless.text_functions import BYTES_FUNCTIONS, TEXT_FUNCTIONS, joined
 from streamapp_runtime.operators.stateless.times.time_evaluation import TIME_EVALUATORS
 from streamapp_runtime.operators.stateless.times.time_functions import cast_time
 from streamapp_runtime.operators.stateless.times.time_shifts import moments_of

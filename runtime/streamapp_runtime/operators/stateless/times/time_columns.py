@@ -8,15 +8,8 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-DAY_MICROS: Final = 86_400_000_000
-UNIT_MICROS: Final = {
-    "day": DAY_MICROS,
-    "hour": 3_600_000_000,
-    "minute": 60_000_000,
-    "second": 1_000_000,
-    "millisecond": 1_000,
-    "microsecond": 1,
-}
+from streamapp_runtime.expressions.time_units import DAY_MICROS, UNIT_MONTHS
+
 MOST_DAYS: Final = 2**31 - 1
 """The last day that a date has place for, counted from 1970; the first one is a day further from it."""
 MOMENT: Final = pa.timestamp("us", "UTC")
@@ -73,4 +66,4 @@ def truncated_days(unit: str, days: np.ndarray) -> np.ndarray:
         mondays: np.ndarray = days - weekdays_of(days)
         return mondays
     months = months_of(days)
-    return first_days_of(months - months % {"month": 1, "quarter": 3, "year": 12}[unit])
+    return first_days_of(months - months % UNIT_MONTHS[unit])

@@ -10,10 +10,9 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from streamapp_runtime.expressions.time_units import CLOCK_MICROS, DAY_MICROS, DAY_SECONDS, FRACTION_DIGITS
 from streamapp_runtime.operators.stateless.times.time_columns import (
-    DAY_MICROS,
     MOMENT,
-    UNIT_MICROS,
     column_of,
     day_within,
     days_of,
@@ -26,11 +25,9 @@ from streamapp_runtime.operators.stateless.times.time_columns import (
 )
 from streamapp_runtime.operators.stateless.times.time_shifts import units_between
 
-_DAY_SECONDS: Final = 86_400
 _EIGHT_DIGITS: Final = 1e8
 _FIRST_YEAR: Final = 1970
 _LAST_PLAIN_YEAR: Final = 9999
-_FRACTION_DIGITS: Final = 6
 
 
 def _year(days: np.ndarray) -> np.ndarray:
@@ -64,7 +61,7 @@ def _part_of_day(part: str, times: pa.Array) -> pa.Array:
 
 def _part_of_time(part: str, times: pa.Array) -> pa.Array:
     number_in_day = {"hour": 24, "minute": 60, "second": 60}[part]
-    return column_of(numbers_of(times) // UNIT_MICROS[part] % number_in_day, pa.int32(), times)
+    return column_of(numbers_of(times) // CLOCK_MICROS[part] % number_in_day, pa.int32(), times)
 
 
 def _truncated_date(dates: pa.Array, unit: str) -> pa.Array:
@@ -73,8 +70,8 @@ def _truncated_date(dates: pa.Array, unit: str) -> pa.Array:
 
 def _truncated_moment(moments: pa.Array, unit: str) -> pa.Array:
     micros = numbers_of(moments)
-    if unit in UNIT_MICROS:
-        return column_of(micros - micros % UNIT_MICROS[unit], moments.type, moments)
+    if unit in CLOCK_MICROS:
+        return column_of(micros - micros % CLOCK_MICROS[unit], moments.type, moments)
     return column_of(truncated_days(unit, days_of(moments)) * DAY_MICROS, moments.type, moments)
 
 
@@ -94,10 +91,10 @@ def _months_between(ends: pa.Array, starts: pa.Array, digits: str) -> pa.Array:
     in_month = [day_within("month", one) for one in days]
     is_last = [one == first_days_of(month + 1) - 1 for one, month in zip(days, months, strict=True)]
     seconds = [
-        day * _DAY_SECONDS + numbers_of(moments) % DAY_MICROS // UNIT_MICROS["second"]
+        day * DAY_SECONDS + numbers_of(moments) % DAY_MICROS // CLOCK_MICROS["second"]
         for day, moments in zip(in_month, (ends, starts), strict=True)
     ]
-    rest = (seconds[0] - seconds[1]) / (31.0 * _DAY_SECONDS)
+    rest = (seconds[0] - seconds[1]) / (31.0 * DAY_SECONDS)
     is_whole = (in_month[0] == in_month[1]) | (is_last[0] & is_last[1])
     between = (months[0] - months[1]) + np.where(is_whole, 0.0, rest)
     values = between if digits == "all" else _rounded(between * _EIGHT_DIGITS) / _EIGHT_DIGITS
@@ -122,12 +119,12 @@ def _units_since_1970(micros: int, moments: pa.Array) -> pa.Array:
 def _seconds_towards_1970(moments: pa.Array) -> pa.Array:
     """Whole seconds since 1970, of which `unix_timestamp` gives the one that is nearer to it."""
     micros = numbers_of(moments)
-    seconds, rest = np.divmod(micros, UNIT_MICROS["second"])
+    seconds, rest = np.divmod(micros, CLOCK_MICROS["second"])
     return column_of(seconds + ((micros < 0) & (rest > 0)), pa.int64(), moments)
 
 
 def _wrapped_seconds(numbers: pa.Array) -> pa.Array:
-    return column_of(numbers_of(numbers) * UNIT_MICROS["second"], MOMENT, numbers)
+    return column_of(numbers_of(numbers) * CLOCK_MICROS["second"], MOMENT, numbers)
 
 
 def _year_text(year: int) -> str:
@@ -142,7 +139,7 @@ def _date_text(year: int, month: int, day: int) -> str:
 
 def _time_text(micros: int) -> str:
     """The time of a day."""
-    seconds, fraction = divmod(micros, UNIT_MICROS["second"])
+    seconds, fraction = divmod(micros, CLOCK_MICROS["second"])
     minutes, second = divmod(seconds, 60)
     fraction_text = f".{fraction:06d}".rstrip("0") if fraction else ""
     return f"{minutes // 60:02d}:{minutes % 60:02d}:{second:02d}{fraction_text}"
@@ -174,12 +171,12 @@ def _field_of_day(part: str, days: np.ndarray, _: np.ndarray, __: int) -> list[i
 
 
 def _field_of_time(unit: str, in_day: int, _: np.ndarray, micros: np.ndarray, __: int) -> list[int]:
-    numbers: list[int] = (micros // UNIT_MICROS[unit] % in_day).tolist()
+    numbers: list[int] = (micros // CLOCK_MICROS[unit] % in_day).tolist()
     return numbers
 
 
 def _fraction(_: np.ndarray, micros: np.ndarray, width: int) -> list[int]:
-    digits: list[int] = (micros % UNIT_MICROS["second"] // 10 ** (_FRACTION_DIGITS - width)).tolist()
+    digits: list[int] = (micros % CLOCK_MICROS["second"] // 10 ** (FRACTION_DIGITS - width)).tolist()
     return digits
 
 
@@ -213,7 +210,7 @@ def cast_time(times: pa.Array, kind: pa.DataType) -> pa.Array:
     if pa.types.is_date32(kind):
         return column_of(days_of(times), kind, times)
     if pa.types.is_int64(kind):
-        return _units_since_1970(UNIT_MICROS["second"], times)
+        return _units_since_1970(CLOCK_MICROS["second"], times)
     return times.cast(pa.int64()).cast(kind)  # another kind of moment, which UTC makes the same
 
 
@@ -230,9 +227,9 @@ TIME_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "datediff": _days_between,
     "months_between": _months_between,
     "timestampdiff": units_between,
-    "unix_seconds": partial(_units_since_1970, UNIT_MICROS["second"]),
+    "unix_seconds": partial(_units_since_1970, CLOCK_MICROS["second"]),
     "unix_timestamp": _seconds_towards_1970,
-    "unix_millis": partial(_units_since_1970, UNIT_MICROS["millisecond"]),
+    "unix_millis": partial(_units_since_1970, CLOCK_MICROS["millisecond"]),
     "unix_micros": partial(_units_since_1970, 1),
     "timestamp_micros": lambda numbers: numbers.cast(pa.int64()).cast(MOMENT),
     "unix_date": lambda dates: dates.cast(pa.int32()),

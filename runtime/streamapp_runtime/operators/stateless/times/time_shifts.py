@@ -5,11 +5,10 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
+from streamapp_runtime.expressions.time_units import DAY_MICROS, UNIT_MICROS, UNIT_MONTHS
 from streamapp_runtime.operators.stateless.times.time_columns import (
-    DAY_MICROS,
     MOMENT,
     MOST_DAYS,
-    UNIT_MICROS,
     column_of,
     day_within,
     days_of,
@@ -19,8 +18,6 @@ from streamapp_runtime.operators.stateless.times.time_columns import (
     numbers_of,
 )
 
-_UNIT_MICROS: Final = UNIT_MICROS | {"week": 7 * DAY_MICROS}
-_UNIT_MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
 _MOST_MONTHS: Final = 2**31 - 1
 _MOST_MICROS: Final = 2**63 - 1
 _DAYS_OF_PACKED_MONTH: Final = 32
@@ -30,7 +27,7 @@ _DAYS_OF_PACKED_MONTH: Final = 32
 def moments_of(numbers: pa.Array, unit: str) -> tuple[pa.Array, np.ndarray]:
     """Moments so many `days`, `seconds` or `milliseconds` after 1970, and which have no place in a column."""
     units, micros = numbers_of(numbers), UNIT_MICROS[unit.removesuffix("s")]
-    most = (2**63 - 1) // micros
+    most = _MOST_MICROS // micros
     outside = (units > most) | (units < -most)
     return column_of(np.where(outside, 0, units) * micros, MOMENT, numbers), outside
 
@@ -44,7 +41,7 @@ def months_later(dates: pa.Array, months: pa.Array) -> tuple[pa.Array, np.ndarra
 
 def moments_later(moments: pa.Array, counts: pa.Array, unit: str) -> tuple[pa.Array, np.ndarray]:
     """Moments so many of a unit later, and which of them have no place in a column, nor has what is added."""
-    later = _months_after if unit in _UNIT_MONTHS else _micros_after
+    later = _months_after if unit in UNIT_MONTHS else _micros_after
     shifted, has_place = later(numbers_of(moments), numbers_of(counts), unit)
     outside = ~has_place & ~missing_in(moments, counts)
     return column_of(shifted, moments.type, moments, counts), outside
@@ -52,7 +49,7 @@ def moments_later(moments: pa.Array, counts: pa.Array, unit: str) -> tuple[pa.Ar
 
 def units_between(starts: pa.Array, ends: pa.Array, unit: str) -> pa.Array:
     """Whole units from one moment to another, without the rest."""
-    count = _months_between if unit in _UNIT_MONTHS else _micros_between
+    count = _months_between if unit in UNIT_MONTHS else _micros_between
     return column_of(count(numbers_of(starts), numbers_of(ends), unit), pa.int64(), starts, ends)
 
 
@@ -64,7 +61,7 @@ def _days_later(days: np.ndarray, months: np.ndarray) -> np.ndarray:
 
 
 def _micros_after(micros: np.ndarray, counts: np.ndarray, unit: str) -> tuple[np.ndarray, np.ndarray]:
-    micros_of_unit = _UNIT_MICROS[unit]
+    micros_of_unit = UNIT_MICROS[unit]
     most = _MOST_MICROS // micros_of_unit
     has_place = (counts <= most) & (counts >= (-most if micros_of_unit > 1 else -most - 1))
     added = np.where(has_place, counts, 0) * micros_of_unit
@@ -75,7 +72,7 @@ def _micros_after(micros: np.ndarray, counts: np.ndarray, unit: str) -> tuple[np
 
 def _months_after(micros: np.ndarray, counts: np.ndarray, unit: str) -> tuple[np.ndarray, np.ndarray]:
     is_int = (counts <= _MOST_MONTHS) & (counts >= -_MOST_MONTHS - 1)
-    months = np.where(is_int, counts, 0) * _UNIT_MONTHS[unit]
+    months = np.where(is_int, counts, 0) * UNIT_MONTHS[unit]
     has_place = is_int & (months <= _MOST_MONTHS) & (months >= -_MOST_MONTHS - 1)
     days = _days_later(micros // DAY_MICROS, np.where(has_place, months, 0))
     shifted = days * DAY_MICROS + micros % DAY_MICROS
@@ -83,7 +80,7 @@ def _months_after(micros: np.ndarray, counts: np.ndarray, unit: str) -> tuple[np
 
 
 def _micros_between(starts: np.ndarray, ends: np.ndarray, unit: str) -> np.ndarray:
-    micros_of_unit = _UNIT_MICROS[unit]
+    micros_of_unit = UNIT_MICROS[unit]
     units = ends // micros_of_unit - starts // micros_of_unit
     rest = ends % micros_of_unit - starts % micros_of_unit
     whole: np.ndarray = units - ((units > 0) & (rest < 0)) + ((units < 0) & (rest > 0))
@@ -96,7 +93,7 @@ def _months_between(starts: np.ndarray, ends: np.ndarray, unit: str) -> np.ndarr
     rest = ends % DAY_MICROS - starts % DAY_MICROS
     last = last - ((last > first) & (rest < 0)) + ((last < first) & (rest > 0))
     packed = [months_of(days) * _DAYS_OF_PACKED_MONTH + day_within("month", days) for days in (first, last)]
-    return _towards_zero(packed[1] - packed[0], _DAYS_OF_PACKED_MONTH * _UNIT_MONTHS[unit])
+    return _towards_zero(packed[1] - packed[0], _DAYS_OF_PACKED_MONTH * UNIT_MONTHS[unit])
 
 
 def _towards_zero(numbers: np.ndarray, divisor: int) -> np.ndarray:
