@@ -5,6 +5,7 @@ Reads give Arrow, never an object per record. All writes of a lane in a batch, c
 are one transaction.
 """
 
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
@@ -119,6 +120,8 @@ class OutOfRangeError(Exception):
 
 SIGHT_SECONDS: Final = 0.25
 """How long it is waited for at most that readers see what was committed."""
+_SIGHT_PAUSE_SECONDS: Final = 0.005
+"""How long until it is asked again."""
 
 
 class Transaction(Protocol):
@@ -261,3 +264,12 @@ class StreamSystem(Protocol):
 
 class InvalidSettingsError(Exception):
     """Settings cannot be read or are not allowed; the message names them, and never says a value."""
+
+
+def await_sight(
+    system: StreamSystem, partitions: Iterable[Partition], seconds: float = SIGHT_SECONDS
+) -> None:
+    """Return when readers see what was committed, or after so long: another's transaction may be open."""
+    until, awaited = time.monotonic() + seconds, list(partitions)
+    while system.open_transactions(awaited) and time.monotonic() < until:
+        time.sleep(_SIGHT_PAUSE_SECONDS)

@@ -1,18 +1,18 @@
 """Records in and out of a system as plain Python values."""
 
 import os
-import time
 from collections.abc import Iterable
 
 import pyarrow as pa
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.stream_system import RECORDS, STORED, StreamSystem
+from streamapp_runtime.systems.stream_system import RECORDS, STORED, StreamSystem, await_sight
 
 NOBODY = f"nobody-{os.getpid()}"
 """The owner of what tests write by hand. Processes share a broker: a second of its name would fence it."""
 SIGHT_SECONDS = 5.0
-"""How long it is waited for that readers see a write; another's open transaction may stand before it."""
+"""How long it is waited for that readers see a write. A commit waits too, but not for as long as a loaded
+machine may need; and another's open transaction may stand before it."""
 Record = tuple[bytes | None, bytes | None, int | None]
 
 
@@ -34,18 +34,8 @@ def write(system: StreamSystem, partition: Partition, *batches: pa.RecordBatch, 
     for one in batches:
         transaction.append(partition, one)
     end = transaction.commit()[partition]
-    await_sight(system, [partition])
+    await_sight(system, [partition], SIGHT_SECONDS)
     return end
-
-
-def await_sight(system: StreamSystem, partitions: Iterable[Partition]) -> None:
-    """Return when readers see what was committed: brokers write its markers after they have answered.
-
-    A commit waits for them too, but not for as long as a loaded machine may need.
-    """
-    deadline, awaited = time.monotonic() + SIGHT_SECONDS, list(partitions)
-    while system.open_transactions(awaited) and time.monotonic() < deadline:
-        time.sleep(0.01)
 
 
 def rows(

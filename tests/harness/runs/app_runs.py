@@ -27,9 +27,9 @@ from streamapp_runtime.driver.start.user_functions import load_user_functions
 from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.systems.connection import EmbeddedConnection, open_system
-from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem
+from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem, await_sight
 from tests.harness.core.app_resources import app_resource
-from tests.harness.engine.record_values import await_sight
+from tests.harness.engine.record_values import SIGHT_SECONDS
 from tests.harness.runs.drained_loop import MOST_STEPS, drain
 from tests.harness.runs.run_process import COMMAND
 
@@ -101,7 +101,7 @@ class AppEnv:
         for partition in written:
             transaction.append(partition, end)
         transaction.commit()
-        await_sight(self.system, written)
+        await_sight(self.system, written, SIGHT_SECONDS)
 
     def launched(
         self, app: StreamApp, processors: int = 1, *, show_values: bool = False
@@ -180,7 +180,7 @@ def write_all(
     for partition in written:
         transaction.append(partition, every.filter(pa.array(places == partition.index)))
     transaction.commit()
-    await_sight(system, written)
+    await_sight(system, written, SIGHT_SECONDS)
 
 
 def read_all(system: StreamSystem, stream: str) -> list[Record]:
@@ -189,7 +189,7 @@ def read_all(system: StreamSystem, stream: str) -> list[Record]:
     assert count is not None, f"there is no stream {stream}"
     found = []
     partitions = [Partition(stream, index) for index in range(count)]
-    await_sight(system, partitions)
+    await_sight(system, partitions, SIGHT_SECONDS)
     for partition in partitions:
         span = system.spans([partition])[partition]
         for batch in system.read(partition, span.oldest, span.end):

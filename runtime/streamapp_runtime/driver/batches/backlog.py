@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
@@ -23,15 +22,13 @@ from streamapp_runtime.lanes.delivery_guarantee import DeliveryGuarantee
 from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup
 from streamapp_runtime.lanes.protocol.batch_orders import SidePartition
 from streamapp_runtime.systems.stream_system import (
-    SIGHT_SECONDS,
     OffsetSpan,
     StreamSystem,
     UnavailableError,
     UnknownStreamError,
+    await_sight,
 )
 
-SIGHT_PAUSE_SECONDS: Final = 0.005
-"""How long until it is asked again whether readers see what was committed."""
 PartitionNames = tuple[tuple[str, int], ...]
 """Partitions, by stream and index."""
 
@@ -176,10 +173,8 @@ class Backlog:
         counts = self.launch.setup.partitions
         partitions = [Partition(stream, index) for stream in counts for index in range(counts[stream])]
         written = set(self._of_topics(partitions).values())
-        until = time.monotonic() + SIGHT_SECONDS
         with suppress(UnavailableError, UnknownStreamError):
-            while self.system.open_transactions(written) and time.monotonic() < until:
-                time.sleep(SIGHT_PAUSE_SECONDS)
+            await_sight(self.system, written)
 
     def waiting(self, positions: ReadPositions) -> frozenset[str]:
         """The tasks whose tables are not yet what they have to be."""
