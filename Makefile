@@ -32,7 +32,7 @@ demo: java $(READY) ## Run the main job: plan an app, run it, kill it, and see t
 	@$(BIN)/python -m examples.demo
 
 .PHONY: check
-check: lint test test-long ## Lint, then test
+check: lint test test-integration test-long ## Lint, then all tests of a landing
 
 .PHONY: lint
 lint: $(READY) ## Style, types and import contracts
@@ -46,16 +46,31 @@ format: $(READY) ## Put the code into its one form
 	@$(BIN)/ruff check --fix-only .
 	@$(BIN)/ruff format .
 
-# Three at once keep two cores busy, since tests wait for processes a third of their time. Modules go in the order in
-# which they are collected, those that take long first: nobody is left alone with one at the end.
-.PHONY: test
-test: java $(READY) ## Run the tests, without those that take minutes each
-	@$(BIN)/pytest -q -n 3 --dist loadscope --no-loadscope-reorder -m "not long"
+# The tier of a test follows from what its fixtures start (tests/harness/machine/tiers.py). Each stage writes its times,
+# which `make test-times` reads. Modules go in the order in which they are collected, those that take long first.
+STARTS := spark or broker or api_server or browser or helm or redis or process
+TIMES := .test-times
+PYTEST = $(BIN)/pytest -q --dist loadscope --no-loadscope-reorder --junitxml=$(TIMES)/$@.xml
 
-# In this order here, too: one of the first modules takes a third of the time of all.
+.PHONY: test
+test: java $(READY) ## Run the unit tests, and some that start the real thing: a few minutes
+	@TEST_PROFILE=unit $(PYTEST) -n 2 -m "(smoke or not ($(STARTS))) and not (long or nightly)"
+
+.PHONY: test-integration
+test-integration: java $(READY) ## Run the tests that start Spark, brokers, API servers, browsers and processes
+	@TEST_PROFILE=landing $(PYTEST) -n 3 -m "($(STARTS)) and not (smoke or long or nightly)"
+
 .PHONY: test-long
 test-long: java $(READY) ## Run the tests that take minutes each: processes killed, streams grown, brokers away, under load
-	@$(BIN)/pytest -q -n 2 --dist loadscope --no-loadscope-reorder -m long
+	@TEST_PROFILE=landing $(PYTEST) -n 2 -m "long and not nightly"
+
+.PHONY: test-nightly
+test-nightly: java $(READY) ## Run what no landing waits for: random tests with 1,000 cases each, and what takes longest
+	@TEST_PROFILE=nightly $(PYTEST) -n 2 -m "nightly or spark or not ($(STARTS))"
+
+.PHONY: test-times
+test-times: $(READY) ## Print the slowest tests of the last runs, and the time by folder and stage
+	@$(BIN)/python -m tests.harness.repository.stage_times $(TIMES)
 
 .PHONY: kube-assets
 kube-assets: ## Get etcd, kube-apiserver, kubectl, helm and promtool, which tests of operator and chart run with, and say where
@@ -121,4 +136,4 @@ kafka-image: $(READY) ## Build the image of a Kafka broker to try things with, o
 
 .PHONY: clean
 clean: ## Remove what the other targets made
-	rm -rf $(VENV) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(TIMES) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,17 +1,17 @@
-"""What all tests have: brokers, an API server, settings of Spark, and how random tests run.
-
-Those never run by the clock, and in the checks before a landing always the same cases.
-"""
+"""What all tests have: servers, settings of Spark, the tier of each test, and how random tests run."""
 
 import os
+from collections.abc import Generator
 from pathlib import Path
 
-from hypothesis import settings
+import pytest
 
 from tests.harness.api_server.api_server_fixtures import api_server, namespace, pytest_runtest_makereport
 from tests.harness.kafka.broker_fixtures import broker, kafka, kafka_jars, two_brokers
 from tests.harness.machine.browser_fixtures import browser
 from tests.harness.machine.left_out import must_run
+from tests.harness.machine.random_cases import VARIABLE, load_profile
+from tests.harness.machine.tiers import UnitTestGuard, mark_by_fixtures
 
 __all__ = [
     "api_server",
@@ -26,6 +26,35 @@ __all__ = [
 
 os.environ.setdefault("SPARK_CONF_DIR", str(Path(__file__).with_name("harness") / "spark"))
 
-settings.register_profile("here", deadline=None)
-settings.register_profile("landing", deadline=None, derandomize=True, print_blob=True)
-settings.load_profile("landing" if must_run() else "here")
+load_profile(os.environ.get(VARIABLE, "unit"), always_the_same=must_run())
+_guard = UnitTestGuard()
+
+
+@pytest.fixture
+def process() -> None:
+    """Lets a test start processes, open sockets and wait."""
+
+
+@pytest.fixture
+def loopback() -> None:
+    """Lets a test serve and connect to addresses of this process."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Each test gets the marks of its tier before any is chosen by marks."""
+    mark_by_fixtures(items)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
+    """A unit test whose fixtures start something fails."""
+    with _guard.watching(item):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    """A unit test that starts something fails."""
+    with _guard.watching(item):
+        return (yield)

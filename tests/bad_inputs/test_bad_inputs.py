@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from streamapp.cli.main import root
 from tests.bad_inputs.answer_verdict import Verdict, verdict
 from tests.bad_inputs.command_files import APP, write_command_files
+from tests.harness.core.all_cases import all_cases
 
 FOLDER = Path(__file__).parent
 MOST_UNCLEAR = 0.05
@@ -74,22 +75,29 @@ def ids(table: str, field: str) -> Iterator[str]:
         yield f"{row[field]} {row.get('value', '')}"[:80]
 
 
-@pytest.mark.parametrize("row", rows("resources"), ids=ids("resources", "at"))
-def test_a_wrong_field(row: Row) -> None:
-    judge(invoked("check", "-", given=yaml.safe_dump(edited(row["at"], row))), row["says"])
+def test_a_wrong_field() -> None:
+    with all_cases() as case:
+        for row in rows("resources"):
+            with case((row["at"], row.get("value"))):
+                judge(invoked("check", "-", given=yaml.safe_dump(edited(row["at"], row))), row["says"])
 
 
-@pytest.mark.parametrize("row", rows("expressions"), ids=ids("expressions", "where"))
-def test_a_wrong_expression(row: Row) -> None:
-    data = edited("spec.operators.real.filter.where", {"value": row["where"]})
-    judge(invoked("check", "-", given=yaml.safe_dump(data)), row["says"])
+def test_a_wrong_expression() -> None:
+    with all_cases() as case:
+        for row in rows("expressions"):
+            data = edited("spec.operators.real.filter.where", {"value": row["where"]})
+            with case(row["where"]):
+                judge(invoked("check", "-", given=yaml.safe_dump(data)), row["says"])
 
 
-@pytest.mark.parametrize("row", rows("texts"), ids=ids("texts", "text"))
-def test_a_text_that_is_no_app(row: Row) -> None:
-    judge(invoked("check", "-", given=row["text"]), row["says"])
+def test_a_text_that_is_no_app() -> None:
+    with all_cases() as case:
+        for row in rows("texts"):
+            with case(row["text"]):
+                judge(invoked("check", "-", given=row["text"]), row["says"])
 
 
+@pytest.mark.usefixtures("loopback")
 @pytest.mark.parametrize("row", rows("commands"), ids=ids("commands", "run"))
 def test_a_wrong_command_line(row: Row, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_command_files(tmp_path)

@@ -47,6 +47,7 @@ def release(empty_cluster: ApiServer, helm: Helm) -> Release:
     return Release(empty_cluster, helm, "streamapp-system")
 
 
+@pytest.mark.usefixtures("process")
 def test_apps_and_what_defines_them_outlive_the_release(release: Release) -> None:
     release.upgrade()
     wanted = app("shop")
@@ -58,6 +59,7 @@ def test_apps_and_what_defines_them_outlive_the_release(release: Release) -> Non
     release.uninstall()
 
 
+@pytest.mark.usefixtures("process")
 def test_what_is_not_kept_goes_with_the_release(release: Release) -> None:
     release.upgrade("--set=crds.keep=false")
     release.uninstall()
@@ -80,6 +82,7 @@ CHANGES = [
 ]
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize(("before", "after"), CHANGES)
 def test_any_values_can_follow_any_others(
     release: Release, before: tuple[str, ...], after: tuple[str, ...]
@@ -91,6 +94,7 @@ def test_any_values_can_follow_any_others(
     release.uninstall()
 
 
+@pytest.mark.usefixtures("process")
 def test_a_single_replica_after_several_is_not_rolled(release: Release) -> None:
     release.upgrade()
     assert release.deployment()["spec"]["strategy"]["type"] == "RollingUpdate"
@@ -99,6 +103,7 @@ def test_a_single_replica_after_several_is_not_rolled(release: Release) -> None:
     release.uninstall()
 
 
+@pytest.mark.usefixtures("process")
 def test_another_installation_file_is_read_by_another_pod(release: Release) -> None:
     release.upgrade()
     first = release.deployment()["spec"]["template"]
@@ -109,6 +114,7 @@ def test_another_installation_file_is_read_by_another_pod(release: Release) -> N
     release.uninstall()
 
 
+@pytest.mark.usefixtures("process")
 def test_the_same_values_again_change_nothing(release: Release) -> None:
     release.upgrade()
     before = release.deployment()["metadata"]["generation"]
@@ -117,6 +123,7 @@ def test_the_same_values_again_change_nothing(release: Release) -> None:
     release.uninstall()
 
 
+@pytest.mark.usefixtures("process")
 def test_the_notes_say_what_to_do_next(release: Release) -> None:
     said = release.upgrade("--set=namespaces={shop}")
     assert "helm test streamapp -n streamapp-system --logs" in said

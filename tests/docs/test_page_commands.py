@@ -5,6 +5,7 @@ import pytest
 from tests.harness.repository.page_console import pages, renewed
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
 def test_a_command_on_a_page_says_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     shown = page.read_text("utf-8")

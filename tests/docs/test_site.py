@@ -35,11 +35,13 @@ def build(folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.usefixtures("process")
 def test_the_site_builds_without_a_warning_and_every_page_is_in_it(site: Path) -> None:
     pages = {path.relative_to(DOCS).with_suffix(".html") for path in DOCS.rglob("*.md")}
     assert pages <= {path.relative_to(site) for path in site.rglob("*.html")}
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("link", ["guide/nothing.md", "guide/engine.md#nothing"])
 def test_a_link_to_nothing_ends_the_build(site: Path, tmp_path: Path, link: str) -> None:
     (tmp_path / "docs" / "guide").mkdir(parents=True)
@@ -51,6 +53,7 @@ def test_a_link_to_nothing_ends_the_build(site: Path, tmp_path: Path, link: str)
     assert "does not exist" in built.stdout
 
 
+@pytest.mark.usefixtures("process")
 def test_a_word_of_the_field_is_found_and_nothing_is_asked_of_another_host(site: Path) -> None:
     handler = partial(QuietHandler, directory=str(site))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, chromium() as browser:
@@ -81,6 +84,7 @@ class QuietHandler(SimpleHTTPRequestHandler):
         """Nothing."""
 
 
+@pytest.mark.usefixtures("process")
 def test_no_page_loads_anything_from_another_host(site: Path) -> None:
     loading = [path.name for path in site.rglob("*.html") if LOADED.search(path.read_text("utf-8"))]
     assert loading == []
@@ -93,6 +97,7 @@ def test_every_page_is_in_the_navigation_and_every_decision_in_its_index() -> No
     assert sorted(listed) == sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
 
 
+@pytest.mark.usefixtures("process")
 def test_every_field_of_the_reference_can_be_linked_to(site: Path) -> None:
     page = (site / "reference" / "resource.html").read_text("utf-8")
     for anchor in ("spec.operators.joinTable.table", "spec.streams.eventTime.delay", "status.jobModel"):

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.harness.core.all_cases import all_cases
 
 DOCS = Path(__file__).parents[2] / "docs"
 REPOSITORY = DOCS.parent
@@ -54,9 +55,11 @@ def phrases_of(text: str) -> list[str]:
     return [phrase for phrase in PHRASES if re.search(rf"\b{re.escape(phrase)}\b", words)]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
-def test_a_page_uses_the_words_of_the_field(page: Path) -> None:
-    assert {phrase: PHRASES[phrase] for phrase in phrases_of(page.read_text("utf-8"))} == {}
+def test_a_page_uses_the_words_of_the_field() -> None:
+    with all_cases() as case:
+        for page in PAGES:
+            with case(page.relative_to(REPOSITORY)):
+                assert {phrase: PHRASES[phrase] for phrase in phrases_of(page.read_text("utf-8"))} == {}
 
 
 def test_prose_is_searched_and_code_is_not() -> None:

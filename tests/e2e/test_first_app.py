@@ -16,6 +16,7 @@ from tests.e2e.conftest import NewSpace
 from tests.harness.cluster.app_namespace import LIMIT, Space
 from tests.harness.cluster.app_on_cluster import RunningApp
 from tests.harness.cluster.app_traffic import Traffic
+from tests.harness.cluster.cluster_faults import kill_driver
 from tests.harness.cluster.cluster_programs import ProgramError
 from tests.harness.cluster.waiting import until
 from tests.harness.machine.processes import Child
@@ -131,6 +132,13 @@ def test_the_driver_has_the_sizes_of_the_state_that_lies_with_its_executors(app:
         return [f"no {name}" for name in wanted if not any(line.startswith(name) for line in samples)]
 
     until(problems, LIMIT)
+
+
+def test_a_driver_that_is_killed_is_replaced_and_each_row_is_there_once(app: RunningApp) -> None:
+    former = app.space.driver(APP)
+    kill_driver(app.space)
+    until(lambda: ["the driver is the former one"] if former in _drivers(app.space) else [], LIMIT)
+    app.goes_on()
 
 
 def _metrics(space: Space, driver: str) -> list[str]:

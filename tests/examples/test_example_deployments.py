@@ -22,6 +22,7 @@ def test_the_page_names_the_examples_that_can_be_deployed() -> None:
     assert ", ".join(f"`{name}`" for name in deployable_names()) in page.replace(" and ", ", ")
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("name", sorted(set(names()) - set(deployable_names())))
 def test_an_example_that_waits_for_the_end_of_its_streams_is_not_deployed(name: str) -> None:
     done = deploy(name)
@@ -36,6 +37,7 @@ def test_what_can_be_deployed_is_one_app_without_windows() -> None:
         assert app_of(source).metadata.name == name
 
 
+@pytest.mark.usefixtures("process")
 def test_what_is_missing_on_the_machine_is_named_at_once() -> None:
     done = deploy("fraud")
     assert (done.returncode, done.stderr) == (
@@ -46,6 +48,7 @@ def test_what_is_missing_on_the_machine_is_named_at_once() -> None:
     assert (done.returncode, done.stderr) == (1, "this needs kubectl on the PATH\n")
 
 
+@pytest.mark.usefixtures("process")
 def test_building_for_a_cluster_of_somebody_elses_is_refused() -> None:
     done = deploy("fraud", "--context", "somewhere", "--build")
     assert done.returncode == 2

@@ -100,23 +100,27 @@ def test_the_page_of_an_example_says_how_to_run_and_test_it(name: str) -> None:
     assert f"| `{name}` |" in guide
 
 
+@pytest.mark.usefixtures("process")
 def test_rows_are_printed_as_lines_of_json() -> None:
     lines = printed("rows", "fraud", "payments", "--rows", "5").stdout.splitlines()
     assert [json.loads(line) for line in lines] == rows_of("payments", example("fraud").rounds(5, 7)[0])
 
 
+@pytest.mark.usefixtures("process")
 def test_rows_at_a_rate_are_dated_from_now_on() -> None:
     now = datetime.now(UTC)
     done = printed("rows", "fraud", "payments", "--rows", "2", "--rate", "500")
     assert [time_of(json.loads(line)["ts"]) > now for line in done.stdout.splitlines()] == [True, True]
 
 
+@pytest.mark.usefixtures("process")
 def test_a_stream_that_an_example_does_not_read_is_refused_with_those_it_reads() -> None:
     done = printed("rows", "enrichment", "enriched")
     assert done.returncode == 2
     assert '"enriched" is none of customers, products, orders' in done.stderr
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("arguments", [("run", "fruad"), ("run", "fraud", "--rows", "5")], ids=" ".join)
 def test_an_unknown_example_and_too_few_rows_are_refused(arguments: tuple[str, ...]) -> None:
     done = printed(*arguments)

@@ -13,6 +13,7 @@ SHORTEST = "fraud"
 RUNS = [pytest.param(name, marks=() if name == SHORTEST else pytest.mark.long) for name in names()]
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("name", RUNS)
 def test_an_example_writes_the_expected_rows(name: str, tmp_path: Path) -> None:
     lines: list[str] = []

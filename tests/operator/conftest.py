@@ -4,12 +4,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.harness.api_server.api_server import ApiServer
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.api_server.memory_api import MemoryApi
+from tests.harness.operator.operator_sim import START, OperatorSim
 
 
 @pytest.fixture
-def sim(api_server: ApiServer, namespace: str) -> Iterator[OperatorSim]:
-    made = OperatorSim(api_server, namespace)
-    yield made
-    made.close()
+def sim(request: pytest.FixtureRequest) -> Iterator[OperatorSim]:
+    """An operator before an API server in memory, or before a real one where the test's mark says so."""
+    if getattr(request, "param", "memory") == "memory":
+        sim = OperatorSim(MemoryApi(lambda: sim.now if hasattr(sim, "now") else START), "shop")
+    else:
+        sim = OperatorSim(request.getfixturevalue("api_server"), request.getfixturevalue("namespace"))
+    yield sim
+    sim.close()

@@ -11,7 +11,7 @@ from streamapp.protocol.report_codec import encode_report
 from streamapp.spec.redaction import without_values
 from tests.harness.machine.processes import free_port
 from tests.harness.operator.driver_kubelet import contained, mount_secrets
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join
 
 MARK = "a-word-that-nobody-may-read"
@@ -28,6 +28,7 @@ def _app() -> dict[str, Any]:
     return app
 
 
+@ON_REAL_SERVER
 def test_a_setting_that_does_not_fit_is_told_without_its_value(
     sim: OperatorSim, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -54,6 +55,7 @@ def test_a_setting_that_does_not_fit_is_told_without_its_value(
         assert MARK not in str(seen)
 
 
+@ON_REAL_SERVER
 def test_no_line_that_a_driver_writes_repeats_what_only_its_pod_template_names(
     sim: OperatorSim, tmp_path: Path
 ) -> None:

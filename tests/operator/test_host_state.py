@@ -35,6 +35,7 @@ folders = st.builds(StateFolder, st.just("/x"), names, names, st.floats(0, 10 * 
 known_apps = st.builds(KnownApp, names, names, names, names, st.sampled_from(["/x", "/y", ""]))
 
 
+@pytest.mark.usefixtures("process")
 @given(st.lists(folders), st.lists(known_apps), st.sets(names), st.floats(0, 10 * DAY))
 def test_nothing_of_an_app_nothing_young_and_nothing_unknown_is_given_up(
     every: list[StateFolder], apps: list[KnownApp], namespaces: set[str], after: float
@@ -49,6 +50,7 @@ def test_nothing_of_an_app_nothing_young_and_nothing_unknown_is_given_up(
             assert (folder in gone) == (orphan and old and known)
 
 
+@pytest.mark.usefixtures("process")
 @given(folders, st.lists(known_apps))
 def test_only_a_mark_of_the_folder_itself_and_of_an_app_that_is_gone_lets_it_be_cleared(
     folder: StateFolder, apps: list[KnownApp]
@@ -62,6 +64,7 @@ def test_only_a_mark_of_the_folder_itself_and_of_an_app_that_is_gone_lets_it_be_
     assert (why_kept(folder, apps) == "") == (of_itself and gone)
 
 
+@pytest.mark.usefixtures("process")
 @given(st.lists(folders), st.lists(known_apps, unique_by=lambda app: (app.namespace, app.application_id)))
 def test_a_folder_is_marked_once_and_only_by_an_app_that_keeps_state_in_its_root(
     every: list[StateFolder], apps: list[KnownApp]
@@ -145,6 +148,7 @@ def test_a_root_is_made_and_only_the_nodes_root_can_write_in_it(tmp_path: Path) 
     assert root.stat().st_mode & 0o777 == 0o711
 
 
+@pytest.mark.usefixtures("process")
 def test_an_app_has_its_folder_by_the_id_that_it_names_else_by_its_own() -> None:
     wanted = app("shop")
     wanted["metadata"]["uid"] = "4f"

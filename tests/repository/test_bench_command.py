@@ -34,6 +34,7 @@ def test_an_unknown_name_is_refused_with_the_nearest_one() -> None:
     assert 'no bench "engine.lane"; did you mean "engine.lanes"?' in refused.stderr
 
 
+@pytest.mark.usefixtures("process")
 def test_figures_are_written_as_json_too(tmp_path: Path) -> None:
     file = tmp_path / "figures.json"
     printed = CliRunner().invoke(main, ["command", "--json", str(file)])

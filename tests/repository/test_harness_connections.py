@@ -51,6 +51,7 @@ def printed(server: "subprocess.Popen[str]") -> str:
     return server.stdout.readline().rstrip()
 
 
+@pytest.mark.usefixtures("process")
 def test_what_is_shut_down_both_ways_is_lost_to_both(tmp_path: Path) -> None:
     with connected(tmp_path / "socket") as (server, client):
         assert shut_down_connections(server.pid, str(tmp_path)) == 1
@@ -60,6 +61,7 @@ def test_what_is_shut_down_both_ways_is_lost_to_both(tmp_path: Path) -> None:
             client.sendall(b"request")
 
 
+@pytest.mark.usefixtures("process")
 def test_a_server_that_cannot_answer_still_receives(tmp_path: Path) -> None:
     with connected(tmp_path / "socket") as (server, client):
         assert shut_down_connections(server.pid, str(tmp_path), socket.SHUT_WR) == 1
@@ -68,6 +70,7 @@ def test_a_server_that_cannot_answer_still_receives(tmp_path: Path) -> None:
         assert printed(server) == "received request and could not answer"
 
 
+@pytest.mark.usefixtures("process")
 def test_a_server_that_does_not_hear_can_still_answer(tmp_path: Path) -> None:
     with connected(tmp_path / "socket") as (server, client):
         assert shut_down_connections(server.pid, str(tmp_path), socket.SHUT_RD) == 1
@@ -77,6 +80,7 @@ def test_a_server_that_does_not_hear_can_still_answer(tmp_path: Path) -> None:
             client.sendall(b"request")
 
 
+@pytest.mark.usefixtures("process")
 def test_connections_of_other_folders_and_ended_processes_are_left_alone(tmp_path: Path) -> None:
     with connected(tmp_path / "socket") as (server, client):
         assert shut_down_connections(server.pid, str(tmp_path / "other")) == 0

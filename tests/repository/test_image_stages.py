@@ -1,4 +1,4 @@
-"""A stage of an image that copies modules by name copies all that those import, so that the image can be made."""
+"""A stage of an image that copies modules by name copies all that they import, or no image can be made."""
 
 import ast
 import re

@@ -7,6 +7,8 @@ import pytest
 
 from tests.harness.repository.checkout import REPOSITORY
 
+pytestmark = pytest.mark.usefixtures("process")
+
 ROOTS = ("streamapp", "operator/streamapp_operator", "runtime/streamapp_runtime")
 VIOLATIONS = [
     ("streamapp/spec/planted.py", "import streamapp.plan"),

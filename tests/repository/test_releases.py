@@ -4,6 +4,7 @@ import re
 import tomllib
 from typing import Any, Final
 
+import pytest
 import yaml
 
 from tests.harness.kafka.jars import NEWEST
@@ -46,6 +47,7 @@ def test_the_changelog_has_the_kinds_of_changes_that_readers_know() -> None:
     assert {line.removeprefix("### ") for line in changelog() if line.startswith("### ")} <= KINDS
 
 
+@pytest.mark.usefixtures("process")
 def test_the_page_of_versions_has_the_versions_that_are_declared_and_tested() -> None:
     table = supported_versions()
     chart = yaml.safe_load((REPOSITORY / "charts" / "streamapp" / "Chart.yaml").read_text("utf-8"))

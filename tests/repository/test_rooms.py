@@ -1,8 +1,7 @@
 import ast
 from collections import defaultdict
 
-import pytest
-
+from tests.harness.core.all_cases import all_cases
 from tests.harness.repository.structure import circle, structure
 
 MOST_MODULES = 15
@@ -30,23 +29,28 @@ STARTED_BY_NAME = {
 """The modules that no module imports, and who does instead. Commands are started by their entry points."""
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_a_folder_is_a_room_that_a_reader_can_survey(package: str) -> None:
-    children = structure().children(package)
-    modules = [name for name in children if name not in structure().packages]
-    assert len(modules) <= MOST_MODULES
-    assert len(children) != 1
+def test_a_folder_is_a_room_that_a_reader_can_survey() -> None:
+    with all_cases() as case:
+        for package in PACKAGES:
+            with case(package):
+                children = structure().children(package)
+                modules = [name for name in children if name not in structure().packages]
+                assert len(modules) <= MOST_MODULES
+                assert len(children) != 1
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_a_room_says_what_is_in_it(package: str) -> None:
-    tree = ast.parse(structure().files[package].read_text(encoding="utf-8"))
-    assert ast.get_docstring(tree)
+def test_a_room_says_what_is_in_it() -> None:
+    with all_cases() as case:
+        for package in PACKAGES:
+            with case(package):
+                assert ast.get_docstring(ast.parse(structure().files[package].read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_no_arrow_between_the_children_of_a_folder_leads_back(package: str) -> None:
-    assert circle(structure().arrows(package)) == []
+def test_no_arrow_between_the_children_of_a_folder_leads_back() -> None:
+    with all_cases() as case:
+        for package in PACKAGES:
+            with case(package):
+                assert circle(structure().arrows(package)) == []
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:

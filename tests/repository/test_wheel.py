@@ -20,6 +20,7 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         return content.namelist()
 
 
+@pytest.mark.usefixtures("process")
 def test_the_wheel_holds_the_three_packages_at_its_top_and_nothing_else(names: list[str]) -> None:
     top = {Path(name).parts[0] for name in names}
     assert {name for name in top if not name.endswith(".dist-info")} == {
@@ -29,20 +30,24 @@ def test_the_wheel_holds_the_three_packages_at_its_top_and_nothing_else(names: l
     }
 
 
+@pytest.mark.usefixtures("process")
 def test_the_wheel_hides_no_standard_module_and_brings_no_tests_or_examples(names: list[str]) -> None:
     for folder in ("operator", "runtime", "tests", "examples", "bench", "docs"):
         assert not any(name.startswith(f"{folder}/") for name in names)
 
 
+@pytest.mark.usefixtures("process")
 def test_the_wheel_says_that_it_is_typed_and_has_the_command(names: list[str]) -> None:
     assert "streamapp/py.typed" in names
     assert any(name.endswith(".dist-info/entry_points.txt") for name in names)
 
 
+@pytest.mark.usefixtures("process")
 def test_the_wheel_brings_the_schema_for_editors(names: list[str]) -> None:
     assert "streamapp/spec/schema/streamapp.schema.json" in names
 
 
+@pytest.mark.usefixtures("process")
 def test_the_wheel_brings_every_file_of_the_page_of_a_running_app_with_the_licence_of_its_charts(
     names: list[str],
 ) -> None:
@@ -52,6 +57,7 @@ def test_the_wheel_brings_every_file_of_the_page_of_a_running_app_with_the_licen
     assert packed <= set(names)
 
 
+@pytest.mark.usefixtures("process")
 def test_the_wheel_brings_every_file_of_new_apps(names: list[str]) -> None:
     folder = REPOSITORY / "streamapp" / "cli" / "documents" / "templates"
     templates = {path.relative_to(REPOSITORY).as_posix() for path in folder.rglob("*.tmpl")}

@@ -1,6 +1,7 @@
 """One Spark session for all tests that need one in their own process, and a place for each one's apps."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -44,14 +45,15 @@ def two_apps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def env(session: DeferredSession, request: pytest.FixtureRequest) -> Iterator[AppEnv]:
-    """Where a test's apps run: on an embedded log, unless its mark says otherwise."""
-    with TemporaryDirectory() as folder:
-        if getattr(request, "param", "embedded") == "embedded":
-            place = run_systems.embedded(session, Path(folder))
-        else:
-            place = run_systems.kafka(
-                session, Path(folder), KafkaConnection(request.getfixturevalue("kafka"))
-            )
-        with place as env:
-            yield env
+def env(request: pytest.FixtureRequest) -> Iterator[AppEnv]:
+    """The place of a test's apps: an embedded log and this process, unless a mark says otherwise."""
+    ways: dict[str, Callable[[Path], AbstractContextManager[AppEnv]]] = {
+        "in process": run_systems.in_process,
+        "embedded": lambda folder: run_systems.embedded(request.getfixturevalue("session"), folder),
+        "kafka": lambda folder: run_systems.kafka(
+            request.getfixturevalue("session"), folder, KafkaConnection(request.getfixturevalue("kafka"))
+        ),
+    }
+    way = getattr(request, "param", "in process")
+    with TemporaryDirectory() as folder, ways[way](Path(folder)) as env:
+        yield env

@@ -53,12 +53,14 @@ def output() -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.usefixtures("process")
 def test_no_stream_no_log_line_and_no_error_repeats_a_value(output: str) -> None:
     assert MARK not in output
     assert "abcdef012345" not in output
     assert "quotes" not in output
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize(
     "text",
     [
@@ -94,6 +96,7 @@ def test_a_line_without_end_is_written_before_it_fills_the_memory() -> None:
     assert len(written.getvalue()) == 100_000
 
 
+@pytest.mark.usefixtures("process")
 def test_a_sample_of_a_bad_record_is_without_the_value_before_it_is_cut() -> None:
     script = f"""
 from streamapp_runtime.lanes.protocol.rejections import LONGEST_SAMPLE
@@ -110,6 +113,7 @@ assert sample.value == "x" * (LONGEST_SAMPLE - 5) + "***", sample.value
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.usefixtures("process")
 def test_what_the_jvm_of_a_driver_logs_goes_the_same_way() -> None:
     script = f"""
 from streamapp_runtime.driver.spark.spark_session import open_configured_session

@@ -52,7 +52,7 @@ class Server:
 
 
 @contextmanager
-def redis_server() -> Iterator[Server]:
+def running_redis() -> Iterator[Server]:
     """A server that is ready; the test is left out where the program is missing, and fails in CI."""
     if shutil.which(PROGRAM) is None:
         leave_out(f"there is no {PROGRAM} here (Debian: apt-get install {PROGRAM})")

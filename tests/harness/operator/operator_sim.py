@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
+import pytest
 from prometheus_client import CollectorRegistry
 
 from streamapp.jobmodel.job_model import JobModel
@@ -37,6 +38,11 @@ T = TypeVar("T")
 INSTALLATION = Installation(image="streamapp-runtime:test", storage_class="standard")
 START = datetime(2026, 11, 1, 12, tzinfo=UTC).timestamp()
 FEW = 25
+_REAL = pytest.param("api_server", marks=pytest.mark.api_server)
+ON_REAL_SERVER = pytest.mark.parametrize("sim", [_REAL], indirect=True)
+"""The mark of what only a real API server answers: admission, columns, scales, watches, who wrote a field."""
+ON_BOTH_SERVERS = pytest.mark.parametrize("sim", ["memory", _REAL], indirect=True)
+"""The mark of scenes that hold the API server in memory against the real one."""
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ import json
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,11 @@ from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.app_storage import AppStorage
 from streamapp_runtime.driver.start.launch import Launch, launch
 from streamapp_runtime.driver.start.user_functions import load_user_functions
-from streamapp_runtime.expressions.spark_source import DeferredSession
+from streamapp_runtime.expressions.spark_source import DeferredSession, SparkOnDemand
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.systems.connection import EmbeddedConnection, open_system
 from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem, await_sight
+from streamapp_runtime.testing.in_process_lanes import InProcessHosting
 from tests.harness.core.app_resources import app_resource
 from tests.harness.engine.record_values import SIGHT_SECONDS
 from tests.harness.runs.drained_loop import MOST_STEPS, drain
@@ -56,15 +57,29 @@ class Input:
 
 @dataclass(slots=True)
 class AppEnv:
-    """A system of streams, a session, and the apps that are run there.
+    """A system of streams, what runs lanes, and the apps that are run there.
 
     On a system that is shared with others every name begins with a prefix, which tests need not know.
     """
 
-    session: DeferredSession
+    session: DeferredSession | SparkOnDemand
     home: AppStorage
     system: StreamSystem
     prefix: str = ""
+    hostings: dict[str, InProcessHosting] = field(default_factory=dict)  # of apps in the test's own process
+
+    def loop(self, run: CurrentRun, **options: Any) -> Loop:
+        """A loop over an app's lanes, on the session's executors or in the test's own process."""
+        hosting = None
+        if isinstance(self.session, SparkOnDemand):
+            hosting = InProcessHosting(self.session)
+            hosting = self.hostings.setdefault(run.launch.app.application_id, hosting)
+        return Loop(self.session, run, hosting=hosting, **options)
+
+    def end_lanes(self) -> None:
+        """End the lanes of the test's own process, as the end of their processes would."""
+        for hosting in self.hostings.values():
+            hosting.processes.close()
 
     @property
     def data(self) -> Path:
@@ -118,20 +133,17 @@ class AppEnv:
     def run(self, app: StreamApp, *, rows: int | None = None) -> list[BatchResult]:
         """Run an app until it has read all that there is."""
         _, ready = self.launched(app)
-        loop = Loop(
-            self.session, CurrentRun.of(ready, batch_rows=rows or app.spec.batch.rows), pause=_no_pause
-        )
+        loop = self.loop(CurrentRun.of(ready, batch_rows=rows or app.spec.batch.rows), pause=_no_pause)
         loop.start()
         batches = drain(loop)
         loop.release()
+        self.end_lanes()
         return batches
 
     def run_to_end(self, app: StreamApp, *, rows: int | None = None) -> list[BatchResult]:
         """Run a batch app until it says that all has ended."""
         _, ready = self.launched(app)
-        loop = Loop(
-            self.session, CurrentRun.of(ready, batch_rows=rows or app.spec.batch.rows), pause=_no_pause
-        )
+        loop = self.loop(CurrentRun.of(ready, batch_rows=rows or app.spec.batch.rows), pause=_no_pause)
         loop.start()
         batches = []
         while not loop.ended:
@@ -141,6 +153,7 @@ class AppEnv:
             assert len(batches) < MOST_STEPS
         loop.release()
         loop.close_turn()
+        self.end_lanes()
         return batches
 
     def records(self, stream: str) -> list[Record]:
@@ -200,11 +213,15 @@ def read_all(system: StreamSystem, stream: str) -> list[Record]:
 
 
 @contextmanager
-def environment_at(session: DeferredSession, home: AppStorage, prefix: str = "") -> Iterator[AppEnv]:
+def environment_at(
+    session: DeferredSession | SparkOnDemand, home: AppStorage, prefix: str = ""
+) -> Iterator[AppEnv]:
     system = open_system(home.connection)
+    env = AppEnv(session, home, system, prefix)
     try:
-        yield AppEnv(session, home, system, prefix)
+        yield env
     finally:
+        env.end_lanes()
         system.close()
 
 

@@ -21,7 +21,7 @@ class Run:
     @classmethod
     def start(cls, env: AppEnv, app: StreamApp, rows: int = 1_000) -> "Run":
         _, ready = env.launched(app)
-        loop = Loop(env.session, CurrentRun.of(ready, batch_rows=rows), pause=lambda _: None)
+        loop = env.loop(CurrentRun.of(ready, batch_rows=rows), pause=lambda _: None)
         loop.start()
         return cls(loop, ModelAuthor(ready.context, "here", time.monotonic, time.time))
 

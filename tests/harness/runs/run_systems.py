@@ -1,26 +1,46 @@
-"""Where tests run their apps: on an embedded log, on the broker that all share, or once on each."""
+"""Where tests run their apps.
+
+On an embedded log with lanes in the test's own process, unless a mark says that Spark runs them or that the
+records lie on the broker that all tests share.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 from uuid import uuid4
 
 import pytest
 
 from streamapp_runtime.driver.start.app_storage import AppStorage, embedded_storage
-from streamapp_runtime.expressions.spark_source import DeferredSession
+from streamapp_runtime.expressions.spark_source import DeferredSession, SparkOnDemand
 from streamapp_runtime.systems.connection import KafkaConnection
 from tests.harness.runs.app_runs import AppEnv, environment_at
 
-ON_KAFKA = pytest.mark.parametrize("env", ["kafka"], indirect=True)
-ON_BOTH = pytest.mark.parametrize("env", ["embedded", "kafka"], indirect=True)
+_SPARK = pytest.param("embedded", marks=pytest.mark.spark)
+_KAFKA = pytest.param("kafka", marks=[pytest.mark.spark, pytest.mark.broker])
+ON_SPARK = pytest.mark.parametrize("env", [_SPARK], indirect=True)
+ON_KAFKA = pytest.mark.parametrize("env", [_KAFKA], indirect=True)
+ON_BOTH = pytest.mark.parametrize("env", ["in process", _KAFKA], indirect=True)
+ON_SPARK_AND_KAFKA = pytest.mark.parametrize("env", [_SPARK, _KAFKA], indirect=True)
 WAYS = {"wire": {}, "librdkafka": {"batch.size": "1000000"}}  # a setting that the wire does not follow
 """How a broker is read and written, and the settings by which it is."""
 
 
 @contextmanager
+def in_process(folder: Path) -> Iterator[AppEnv]:
+    """A log that lies in the folder, and lanes in this process, which ask no Spark."""
+    with environment_at(SparkOnDemand(_no_spark), embedded_storage(folder)) as env:
+        yield env
+
+
+def _no_spark(text: str) -> NoReturn:
+    pytest.fail(f"only Spark can judge or compute this; the test has to say ON_SPARK: {text}")
+
+
+@contextmanager
 def embedded(session: DeferredSession, folder: Path) -> Iterator[AppEnv]:
-    """A log that lies in the folder."""
+    """A log that lies in the folder, and lanes on the executors of a session."""
     with environment_at(session, embedded_storage(folder)) as env:
         yield env
 

@@ -61,6 +61,7 @@ def apps(operator: Operator, headers: dict[str, str]) -> list[dict[str, Any]]:
     return list(json.loads(text)["apps"]) if code == 200 else []
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize(
     "headers",
     [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Bearer "}, {"Authorization": "Basic YTpi"}],
@@ -104,6 +105,7 @@ def test_the_token_of_a_service_account_is_known_by_its_groups(
     assert (app["namespace"], app["name"]) == (namespace, "app")
 
 
+@pytest.mark.usefixtures("process")
 def test_what_a_viewer_has_already_is_not_sent_again(serving: Operator) -> None:
     until(lambda: {app["phase"] for app in apps(serving, ADMIN)} == {"Launching"}, 60, serving)
     code, answer, text = asked(serving, "/apps/data", ADMIN)
@@ -113,6 +115,7 @@ def test_what_a_viewer_has_already_is_not_sent_again(serving: Operator) -> None:
     assert again["Cache-Control"] == "no-store"
 
 
+@pytest.mark.usefixtures("process")
 def test_no_token_comes_into_the_log(serving: Operator) -> None:
     asked(serving, "/apps/data", {"Authorization": "Bearer planted-in-a-header"})
     assert "planted-in-a-header" not in serving.said()

@@ -15,7 +15,7 @@ from streamapp_operator.cli.support_bundle.bundle_archive import archive_bytes
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.api_server.granted_rights import grant_apps, user
 from tests.harness.api_server.played_node import node_with_kubelet
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join
 from tests.harness.operator.unpacked_bundle import UnpackedBundle
 
@@ -121,6 +121,7 @@ def app(sim: OperatorSim, api_server: ApiServer) -> Iterator[OperatorSim]:
         yield sim
 
 
+@ON_REAL_SERVER
 def test_it_has_all_that_is_known_and_no_secret(app: OperatorSim, tmp_path: Path) -> None:
     path = tmp_path / "app.tar.gz"
     result = run(app, path, "--log-lines", "3")
@@ -153,6 +154,7 @@ def test_it_has_all_that_is_known_and_no_secret(app: OperatorSim, tmp_path: Path
     assert archive.json("versions.json")["kubernetes"]["gitVersion"].startswith("v1.")
 
 
+@ON_REAL_SERVER
 def test_what_may_not_be_read_is_listed_and_not_fatal(app: OperatorSim, tmp_path: Path) -> None:
     grant_apps(app.server, app.namespace, user("nobody"), "get")
     file = tmp_path / "app.tar.gz"
@@ -166,6 +168,7 @@ def test_what_may_not_be_read_is_listed_and_not_fatal(app: OperatorSim, tmp_path
     assert "not in it: pods: 403: " in result.output
 
 
+@ON_REAL_SERVER
 def test_a_file_that_exists_is_left_alone(app: OperatorSim, tmp_path: Path) -> None:
     file = tmp_path / "app.tar.gz"
     file.write_text("something else", encoding="utf-8")
@@ -175,6 +178,7 @@ def test_a_file_that_exists_is_left_alone(app: OperatorSim, tmp_path: Path) -> N
     assert file.read_text("utf-8") == "something else"
 
 
+@ON_REAL_SERVER
 def test_an_app_that_is_not_there_is_named_and_nothing_is_written(sim: OperatorSim, tmp_path: Path) -> None:
     file = tmp_path / "app.tar.gz"
     result = run(sim, file)

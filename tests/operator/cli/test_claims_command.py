@@ -9,8 +9,10 @@ from click.testing import CliRunner, Result
 from streamapp_operator.cli.claims import claims
 from streamapp_operator.reconciler.objects.object_names import executor_set
 from tests.harness.api_server.api_server import ApiServer
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join
+
+pytestmark = ON_REAL_SERVER
 
 SPEC = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
 GONE = "3c2f2a50-0000-4000-8000-000000000000"

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from streamapp_operator.cli.logs import logs
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.api_server.played_node import node_with_kubelet
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join
 
 
@@ -54,12 +54,14 @@ def run(sim: OperatorSim, api_server: ApiServer) -> Iterator[OperatorSim]:
         yield sim
 
 
+@ON_REAL_SERVER
 def test_they_are_the_newest_drivers(run: OperatorSim) -> None:
     result = told(run)
     assert result.output == "".join(f"app-driver-2 driver {number}\n" for number in range(3))
     assert result.exit_code == 0
 
 
+@ON_REAL_SERVER
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
@@ -73,12 +75,14 @@ def test_they_are_those_that_are_asked_for(run: OperatorSim, asked: list[str], s
     assert told(run, *asked).output == said
 
 
+@ON_REAL_SERVER
 def test_an_executor_that_is_not_there_is_named(run: OperatorSim) -> None:
     result = told(run, "--executor", "9")
     assert result.exit_code == 1
     assert 'app "app" has no executor 9' in result.output
 
 
+@ON_REAL_SERVER
 def test_what_the_api_server_says_is_passed_on(sim: OperatorSim) -> None:
     sim.apply(join())
     sim.settle()

@@ -22,7 +22,7 @@ from tests.harness.api_server.played_node import played_node
 from tests.harness.engine.watched_pages import WatchedRun, page_served, running
 from tests.harness.graphs.shop_apps import shop
 from tests.harness.machine.processes import Child, until
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join
 
 SECONDS = 60.0
@@ -70,6 +70,7 @@ def driver_page(operators: int) -> Iterator[int]:
         yield int(url.split(":")[2].split("/")[0])
 
 
+@ON_REAL_SERVER
 def test_the_page_of_the_driver_is_here(sim: OperatorSim, kubelet: ForwardingKubelet, tmp_path: Path) -> None:
     with driver_page(60) as port, forwarded(sim, tmp_path) as (_, url):
         kubelet.ports["app-driver-1"] = port
@@ -79,6 +80,7 @@ def test_the_page_of_the_driver_is_here(sim: OperatorSim, kubelet: ForwardingKub
         assert fetched(f"{url}plan.svg") == direct
 
 
+@ON_REAL_SERVER
 def test_events_come_as_they_are_made(sim: OperatorSim, kubelet: ForwardingKubelet, tmp_path: Path) -> None:
     with driver_page(5) as port, forwarded(sim, tmp_path) as (_, url):
         kubelet.ports["app-driver-1"] = port
@@ -87,6 +89,7 @@ def test_events_come_as_they_are_made(sim: OperatorSim, kubelet: ForwardingKubel
         assert sum(line.startswith(b"data: ") for line in lines) >= 2
 
 
+@ON_REAL_SERVER
 def test_after_a_restart_it_is_the_page_of_the_next_driver(
     sim: OperatorSim, kubelet: ForwardingKubelet, tmp_path: Path
 ) -> None:
@@ -109,6 +112,7 @@ def refused(sim: OperatorSim, *words: str) -> str:
     return done.stderr
 
 
+@ON_REAL_SERVER
 def test_what_is_missing_is_said_before_anything_is_forwarded(sim: OperatorSim) -> None:
     assert 'there is no StreamApp "app"' in refused(sim)
     sim.apply(join())
@@ -117,6 +121,7 @@ def test_what_is_missing_is_said_before_anything_is_forwarded(sim: OperatorSim) 
     assert 'app "app" has no driver; see streamapp status app' in refused(sim)
 
 
+@ON_REAL_SERVER
 def test_a_port_that_is_taken_is_named(sim: OperatorSim, kubelet: ForwardingKubelet) -> None:
     assert f"port {kubelet.port}: " in refused(sim, "--port", str(kubelet.port))
 
@@ -139,6 +144,7 @@ def apps_served(sim: OperatorSim, folder: Path, user: str = "admin") -> Iterator
         assert "Traceback" not in child.said()
 
 
+@ON_REAL_SERVER
 def test_without_an_app_the_page_has_all_that_the_user_may_list(sim: OperatorSim, tmp_path: Path) -> None:
     sim.bring_up(join())
     sim.report(progress=Progress(LAG))
@@ -151,11 +157,13 @@ def test_without_an_app_the_page_has_all_that_the_user_may_list(sim: OperatorSim
         assert ["driver", "app-driver-1"] in details["facts"]
 
 
+@ON_REAL_SERVER
 def test_a_request_for_another_host_gets_nothing(sim: OperatorSim, tmp_path: Path) -> None:
     with apps_served(sim, tmp_path) as url, pytest.raises(HTTPError, match="403"):
         fetched(Request(f"{url}data", headers={"Host": "evil.example"}))  # noqa: S310 - the same
 
 
+@ON_REAL_SERVER
 def test_somebody_who_may_list_nothing_gets_one_line(sim: OperatorSim, api_server: ApiServer) -> None:
     where = ["--namespace", sim.namespace, "--kubeconfig", str(api_server.kubeconfig("nobody"))]
     words = [STREAMAPP, "page", "--no-open", *where]
@@ -165,6 +173,7 @@ def test_somebody_who_may_list_nothing_gets_one_line(sim: OperatorSim, api_serve
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.usefixtures("process")
 def test_all_namespaces_and_an_app_are_not_mixed() -> None:
     done = subprocess.run([STREAMAPP, "page", "app", "-A"], capture_output=True, text=True, check=False)
     assert (done.returncode, "leave out APP and --namespace" in done.stderr) == (2, True)

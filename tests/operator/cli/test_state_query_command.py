@@ -13,10 +13,12 @@ from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.api_server.forwarding_kubelet import ForwardingKubelet
 from tests.harness.api_server.played_node import played_node
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join
 from tests.harness.runs.app_runs import app, inputs, write_all
 from tests.harness.runs.changing_run import Outside, idle
+
+pytestmark = ON_REAL_SERVER
 
 STREAMAPP = str(Path(sys.executable).with_name("streamapp"))
 

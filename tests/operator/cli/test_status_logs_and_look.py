@@ -16,8 +16,10 @@ from streamapp_operator.cli.look import look
 from streamapp_operator.cli.status import status
 from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
 from tests.harness.api_server.api_server import ApiServer
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join
+
+pytestmark = ON_REAL_SERVER
 
 
 def kubeconfig(sim: OperatorSim) -> str:

@@ -21,7 +21,7 @@ from tests.harness.engine.batch_results import batch
 from tests.harness.engine.watched_pages import BEGAN, WatchedRun, page_served, reports, running
 from tests.harness.graphs.shop_apps import shop
 from tests.harness.machine.terminal_process import TerminalProcess, terminal_process
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join
 
 STREAMAPP = str(Path(sys.executable).with_name("streamapp"))
@@ -84,6 +84,7 @@ def cells(lines: str) -> list[list[str]]:
     return [line.split() for line in lines.splitlines()]
 
 
+@ON_REAL_SERVER
 def test_an_app_without_a_page_is_shown_by_its_resource_and_its_drivers_report(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.report(progress=Progress(LAG))
@@ -110,6 +111,7 @@ def test_an_app_without_a_page_is_shown_by_its_resource_and_its_drivers_report(s
     assert 0 <= app["age"] < SECONDS
 
 
+@ON_REAL_SERVER
 def test_the_page_of_an_app_adds_rates_the_exact_lag_and_watermarks(
     sim: OperatorSim, kubelet: ForwardingKubelet
 ) -> None:
@@ -124,6 +126,7 @@ def test_the_page_of_an_app_adds_rates_the_exact_lag_and_watermarks(
     assert [line[2] for line in detailed if line[:1] == ["Partition"]] == ["processor-0"] * 4
 
 
+@ON_REAL_SERVER
 def test_a_driver_that_does_not_answer_leaves_what_its_report_says(
     sim: OperatorSim, kubelet: ForwardingKubelet
 ) -> None:
@@ -135,6 +138,7 @@ def test_a_driver_that_does_not_answer_leaves_what_its_report_says(
     assert document(sim)["notRead"] == [f"the page of app: {reason}"]
 
 
+@ON_REAL_SERVER
 @pytest.mark.parametrize(("code", "phase"), [(0, "Completed"), (3, "BackingOff")])
 def test_a_driver_that_has_ended_is_not_asked_for_its_page(
     sim: OperatorSim, kubelet: ForwardingKubelet, code: int, phase: str
@@ -147,6 +151,7 @@ def test_a_driver_that_has_ended_is_not_asked_for_its_page(
     assert (shown["notRead"], shown["apps"][0]["lag"]) == ([], None)
 
 
+@ON_REAL_SERVER
 def test_restarts_and_a_generation_that_does_not_run_yet_are_shown(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.fail_driver(60)
@@ -158,6 +163,7 @@ def test_restarts_and_a_generation_that_does_not_run_yet_are_shown(sim: Operator
     assert shown["LAG"] == "-", "the report is of the driver before"
 
 
+@ON_REAL_SERVER
 def test_all_apps_of_a_namespace_or_of_all_are_listed_by_lag(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.report(progress=Progress(LAG))
@@ -175,17 +181,20 @@ def test_all_apps_of_a_namespace_or_of_all_are_listed_by_lag(sim: OperatorSim) -
     assert [sim.namespace, "app", "Running"] in [line[:3] for line in cells(everywhere)]
 
 
+@ON_REAL_SERVER
 def test_no_app_at_all_leaves_the_head_alone(sim: OperatorSim) -> None:
     done = once(sim)
     assert (done.returncode, len(done.stdout.splitlines())) == (0, 1)
 
 
+@ON_REAL_SERVER
 def test_an_app_that_is_not_there_is_refused(sim: OperatorSim) -> None:
     done = once(sim, "app")
     assert (done.returncode, done.stdout) == (1, "")
     assert f'there is no StreamApp "app" in namespace {sim.namespace}' in done.stderr
 
 
+@ON_REAL_SERVER
 def test_what_may_not_be_read_is_said_and_the_rest_is_shown(sim: OperatorSim, api_server: ApiServer) -> None:
     sim.bring_up(join())
     grant_apps(api_server, sim.namespace, user("nobody"), "get")
@@ -196,6 +205,7 @@ def test_what_may_not_be_read_is_said_and_the_rest_is_shown(sim: OperatorSim, ap
     assert (listed.returncode, "forbidden" in listed.stderr) == (1, True)
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("words", [["app", "-A"], ["-A", "-n", "shop"]])
 def test_all_namespaces_and_one_app_or_namespace_are_not_mixed(words: list[str]) -> None:
     done = subprocess.run([STREAMAPP, "top", *words], capture_output=True, text=True, check=False)
@@ -206,6 +216,7 @@ def at_terminal(sim: OperatorSim, *words: str) -> AbstractContextManager[Termina
     return terminal_process(command(sim, *words, "--interval", "0.5"), size=(80, 24))
 
 
+@ON_REAL_SERVER
 def test_apps_come_and_go_while_the_table_is_shown(sim: OperatorSim) -> None:
     sim.bring_up(join())
     with at_terminal(sim) as terminal:
@@ -218,6 +229,7 @@ def test_apps_come_and_go_while_the_table_is_shown(sim: OperatorSim) -> None:
         assert terminal.press_ctrl_c() == 0
 
 
+@ON_REAL_SERVER
 def test_the_app_that_is_shown_may_go_away_and_come_back(sim: OperatorSim) -> None:
     sim.apply(join("other"))
     with at_terminal(sim, "other") as terminal:
@@ -230,6 +242,7 @@ def test_the_app_that_is_shown_may_go_away_and_come_back(sim: OperatorSim) -> No
         assert terminal.press_ctrl_c() == 0
 
 
+@ON_REAL_SERVER
 def test_a_lag_that_changes_is_shown_at_the_next_refresh(sim: OperatorSim) -> None:
     sim.bring_up(join())
     with at_terminal(sim, "app") as terminal:
@@ -239,6 +252,7 @@ def test_a_lag_that_changes_is_shown_at_the_next_refresh(sim: OperatorSim) -> No
         assert terminal.press_ctrl_c() == 0
 
 
+@ON_REAL_SERVER
 def test_an_api_server_that_is_away_for_a_while_leaves_the_last_table(
     sim: OperatorSim, api_server: ApiServer
 ) -> None:

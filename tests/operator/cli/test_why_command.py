@@ -38,7 +38,7 @@ from tests.harness.engine.watched_pages import (
     two_merged_streams,
 )
 from tests.harness.graphs.shop_apps import shop
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join
 
 LATER = 45.0
@@ -430,6 +430,7 @@ def test_the_next_commands_of_streamapp_are_there() -> None:
     assert {words[0] for words in commands} == {"streamapp", "kubectl"}
 
 
+@ON_REAL_SERVER
 @pytest.mark.parametrize("situation", SCENES)
 def test_a_situation_is_found_and_is_the_first_matter(sim: OperatorSim, situation: str) -> None:
     scene, detail = SCENES[situation]
@@ -443,6 +444,7 @@ def test_a_situation_is_found_and_is_the_first_matter(sim: OperatorSim, situatio
     assert [finding["situation"] for finding in findings[1:]] == [], findings
 
 
+@ON_REAL_SERVER
 def test_an_app_that_runs_has_nothing_the_matter(sim: OperatorSim) -> None:
     sim.bring_up(join())
     result = told(sim)
@@ -450,6 +452,7 @@ def test_an_app_that_runs_has_nothing_the_matter(sim: OperatorSim) -> None:
     assert json.loads(told(sim, "-o", "json").output) == {"findings": [], "notRead": []}
 
 
+@ON_REAL_SERVER
 def test_the_text_has_the_sentence_the_detail_and_the_next_command(sim: OperatorSim) -> None:
     driver_unschedulable(sim)
     result = told(sim)
@@ -461,6 +464,7 @@ def test_the_text_has_the_sentence_the_detail_and_the_next_command(sim: Operator
     ]
 
 
+@ON_REAL_SERVER
 def test_the_log_of_the_driver_that_failed_is_named_also_where_the_next_one_is_there(
     sim: OperatorSim,
 ) -> None:
@@ -474,6 +478,7 @@ def test_the_log_of_the_driver_that_failed_is_named_also_where_the_next_one_is_t
     assert finding["nextCommand"] == f"streamapp logs app -n {sim.namespace} --previous --tail 100"
 
 
+@ON_REAL_SERVER
 def test_what_is_no_consequence_comes_after_the_cause(sim: OperatorSim) -> None:
     spec_rejected(sim)
     sim.report(progress=Progress(lag=LAG))
@@ -482,6 +487,7 @@ def test_what_is_no_consequence_comes_after_the_cause(sim: OperatorSim) -> None:
     assert [finding["situation"] for finding in findings] == ["spec-rejected", "behind"]
 
 
+@ON_REAL_SERVER
 def test_the_lag_that_follows_from_a_slow_task_is_part_of_it_and_more_processors_are_not_advised(
     sim: OperatorSim,
 ) -> None:
@@ -505,6 +511,7 @@ def test_what_a_page_of_a_later_version_tells_of_is_something_that_the_driver_wa
     assert (finding.situation, finding.detail) == ("driver-waits", "the node of processor-1 is slow")
 
 
+@ON_REAL_SERVER
 def test_a_condition_that_no_situation_explains_is_there_with_the_meaning_of_its_reason(
     sim: OperatorSim,
 ) -> None:
@@ -516,6 +523,7 @@ def test_a_condition_that_no_situation_explains_is_there_with_the_meaning_of_its
     assert "something new" in finding["detail"]
 
 
+@ON_REAL_SERVER
 def test_what_may_not_be_read_is_left_out_and_named(sim: OperatorSim) -> None:
     sim.bring_up(join())
     grant_apps(sim.server, sim.namespace, user("nobody"), "get")
@@ -524,6 +532,7 @@ def test_what_may_not_be_read_is_left_out_and_named(sim: OperatorSim) -> None:
     assert 'not read: pods: pods is forbidden: User "nobody"' in result.output
 
 
+@ON_REAL_SERVER
 @pytest.mark.parametrize("name", ["nobody", "", "app/status", "../configmaps/app-report", "App"])
 def test_an_app_that_is_not_there_is_named(sim: OperatorSim, name: str) -> None:
     sim.bring_up(join())

@@ -70,7 +70,7 @@ def _applied(server: ApiServer, namespace: str, manifest: dict[str, Any]) -> dic
     return found
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(_SAME_KIND)
 def test_what_agrees_is_what_the_server_would_leave_as_it_is(
     api_server: ApiServer, namespace: str, two: tuple[dict[str, Any], dict[str, Any]]

@@ -15,6 +15,7 @@ NAME = "streamapps.streamapp.dev"
 QUICK = 0.05
 
 
+@pytest.mark.usefixtures("process")
 def test_an_operator_ends_when_its_definition_is_deleted_and_the_next_one_waits_for_it(
     tmp_path: Path,
 ) -> None:

@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import Any, cast
 
+import pytest
+
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.api_requests import ApiReply, ApiRequest, ApiTransport
 from streamapp_operator.controller.client.app_key import AppKey
@@ -76,6 +78,7 @@ def _drivers(api: MemoryApi) -> list[str]:
     return [path for path in api.created if "/pods/" in path]
 
 
+@pytest.mark.long
 def test_each_is_launched_and_none_twice() -> None:
     api = asyncio.run(_all())
     assert Counter(_drivers(api)) == {

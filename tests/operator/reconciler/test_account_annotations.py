@@ -8,7 +8,7 @@ import pytest
 
 from streamapp.spec.parser import parse_data
 from streamapp_operator.reconciler.installation import AllowLists
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.simulated_cluster import incarnation_in
 from tests.harness.operator.small_apps import join
 
@@ -51,6 +51,7 @@ def test_an_edit_of_them_replaces_the_driver_since_tokens_are_given_to_new_pods(
     assert annotations(sim, "app-driver") == OTHER
 
 
+@ON_REAL_SERVER
 def test_an_annotation_that_is_left_out_is_gone_with_the_next_driver(sim: OperatorSim) -> None:
     sim.bring_up(join(driver=identity(SHOP)))
     sim.edit(driver=identity({ROLE: None}))

@@ -315,5 +315,5 @@ class Lives(RuleBasedStateMachine):
 
 TestAnyLife = Lives.TestCase
 TestAnyLife.settings = settings(
-    max_examples=25, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+    stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
 )

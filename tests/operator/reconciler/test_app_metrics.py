@@ -4,7 +4,7 @@ import time
 
 from streamapp.protocol.driver_report import Progress
 from streamapp_operator.reconciler.pause import PAUSE_ANNOTATION
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join
 
 CONDITION = "streamapp_app_condition"
@@ -42,6 +42,7 @@ def test_before_the_first_report_there_is_neither_lag_nor_a_time(sim: OperatorSi
     assert sim.samples(LAG) == sim.samples(REPORTED) == {}
 
 
+@ON_REAL_SERVER
 def test_lag_and_time_are_those_of_the_last_report(sim: OperatorSim) -> None:
     sim.bring_up(join())
     assert sim.samples(LAG) == {("app",): 0}
@@ -53,6 +54,7 @@ def test_lag_and_time_are_those_of_the_last_report(sim: OperatorSim) -> None:
     assert int(before) <= reported <= time.time()
 
 
+@ON_REAL_SERVER
 def test_the_time_of_a_report_does_not_move_with_what_the_operator_writes(sim: OperatorSim) -> None:
     sim.bring_up(join())
     reported = sim.samples(REPORTED)
@@ -91,6 +93,7 @@ def test_a_paused_app_keeps_what_was_measured_of_its_driver(sim: OperatorSim) ->
     assert sim.samples(LAG) == {}
 
 
+@ON_REAL_SERVER
 def test_an_app_whose_pods_are_refused_is_measured_with_what_its_status_says(sim: OperatorSim) -> None:
     sim.apply(join(driver={"template": {"spec": {"priorityClassName": "no-such-class"}}}))
     sim.settle()

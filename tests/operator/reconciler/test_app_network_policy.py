@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from streamapp_operator.reconciler.installation import AppNetworkRules
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.simulated_cluster import incarnation_in
 from tests.harness.operator.small_apps import join
 
@@ -94,6 +94,7 @@ def test_one_that_is_deleted_or_changed_is_as_it_was(sim: OperatorSim) -> None:
     assert policies(sim) == before
 
 
+@ON_REAL_SERVER
 def test_rules_that_are_turned_on_changed_and_turned_off_count_at_once_and_restart_nothing(
     sim: OperatorSim,
 ) -> None:
@@ -114,6 +115,7 @@ def test_rules_that_are_turned_on_changed_and_turned_off_count_at_once_and_resta
     assert sim.says("Ready") == ("True", "Running")
 
 
+@ON_REAL_SERVER
 def test_one_of_somebody_else_is_named_and_left_alone(sim: OperatorSim) -> None:
     mine = {"metadata": {"name": "app-pods"}, "spec": {"podSelector": {}}}
     sim.server.ask("POST", POLICIES.format(sim.namespace), mine)

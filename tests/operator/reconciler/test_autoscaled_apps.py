@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from streamapp.protocol.driver_report import DriverState, Progress
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join
 
 CALM = Progress(0, 0, 10)
@@ -26,6 +26,7 @@ def look(sim: OperatorSim, progress: Progress) -> None:
     sim.settle()
 
 
+@ON_REAL_SERVER
 def test_lag_raises_the_processors_and_the_job_model_follows(sim: OperatorSim) -> None:
     sim.bring_up(scaled())
     look(sim, LOADED)
@@ -39,6 +40,7 @@ def test_lag_raises_the_processors_and_the_job_model_follows(sim: OperatorSim) -
     assert sim.drivers()[-1]["metadata"]["name"] == "app-driver-1", "the driver goes on"
 
 
+@ON_REAL_SERVER
 def test_the_next_change_waits_until_the_last_one_could_take_effect(sim: OperatorSim) -> None:
     sim.bring_up(scaled())
     look(sim, LOADED)
@@ -51,6 +53,7 @@ def test_the_next_change_waits_until_the_last_one_could_take_effect(sim: Operato
     assert texts[-1].endswith("bounded by max 6")
 
 
+@ON_REAL_SERVER
 def test_calm_lowers_the_processors_after_the_cooldown_by_time_alone(sim: OperatorSim) -> None:
     sim.bring_up(scaled(cooldown="2m"))
     look(sim, CALM)
@@ -63,6 +66,7 @@ def test_calm_lowers_the_processors_after_the_cooldown_by_time_alone(sim: Operat
     assert processors(sim) == 1
 
 
+@ON_REAL_SERVER
 def test_a_restart_of_the_operator_forgets_nothing(sim: OperatorSim) -> None:
     sim.bring_up(scaled(cooldown="2m"))
     look(sim, CALM)
@@ -94,6 +98,7 @@ def test_a_refused_edit_is_not_scaled_and_a_suspended_app_neither(sim: OperatorS
     assert "autoscale" not in sim.status()
 
 
+@ON_REAL_SERVER
 def test_processors_that_somebody_sets_by_hand_stay_for_a_while(sim: OperatorSim) -> None:
     sim.bring_up(scaled())
     sim.edit(processors=5)

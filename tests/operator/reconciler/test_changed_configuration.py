@@ -11,7 +11,7 @@ from streamapp_operator.reconciler.objects.configuration_versions import (
     CONFIGURATION_ANNOTATION,
     CONFIGURATION_SECONDS,
 )
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_BOTH_SERVERS, ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.simulated_cluster import incarnation_in
 from tests.harness.operator.small_apps import join
 
@@ -49,6 +49,7 @@ def later(sim: OperatorSim) -> None:
     sim.settle()
 
 
+@ON_BOTH_SERVERS
 def test_a_secret_that_changes_is_told_and_the_driver_runs_on(sim: OperatorSim) -> None:
     sim.bring_up(join(**NAMING))
     assert sim.says("ConfigurationOutdated") == CURRENT
@@ -62,6 +63,7 @@ def test_a_secret_that_changes_is_told_and_the_driver_runs_on(sim: OperatorSim) 
     assert incarnation_in(sim.driver()) == 1
 
 
+@ON_BOTH_SERVERS
 def test_a_restart_takes_it_up(sim: OperatorSim) -> None:
     sim.bring_up(join(**NAMING))
     put(sim, "configmaps", "shop-code", "second")
@@ -75,6 +77,7 @@ def test_a_restart_takes_it_up(sim: OperatorSim) -> None:
     assert sim.says("ConfigurationOutdated") == CURRENT
 
 
+@ON_BOTH_SERVERS
 def test_an_app_that_asks_for_it_is_restarted_once(sim: OperatorSim) -> None:
     sim.bring_up(join(**NAMING, onConfigurationChange="restart"))
     put(sim, "secrets", "shop", "second")
@@ -92,6 +95,7 @@ def test_an_app_that_asks_for_it_is_restarted_once(sim: OperatorSim) -> None:
     assert sim.status()["driver"]["failures"] == 0
 
 
+@ON_BOTH_SERVERS
 def test_the_policy_is_taken_up_without_a_restart(sim: OperatorSim) -> None:
     sim.bring_up(join(**NAMING))
     sim.edit(onConfigurationChange="restart")
@@ -100,6 +104,7 @@ def test_the_policy_is_taken_up_without_a_restart(sim: OperatorSim) -> None:
     assert sim.says("Progressing")[1] in {"Stable", "SpecChanged"}
 
 
+@ON_BOTH_SERVERS
 def test_nothing_is_restarted_for_what_is_deleted_since_the_next_driver_could_not_start(
     sim: OperatorSim,
 ) -> None:
@@ -110,6 +115,7 @@ def test_nothing_is_restarted_for_what_is_deleted_since_the_next_driver_could_no
     assert incarnation_in(sim.driver()) == 1
 
 
+@ON_BOTH_SERVERS
 def test_what_comes_after_the_driver_was_made_held_its_pod_back_and_is_no_change(sim: OperatorSim) -> None:
     delete(sim, "secrets", "shop")
     sim.bring_up(join(**NAMING))
@@ -118,6 +124,7 @@ def test_what_comes_after_the_driver_was_made_held_its_pod_back_and_is_no_change
     assert sim.says("ConfigurationOutdated") == CURRENT
 
 
+@ON_BOTH_SERVERS
 def test_a_secret_for_pulling_images_is_of_no_concern_to_a_pod_that_runs(sim: OperatorSim) -> None:
     sim.bring_up(join(**NAMING))
     put(sim, "secrets", "pull", "second")
@@ -126,6 +133,7 @@ def test_a_secret_for_pulling_images_is_of_no_concern_to_a_pod_that_runs(sim: Op
     assert "pull" not in sim.driver()["metadata"]["annotations"][CONFIGURATION_ANNOTATION]
 
 
+@ON_REAL_SERVER
 def test_the_operator_asks_for_metadata_alone(sim: OperatorSim) -> None:
     manifest = sim.run(sim.cluster.read_metadata(SECRET, sim.namespace, "shop"))
     assert manifest is not None
@@ -134,6 +142,7 @@ def test_the_operator_asks_for_metadata_alone(sim: OperatorSim) -> None:
     assert sim.run(sim.cluster.read_metadata(SECRET, sim.namespace, "nobody")) is None
 
 
+@ON_BOTH_SERVERS
 def test_an_app_at_rest_is_looked_at_every_five_minutes_and_written_never(sim: OperatorSim) -> None:
     sim.bring_up(join(**NAMING))
     outcome = sim.settle()
@@ -145,6 +154,7 @@ def test_an_app_at_rest_is_looked_at_every_five_minutes_and_written_never(sim: O
     assert [call for call in sim.calls[calls:] if call[0] == "get"] == []
 
 
+@ON_BOTH_SERVERS
 def test_an_annotation_that_somebody_writes_over_changes_nothing(sim: OperatorSim) -> None:
     sim.bring_up(join(**NAMING, onConfigurationChange="restart"))
     for text in ("no json", "[]", "{}"):

@@ -12,7 +12,7 @@ from lupa import LuaRuntime
 
 from streamapp_operator.reconciler.pause import PAUSE_ANNOTATION
 from tests.harness.api_server.api_server import REPOSITORY, ApiServer
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join
 
 PAGE = (REPOSITORY / "docs" / "guide" / "gitops.md").read_text(encoding="utf-8")
@@ -136,6 +136,7 @@ def test_an_app_that_no_operator_has_seen_is_progressing(sim: OperatorSim) -> No
     assert argo(sim.app()) == "Progressing"
 
 
+@ON_REAL_SERVER
 def test_what_was_applied_differs_in_nothing_once_the_operator_has_acted(
     sim: OperatorSim, tmp_path: Path
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from streamapp.spec.reasons import Reason
 from streamapp.spec.text.document import walk
@@ -239,7 +239,6 @@ def facts_about(app: Mapping[str, Any]) -> Facts:
     return Facts(dict(app), newest, 1_000.0, counts={newest.generation: counts}, live=True)
 
 
-@settings(max_examples=1_000, deadline=None)
 @given(malformed())
 def test_no_resource_makes_the_operator_fail(app: dict[str, Any]) -> None:
     decision = decide(facts_about(app), replace(INSTALLATION, storage_class="standard"))

@@ -49,6 +49,7 @@ def _rest(sim: OperatorSim) -> None:
     sim.settle()
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("scene", [_launch, _failure, _edit, _bad_edit, _rest])
 def test_a_scene_ends_the_same(
     api_server: ApiServer, namespace: str, scene: Callable[[OperatorSim], None]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from streamapp_operator.reconciler.pause import PAUSE_ANNOTATION
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_BOTH_SERVERS, OperatorSim
 from tests.harness.operator.simulated_cluster import incarnation_in
 from tests.harness.operator.small_apps import join
 
@@ -20,6 +20,7 @@ def without_the_app(sim: OperatorSim) -> dict[str, str]:
     return {name: version for name, version in sim.versions().items() if not name.startswith("streamapps/")}
 
 
+@ON_BOTH_SERVERS
 def test_a_running_driver_is_left_as_it_is_and_edits_wait(sim: OperatorSim) -> None:
     sim.bring_up(join())
     annotate(sim, "true")
@@ -35,6 +36,7 @@ def test_a_running_driver_is_left_as_it_is_and_edits_wait(sim: OperatorSim) -> N
     assert [event for event in sim.events() if event[1] == "ReconciliationPaused"]
 
 
+@ON_BOTH_SERVERS
 def test_a_driver_that_ends_is_not_followed_by_another_until_the_pause_is_over(sim: OperatorSim) -> None:
     sim.bring_up(join())
     annotate(sim, "true")
@@ -48,6 +50,7 @@ def test_a_driver_that_ends_is_not_followed_by_another_until_the_pause_is_over(s
     assert sim.says("ReconciliationPaused") == ("False", "NotPaused")
 
 
+@ON_BOTH_SERVERS
 def test_what_somebody_deletes_is_put_back_after_the_pause(sim: OperatorSim) -> None:
     sim.bring_up(join())
     annotate(sim, "true")
@@ -60,6 +63,7 @@ def test_what_somebody_deletes_is_put_back_after_the_pause(sim: OperatorSim) -> 
     assert "app-driver" in sim.names("services")
 
 
+@ON_BOTH_SERVERS
 def test_an_app_that_is_paused_from_the_start_is_neither_looked_up_nor_started(sim: OperatorSim) -> None:
     app: dict[str, Any] = join()
     app["metadata"]["annotations"] = {PAUSE_ANNOTATION: "true"}
@@ -74,6 +78,7 @@ def test_an_app_that_is_paused_from_the_start_is_neither_looked_up_nor_started(s
     assert incarnation_in(sim.driver()) == 1
 
 
+@ON_BOTH_SERVERS
 def test_a_paused_app_is_written_once_and_can_be_deleted(sim: OperatorSim) -> None:
     sim.bring_up(join())
     annotate(sim, "true")
@@ -86,6 +91,7 @@ def test_a_paused_app_is_written_once_and_can_be_deleted(sim: OperatorSim) -> No
     sim.reconcile()
 
 
+@ON_BOTH_SERVERS
 def test_an_annotation_that_says_anything_else_pauses_nothing(sim: OperatorSim) -> None:
     sim.bring_up(join())
     annotate(sim, "no")

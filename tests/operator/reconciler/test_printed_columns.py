@@ -2,8 +2,10 @@
 
 import re
 
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join
+
+pytestmark = ON_REAL_SERVER
 
 
 def printed(sim: OperatorSim, *options: str) -> dict[str, str]:

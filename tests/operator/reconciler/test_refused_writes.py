@@ -9,7 +9,7 @@ from streamapp_operator.reconciler.objects.object_names import executor_set
 from streamapp_operator.reconciler.writes.reconcile_decision import Apply
 from streamapp_operator.reconciler.writes.write_execution import execute_writes
 from tests.harness.machine.processes import until
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join
 
 
@@ -30,6 +30,7 @@ def _takes_no_pod(sim: OperatorSim) -> bool:
     return code == 403
 
 
+@ON_REAL_SERVER
 def test_a_pod_that_the_api_server_refuses_is_told_and_tried_again_ever_more_seldom(sim: OperatorSim) -> None:
     _quota(sim, pods=1, used=1)
     sim.apply(join(restartPolicy={"backoff": "20s"}))
@@ -64,6 +65,7 @@ RBAC = "apis/rbac.authorization.k8s.io/v1"
 BINDING = {"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"}}
 
 
+@ON_REAL_SERVER
 @pytest.mark.parametrize(
     ("kind", "group", "plural", "name", "body"),
     [
@@ -92,6 +94,7 @@ def test_an_object_of_another_team_is_never_taken_over(
     assert len(sim.drivers()) == 1
 
 
+@ON_REAL_SERVER
 @pytest.mark.parametrize("is_labelled", [False, True])
 def test_the_claim_of_a_log_is_taken_up_by_its_label_alone(sim: OperatorSim, is_labelled: bool) -> None:
     path = f"/api/v1/namespaces/{sim.namespace}/persistentvolumeclaims"
@@ -148,6 +151,7 @@ def _claim(name: str) -> dict[str, object]:
     }
 
 
+@ON_REAL_SERVER
 def test_claims_end_with_their_app_only_if_it_says_so(sim: OperatorSim) -> None:
     claim = {"persistentVolumeClaim": {"size": "1Gi"}}
     sim.apply(join(state=claim))

@@ -6,7 +6,7 @@ import pytest
 
 from streamapp.protocol import message_names
 from tests.harness.api_server.memory_api import MemoryApi
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_BOTH_SERVERS, ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.simulated_cluster import incarnation_in
 from tests.harness.operator.small_apps import join
 
@@ -42,6 +42,7 @@ def _content(found: dict[str, Any]) -> dict[str, Any]:
     return {**found, "metadata": metadata}
 
 
+@ON_BOTH_SERVERS
 @pytest.mark.parametrize(("group", "plural", "name"), OBJECTS)
 def test_an_object_that_is_deleted_while_the_driver_runs_is_there_again(
     sim: OperatorSim, group: str, plural: str, name: str
@@ -56,6 +57,7 @@ def test_an_object_that_is_deleted_while_the_driver_runs_is_there_again(
     assert sim.says("Degraded") == ("False", "Healthy")
 
 
+@ON_REAL_SERVER
 @pytest.mark.parametrize(("group", "plural", "damage"), DAMAGES)
 def test_an_object_that_is_damaged_while_the_driver_runs_is_as_it_was(
     sim: OperatorSim, group: str, plural: str, damage: dict[str, Any]
@@ -68,6 +70,7 @@ def test_an_object_that_is_damaged_while_the_driver_runs_is_as_it_was(
     assert _content(sim.server.ask("GET", path)) == before
 
 
+@ON_BOTH_SERVERS
 def test_nothing_is_written_while_all_objects_are_as_they_should_be(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.calls.clear()
@@ -75,6 +78,7 @@ def test_nothing_is_written_while_all_objects_are_as_they_should_be(sim: Operato
     assert {verb for verb, _ in sim.calls} <= {"list"}  # the harness fills its cache
 
 
+@ON_BOTH_SERVERS
 def test_a_deleted_job_model_is_published_anew_with_the_same_owners_under_a_later_version(
     sim: OperatorSim,
 ) -> None:
@@ -97,6 +101,7 @@ def test_a_deleted_job_model_is_published_anew_with_the_same_owners_under_a_late
     assert incarnation_in(sim.driver()) == 1
 
 
+@ON_BOTH_SERVERS
 def test_a_job_model_that_cannot_be_read_is_published_anew(sim: OperatorSim) -> None:
     sim.bring_up(join())
     path = _path(sim, "api/v1", "configmaps", "app-job-model")
@@ -106,6 +111,7 @@ def test_a_job_model_that_cannot_be_read_is_published_anew(sim: OperatorSim) -> 
     assert incarnation_in(sim.driver()) == 1
 
 
+@ON_BOTH_SERVERS
 def test_a_job_model_that_is_deleted_before_the_driver_has_read_it_is_there_again(sim: OperatorSim) -> None:
     sim.apply(join())
     sim.settle()
@@ -115,6 +121,7 @@ def test_a_job_model_that_is_deleted_before_the_driver_has_read_it_is_there_agai
     assert sim.wanted().model is not None
 
 
+@ON_BOTH_SERVERS
 def test_without_model_and_report_the_next_model_waits_for_what_the_driver_says(sim: OperatorSim) -> None:
     sim.bring_up(join())
     before = sim.model()
@@ -130,6 +137,7 @@ def test_without_model_and_report_the_next_model_waits_for_what_the_driver_says(
     assert sim.model().version > before.version
 
 
+@ON_BOTH_SERVERS
 def test_a_deleted_report_is_there_again_for_the_driver_to_write_to(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.server.ask("DELETE", _path(sim, "api/v1", "configmaps", "app-report"))
@@ -141,6 +149,7 @@ def test_a_deleted_report_is_there_again_for_the_driver_to_write_to(sim: Operato
     assert sim.says("Ready") == ("True", "Running")
 
 
+@ON_BOTH_SERVERS
 def test_a_report_without_its_label_is_read_again(sim: OperatorSim) -> None:
     sim.bring_up(join())
     path = _path(sim, "api/v1", "configmaps", "app-report")
@@ -149,6 +158,7 @@ def test_a_report_without_its_label_is_read_again(sim: OperatorSim) -> None:
     assert sim.says("Ready") == ("True", "Running")
 
 
+@ON_BOTH_SERVERS
 @pytest.mark.parametrize(
     ("group", "plural", "name", "kind"),
     [
@@ -178,6 +188,7 @@ def test_a_condition_names_an_object_that_somebody_else_has_taken_while_the_app_
     assert sim.says("Degraded") == ("False", "Healthy")
 
 
+@ON_REAL_SERVER
 def test_all_that_the_api_server_refuses_to_put_back_is_named(sim: OperatorSim) -> None:
     sim.bring_up(join())
     quota = {"metadata": {"name": "none"}, "spec": {"hard": {"services": "0"}}}
@@ -214,6 +225,7 @@ def test_a_driver_whose_account_was_made_anew_is_replaced_since_its_token_is_voi
     sim.close()
 
 
+@ON_REAL_SERVER
 @pytest.mark.parametrize("data", [{"metadata": "AAAA"}, {"metadata": ""}, {"other": "AAAA"}])
 def test_a_locality_config_map_that_cannot_be_read_is_empty_locality_and_an_event(
     sim: OperatorSim, data: dict[str, str]

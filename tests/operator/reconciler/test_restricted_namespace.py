@@ -10,8 +10,10 @@ import pytest
 from tests.harness.machine.processes import until
 from tests.harness.operator.driver_kubelet import asking_for_executors
 from tests.harness.operator.golden_objects import CASES
-from tests.harness.operator.operator_sim import INSTALLATION, OperatorSim
+from tests.harness.operator.operator_sim import INSTALLATION, ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join
+
+pytestmark = ON_REAL_SERVER
 
 CLAIMS = {"state": {"persistentVolumeClaim": {"size": "1Gi"}}}
 EMBEDDED_CLAIM = CASES["embedded"]

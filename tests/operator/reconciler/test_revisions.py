@@ -11,7 +11,7 @@ from streamapp.spec.app_bounds import MOST_REVISIONS
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.machine.processes import until
 from tests.harness.operator.operator_processes import Operator
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join
 
 APPS = "apis/apps/v1"
@@ -55,6 +55,7 @@ def run(sim: OperatorSim, **spec: Any) -> None:
     sim.settle()
 
 
+@ON_REAL_SERVER
 def test_a_generation_that_runs_is_recorded_with_its_spec_and_its_owner(sim: OperatorSim) -> None:
     sim.bring_up(join(batch={"rows": 500}))
     (revision,) = revisions(sim)
@@ -167,6 +168,7 @@ def test_no_more_than_the_limit_are_kept_beside_the_current_one(sim: OperatorSim
     assert numbers(sim) == [6]
 
 
+@ON_REAL_SERVER
 def test_a_limit_beyond_the_most_is_refused_by_the_api_server(sim: OperatorSim) -> None:
     sim.apply(join(revisionHistoryLimit=MOST_REVISIONS))
     path = f"/apis/streamapp.dev/v1alpha1/namespaces/{sim.namespace}/streamapps/app"
@@ -252,6 +254,7 @@ def test_somebody_elses_object_of_that_name_is_left_alone_and_named(sim: Operato
     assert sim.says("Degraded") == ("False", "Healthy")
 
 
+@pytest.mark.usefixtures("process")
 def test_an_edit_after_which_hundreds_of_names_differ_names_the_first_of_them(sim: OperatorSim) -> None:
     sim.bring_up(join())
     run(sim, env=[{"name": f"V{number:03}", "value": "x"} for number in range(128)])
@@ -274,6 +277,7 @@ def test_no_value_of_a_secret_is_in_a_revision(sim: OperatorSim) -> None:
     assert b64encode(word.encode()).decode() not in str(revision)
 
 
+@ON_REAL_SERVER
 def test_the_whole_operator_records_a_spec_sees_it_deleted_and_then_rests(
     sim: OperatorSim, tmp_path: Path
 ) -> None:

@@ -4,7 +4,6 @@ import shutil
 from collections.abc import Mapping
 
 from streamapp.spec.resource.app import StreamApp
-from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from tests.harness.runs.app_runs import AppEnv, Row, app, inputs, last_by_key
 
@@ -48,7 +47,7 @@ def test_what_lay_between_two_stages_and_in_changelogs_is_not_taken_up_again(env
     env.run(totals(0))
     write(env, ann=5)
     _, ready = env.launched(totals(0))
-    loop = Loop(env.session, CurrentRun.of(ready, batch_rows=100))
+    loop = env.loop(CurrentRun.of(ready, batch_rows=100))
     loop.start()
     loop.step()  # repartitioned, and not counted
 

@@ -8,10 +8,10 @@ import pytest
 
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.app_refusal import AppRefusedError
-from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.start.launch import Launch
 from tests.harness.runs.app_runs import AppEnv, Input, Row, app, in_order, inputs, last_by_key
+from tests.harness.runs.run_systems import ON_SPARK
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, n INT"}
 ROWS: list[Row] = [{"user": f"u{i % 5}", "n": i} for i in range(20)]
@@ -23,6 +23,7 @@ def ticking() -> Iterator[int]:
     return (60_000 * number for number in count())
 
 
+@ON_SPARK
 def test_the_time_of_a_batch_moves_from_one_to_the_next_and_stands_still_within(env: AppEnv) -> None:
     made = app(
         {
@@ -36,7 +37,7 @@ def test_the_time_of_a_batch_moves_from_one_to_the_next_and_stands_still_within(
     ready: Launch
     _, ready = env.launched(made)
     clock = ticking()
-    loop = Loop(env.session, CurrentRun.of(ready, batch_rows=10), clock=lambda: next(clock))
+    loop = env.loop(CurrentRun.of(ready, batch_rows=10), clock=lambda: next(clock))
     while loop.behind:
         loop.step()
     loop.release()
@@ -61,6 +62,7 @@ def test_columns_may_have_names_that_are_words_of_sql_or_hold_hyphens_and_dots(e
     assert env.rows("out") == in_order(expected)
 
 
+@pytest.mark.usefixtures("process")
 def test_one_task_for_all_gives_each_row_once_whatever_the_number_of_processors(env: AppEnv) -> None:
     made = app(
         {"name": "counted", "aggregate": {"from": "events", "aggregates": "count(*) AS n"}},

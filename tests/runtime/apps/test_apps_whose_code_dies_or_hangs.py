@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.failures import FinalFailureError
 from tests.harness.runs.app_runs import AppEnv, Row, app, in_order, inputs
+from tests.harness.runs.run_systems import ON_SPARK
 
 ROWS: list[Row] = [{"user": f"u{n % 5}", "n": n} for n in range(10, 16)]
 GOOD = [row for row in ROWS if row["n"] != 13]
@@ -29,6 +29,7 @@ def mapping(function: str, **spec: Any) -> Any:
     return app(mapped, sent, streams=streams, **spec)
 
 
+@ON_SPARK
 @pytest.mark.parametrize(
     ("function", "reason"),
     [
@@ -47,6 +48,7 @@ def test_code_that_ends_its_worker_ends_the_app_and_the_record_is_named(
     assert env.rows("out") == []
 
 
+@ON_SPARK
 def test_a_record_on_which_workers_die_is_set_aside_as_the_app_says(env: AppEnv) -> None:
     env.write("events", inputs(ROWS, "user"), partitions=1)
     batches = env.run(mapping("crashing", onCodeError={"action": "skip"}))
@@ -54,6 +56,7 @@ def test_a_record_on_which_workers_die_is_set_aside_as_the_app_says(env: AppEnv)
     assert sum(batch.bad for batch in batches) == 1
 
 
+@ON_SPARK
 def test_a_batch_that_hangs_is_told_while_it_does_and_ended_and_its_record_is_named(env: AppEnv) -> None:
     env.write("events", inputs(ROWS[2:4], "user"), partitions=1)
     command = env.command(mapping("hanging", batch={"timeout": "5s"}), "--until-end", "--log-format", "json")
@@ -67,11 +70,12 @@ def test_a_batch_that_hangs_is_told_while_it_does_and_ended_and_its_record_is_na
     assert any("processor-0 has been in mapped for" in message for message in slow)
 
 
+@ON_SPARK
 def test_a_batch_that_hangs_does_not_outlast_the_end_of_a_run(env: AppEnv) -> None:
     env.write("events", inputs(ROWS[2:4], "user"), partitions=1)
     _, ready = env.launched(mapping("hanging"))
     reasons: list[str] = []
-    loop = Loop(env.session, CurrentRun.of(ready), trouble=reasons.append)
+    loop = env.loop(CurrentRun.of(ready), trouble=reasons.append)
     loop.start()
     assert loop.step() is not None  # workers start
     loop.end_by = time.monotonic() + 5

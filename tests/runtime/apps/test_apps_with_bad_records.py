@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from streamapp_runtime.crash_points import VARIABLE
-from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.failures import FinalFailureError
 from streamapp_runtime.lanes.protocol.rejections import LONGEST_SAMPLE, MOST_SAMPLES
@@ -62,7 +61,7 @@ def test_samples_of_bad_records_have_their_content_only_where_values_are_shown(
     long = Input("u2", b'{"user": "u2", "n": "' + b"x" * 500 + b'"}')
     env.write("events", [*inputs(GOOD, "user"), BROKEN, long, *[BROKEN] * 5], partitions=1)
     _, ready = env.launched(copying({"action": "skip"}), show_values=show_values)
-    loop = Loop(env.session, CurrentRun.of(ready, batch_rows=1_000), pause=lambda _: None)
+    loop = env.loop(CurrentRun.of(ready, batch_rows=1_000), pause=lambda _: None)
     loop.start()
     samples = [sample for result in drain(loop) for sample in result.samples]
     loop.release()
@@ -184,7 +183,7 @@ def test_a_record_on_which_code_fails_is_found_though_a_table_is_filled_between_
         onCodeError={"action": "skip"},
     )
     _, ready = env.launched(made)
-    loop = Loop(env.session, CurrentRun.of(ready), pause=lambda _: None)
+    loop = env.loop(CurrentRun.of(ready), pause=lambda _: None)
     loop.start()
     for user in users[5:]:
         env.write("users", inputs([user], "user"), partitions=1)
@@ -229,6 +228,7 @@ def test_a_bad_record_of_a_table_is_set_aside_once_though_the_table_is_filled_an
     assert [(letter["stream"], letter["offset"]) for letter in env.rows("letters")] == [("users", 3)]
 
 
+@pytest.mark.usefixtures("process")
 def test_a_bad_record_of_a_table_is_set_aside_though_the_worker_is_lost_with_the_batch(
     env: AppEnv, tmp_path: Path
 ) -> None:
@@ -281,6 +281,7 @@ def test_an_input_of_ten_records_may_have_a_bad_one_though_that_is_more_than_the
     assert env.rows("out") == in_order(GOOD[:9])
 
 
+@pytest.mark.usefixtures("process")
 def test_a_run_that_ends_at_an_expression_says_so_in_a_few_lines_and_names_the_file_of_the_rest(
     env: AppEnv,
 ) -> None:
@@ -296,6 +297,7 @@ def test_a_run_that_ends_at_an_expression_says_so_in_a_few_lines_and_names_the_f
     assert "REMAINDER_BY_ZERO" in Path(file).read_text()
 
 
+@pytest.mark.usefixtures("process")
 def test_the_last_line_of_a_run_says_how_many_records_were_left_out_and_why(env: AppEnv) -> None:
     env.write("events", [BROKEN, *inputs(GOOD, "user"), BROKEN])
     made = env.command(copying({"action": "skip"}), "--until-end")

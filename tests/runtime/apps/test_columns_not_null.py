@@ -7,6 +7,7 @@ import pytest
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.failures import FinalFailureError
 from tests.harness.runs.app_runs import AppEnv, Input, Row, app, in_order, inputs
+from tests.harness.runs.run_systems import ON_SPARK
 
 PLAIN = "user STRING, n INT"
 REQUIRED = "user STRING, n INT NOT NULL"
@@ -56,12 +57,14 @@ def test_the_app_ends_at_it_and_says_where_it_is(env: AppEnv) -> None:
         env.run(copying(columns=REQUIRED, on_bad={"action": "fail"}))
 
 
+@ON_SPARK
 def test_a_null_in_such_a_column_of_what_is_written_is_a_bad_record(env: AppEnv) -> None:
     env.write("events", inputs(ROWS, "user"))
     env.run(copying(out=REQUIRED))
     set_aside(env, 'column "n" of stream "out" is NOT NULL, and the row has no value for it')
 
 
+@ON_SPARK
 def test_a_null_in_such_a_column_of_what_a_function_gives_is_a_bad_record(env: AppEnv) -> None:
     env.write("events", inputs(ROWS, "user"))
     given = {"name": "given", "map": {"from": "events", "python": f"{CODE}:picky", "columns": REQUIRED}}
@@ -69,6 +72,7 @@ def test_a_null_in_such_a_column_of_what_a_function_gives_is_a_bad_record(env: A
     set_aside(env, 'column "n" of operator "given" is NOT NULL')
 
 
+@ON_SPARK
 def test_a_null_in_such_a_column_of_a_table_is_a_bad_record(env: AppEnv) -> None:
     env.write("events", inputs(ROWS, "user"))
     put = {"name": "put", "sendToTable": {"from": "events", "table": "last"}}

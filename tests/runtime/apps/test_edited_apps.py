@@ -11,7 +11,7 @@ from streamapp_runtime.checkpoint_entries import STATE_SCHEMAS
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.failures import FinalFailureError
 from tests.harness.runs.app_runs import AppEnv, app, inputs, last_by_key
-from tests.harness.runs.run_systems import ON_BOTH
+from tests.harness.runs.run_systems import ON_SPARK, ON_SPARK_AND_KAFKA
 
 ROWS = [{"user": f"u{n % 3}", "page": f"/{n % 2}", "n": n} for n in range(12)]
 COLUMNS = "user STRING, page STRING, n INT"
@@ -35,7 +35,7 @@ def run_before(env: AppEnv) -> AppEnv:
     return env
 
 
-@ON_BOTH
+@ON_SPARK_AND_KAFKA
 @pytest.mark.parametrize(
     ("edited", "words"),
     [
@@ -63,6 +63,7 @@ def test_an_edit_that_gives_state_another_meaning_is_refused_and_touches_nothing
     assert {user: row["total"] for user, row in after.items()} == {"u0": 18, "u1": 23, "u2": 28}
 
 
+@pytest.mark.usefixtures("process")
 def test_an_operator_of_another_name_begins_anew_and_the_state_it_leaves_is_named(run_before: AppEnv) -> None:
     run_before.write("events", inputs(ROWS[:3], "user"))
     command = run_before.command(totals(name="renamed"), "--until-end")
@@ -72,6 +73,7 @@ def test_an_operator_of_another_name_begins_anew_and_the_state_it_leaves_is_name
     assert {user: row["total"] for user, row in after.items()} == {"u0": 0, "u1": 1, "u2": 2}
 
 
+@ON_SPARK
 def test_state_goes_on_under_a_new_meaning_where_the_app_says_so(run_before: AppEnv) -> None:
     edited = totals(aggregates="sum(2 * n) AS total")
     spec = edited.spec.model_copy(update={"state_changes": "accept"})
@@ -84,6 +86,7 @@ def test_state_goes_on_under_a_new_meaning_where_the_app_says_so(run_before: App
         run_before.run(totals())
 
 
+@pytest.mark.usefixtures("process")
 def test_a_plan_of_what_is_there_refuses_the_edit_before_any_start(run_before: AppEnv) -> None:
     plan = run_before.planned(totals(key="page"))
     assert plan.returncode == 1
@@ -102,6 +105,7 @@ def test_a_reset_takes_an_edit_of_any_kind(run_before: AppEnv) -> None:
     assert run_before.records("out")
 
 
+@pytest.mark.usefixtures("process")
 def test_a_fresh_run_takes_an_edit_of_any_kind_once_says_what_it_dropped_and_reads_all_again(
     run_before: AppEnv,
 ) -> None:

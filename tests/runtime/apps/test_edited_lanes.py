@@ -6,9 +6,12 @@ import sys
 from itertools import accumulate
 from pathlib import Path
 
+import pytest
+
 from tests.harness.child_processes import paced_lanes
 
 
+@pytest.mark.usefixtures("process")
 def test_an_edit_has_lanes_wait_for_each_other_or_not_and_scans_never_go_back(tmp_path: Path) -> None:
     command = [sys.executable, "-m", paced_lanes.__name__, str(tmp_path)]
     ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=600, check=True)

@@ -1,6 +1,7 @@
 """Graphs of every shape: whatever the planner takes runs, and no row is lost or doubled on the way."""
 
 from tests.harness.runs.app_runs import AppEnv, Input, Row, app, in_order, inputs, last_by_key
+from tests.harness.runs.run_systems import ON_SPARK
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, n INT"}
 ROWS: list[Row] = [{"user": f"u{i % 5}", "n": i} for i in range(20)]
@@ -63,6 +64,7 @@ def test_an_operator_that_nobody_reads_harms_nobody(env: AppEnv) -> None:
     assert env.rows("out") == in_order(ROWS[:13])
 
 
+@ON_SPARK
 def test_a_class_fills_a_table_that_a_join_after_sql_reads(env: AppEnv) -> None:
     made = app(
         {

@@ -88,6 +88,7 @@ def lanes(tmp_path: Path) -> Iterator[TwoLanes]:
         yield running
 
 
+@pytest.mark.usefixtures("process")
 def test_rows_of_other_lanes_are_written_while_one_lane_is_at_work(lanes: TwoLanes, tmp_path: Path) -> None:
     slow, other = lanes.users_of_two_lanes()
     hold = tmp_path / "row.hold"
@@ -104,6 +105,8 @@ def test_rows_of_other_lanes_are_written_while_one_lane_is_at_work(lanes: TwoLan
     assert [row["n"] for row in lanes.rows(other)] == list(range(6))
 
 
+@pytest.mark.smoke
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("victim", ["worker", "executor"])
 def test_a_lane_that_is_lost_comes_back_and_the_other_keeps_its_worker(
     lanes: TwoLanes, tmp_path: Path, victim: str
@@ -125,6 +128,7 @@ def test_a_lane_that_is_lost_comes_back_and_the_other_keeps_its_worker(
     assert [said for said in lanes.run.said if said.get("event") == "trouble"]
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("store", ["rocksdb", "lmdb"])
 def test_a_lane_that_takes_long_still_reads_the_copy_of_a_table_that_others_have_left(
     tmp_path: Path, store: str
@@ -174,6 +178,7 @@ def test_a_lane_that_takes_long_still_reads_the_copy_of_a_table_that_others_have
         until(partial(reached, slow, 4), limit=60)
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a volume")
 def test_a_full_volume_stops_its_own_lane_until_there_is_room(tmp_path: Path) -> None:
     volume = state_directory(tmp_path / "data" / "state", "test.app", "Partition 0", "kept").parent

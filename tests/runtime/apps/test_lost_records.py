@@ -6,7 +6,6 @@ import pytest
 
 from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.failures import FinalFailureError
 from tests.harness.runs.app_runs import AppEnv, Row, app, inputs
@@ -59,7 +58,7 @@ def with_records_lost_after_a_look(env: AppEnv, edited: StreamApp, trouble: Call
             env.system.delete_before({VIEWS: env.system.spans([VIEWS])[VIEWS].end - 1})
             is_lost = True
 
-    loop = Loop(env.session, CurrentRun.of(ready), pause=lambda _: None, doing=lose_records, trouble=trouble)
+    loop = env.loop(CurrentRun.of(ready), pause=lambda _: None, doing=lose_records, trouble=trouble)
     loop.start()
     drain(loop)
     loop.release()

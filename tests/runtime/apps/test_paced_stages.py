@@ -33,7 +33,7 @@ def test_rows_pass_through_all_stages_at_once_and_inputs_that_came_meanwhile_wai
     _, launch = env.launched(TWO_STAGES)
     run = CurrentRun.of(launch)
     run.settings = replace(run.settings, batch_latency=LATENCY_SECONDS)
-    loop = Loop(env.session, run, pause=lambda _: None)
+    loop = env.loop(run, pause=lambda _: None)
     loop.start()
     assert set(until_inputs_are_read(loop).read) == {"events"}
     env.write("events", inputs(rows(4, 5), "user"))

@@ -29,6 +29,7 @@ from tests.harness.runs.asked_state import (
 )
 from tests.harness.runs.drained_loop import drain
 from tests.harness.runs.growing_loop import Run
+from tests.harness.runs.run_systems import ON_SPARK, ON_SPARK_AND_KAFKA
 from tests.harness.runs.timed_streams import NOW
 from tests.harness.user_code.graph_code import Counting
 
@@ -141,7 +142,7 @@ def run(env: AppEnv) -> Run:
     return begun
 
 
-@pytest.mark.parametrize("env", ["embedded", "kafka"], indirect=True)
+@ON_SPARK_AND_KAFKA
 def test_what_is_scanned_is_what_the_changelogs_hold(env: AppEnv, run: Run) -> None:
     assert run.loop.queries.tables.keys() == WITH_CHANGELOG | {"ages", "titles"}
     for last in (120, 200):
@@ -154,7 +155,7 @@ def test_what_is_scanned_is_what_the_changelogs_hold(env: AppEnv, run: Run) -> N
         drain(run.loop)
 
 
-@pytest.mark.parametrize("env", ["embedded", "kafka"], indirect=True)
+@ON_SPARK_AND_KAFKA
 def test_a_snapshot_stays_as_it_was_while_the_app_goes_on(env: AppEnv, run: Run) -> None:
     for number, table in enumerate(sorted(run.loop.queries.tables)):
         wanted, pages, rows = begun_snapshot(run.loop, table)
@@ -195,6 +196,7 @@ def test_a_task_of_many_gives_little_more_than_its_share_of_a_page() -> None:
     assert replace(lookup, whole=True).share(1_000) == 1_000
 
 
+@ON_SPARK
 def test_a_snapshot_is_gone_once_another_model_runs_or_the_state_moves(env: AppEnv, run: Run) -> None:
     begun = pages_of_snapshot(run.loop, "totals", 2)
     next(begun)
@@ -281,6 +283,7 @@ def test_a_query_that_no_batch_answers_ends(run: Run) -> None:
         run.loop.queries.ask(StateLookup("totals"))
 
 
+@ON_SPARK
 def test_state_behind_a_layer_of_spark_is_asked_for_as_well(env: AppEnv) -> None:
     made = app(
         {"name": "first", "aggregate": {"from": "events", "aggregates": "count(*) AS rows"}},

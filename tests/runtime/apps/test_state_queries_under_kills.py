@@ -146,6 +146,7 @@ def asked_app(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[AskedA
         system.close()
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("victim", ["worker", "executor"])
 def test_no_answer_has_a_row_that_is_not_committed_while_processes_are_killed(
     asked_app: AskedApp, victim: str

@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 
 from tests.harness.runs.app_runs import AppEnv, Input, Row, app, in_order, inputs, last_by_key
+from tests.harness.runs.run_systems import ON_SPARK
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, page STRING, n INT"}
 ROWS: list[Row] = [{"user": f"u{i % 5}", "page": f"/p/{i % 3}", "n": i} for i in range(50)]
@@ -12,6 +13,8 @@ OUT = {"name": "out", "key": "user"}
 CODE = "tests.harness.user_code.graph_code"
 
 
+@pytest.mark.smoke
+@ON_SPARK
 def test_running_totals_end_at_the_totals_of_all_rows(env: AppEnv) -> None:
     wanted = "count(*) AS rows, sum(n) AS total, min(n) AS least, max(n) AS most, avg(n) AS mean"
     made = app(

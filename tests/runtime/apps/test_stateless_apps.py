@@ -6,6 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.harness.runs.app_runs import AppEnv, Row, app, in_order, inputs
+from tests.harness.runs.run_systems import ON_SPARK
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, page STRING, n INT, tags ARRAY<STRING>"}
 ROWS: list[Row] = [
@@ -35,6 +36,8 @@ def out(env: AppEnv, *operators: dict[str, Any], rows: int | None = None) -> lis
     return env.rows("out")
 
 
+@pytest.mark.smoke
+@ON_SPARK
 @pytest.mark.parametrize("rows", [None, 17])
 def test_a_filter_and_a_map_give_what_spark_gives(env: AppEnv, spark: SparkSession, rows: int | None) -> None:
     found = out(
@@ -50,6 +53,7 @@ def test_a_filter_and_a_map_give_what_spark_gives(env: AppEnv, spark: SparkSessi
     )
 
 
+@ON_SPARK
 def test_exploded_rows_are_those_of_spark(env: AppEnv, spark: SparkSession) -> None:
     found = out(
         env, {"name": "each", "flatMap": {"from": "events", "select": "user, n, explode(tags) AS tag"}}

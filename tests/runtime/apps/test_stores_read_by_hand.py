@@ -95,6 +95,7 @@ def rows_of(data: str, store: str, *options: str) -> list[tuple[str, dict[str, A
     return [(row["key"], row["row"]) for row in map(json.loads, lines)]
 
 
+@pytest.mark.usefixtures("process")
 def test_every_store_that_is_listed_is_read_with_names_and_keys(data: str) -> None:
     listed = {store["table"] for store in json.loads(printed("list", data, "-o", "json"))}
     assert listed == {"totals", "by-page", "minutes", "visits", "pairs", "counted", "last"}

@@ -5,6 +5,7 @@ import pytest
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from tests.harness.runs.app_runs import AppEnv, Row, app, in_order, inputs
+from tests.harness.runs.run_systems import ON_SPARK
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, n INT"}
 OTHERS = {"name": "others", "key": "user", "columns": "user STRING, n INT"}
@@ -30,6 +31,8 @@ def twice_kept(grouper: str) -> StreamApp:
     )
 
 
+@pytest.mark.smoke
+@ON_SPARK
 def test_a_table_that_two_classes_fill_around_an_expression_sees_all_rows(env: AppEnv) -> None:
     env.write("events", inputs(ROWS, "user"))
     env.write("others", [], partitions=3)
@@ -37,6 +40,8 @@ def test_a_table_that_two_classes_fill_around_an_expression_sees_all_rows(env: A
     assert env.rows("out") == in_order([{"user": row["user"], "n": row["n"] + 1} for row in ROWS])
 
 
+@pytest.mark.smoke
+@ON_SPARK
 def test_a_hop_is_refused_where_tasks_are_formed_by_stream_partition(env: AppEnv) -> None:
     env.system.create("events", 2)
     env.system.create("others", 2)

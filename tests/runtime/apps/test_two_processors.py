@@ -3,13 +3,13 @@
 import subprocess
 
 from tests.harness.runs.app_runs import AppEnv, Row, app, in_order, inputs, last_by_key
-from tests.harness.runs.run_systems import ON_BOTH
+from tests.harness.runs.run_systems import ON_SPARK_AND_KAFKA
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, page STRING"}
 ROWS: list[Row] = [{"user": f"u{i % 7}", "page": f"/p/{i % 4}"} for i in range(80)]
 
 
-@ON_BOTH
+@ON_SPARK_AND_KAFKA
 def test_two_processors_join_and_count_as_one_does(env: AppEnv) -> None:
     made = app(
         {"name": "with", "joinTable": {"from": "events", "table": "tiers", "select": "user, page, tier"}},

@@ -3,11 +3,14 @@
 import json
 import subprocess
 
+import pytest
+
 from tests.harness.runs import app_runs
 from tests.harness.runs.app_runs import AppEnv, app
 from tests.harness.runs.timed_streams import NOW, at, counting, events, inputs, sent
 
 
+@pytest.mark.usefixtures("process")
 def test_a_run_says_its_streams_with_the_counts_of_today_and_which_windows_it_leaves_open(
     env: AppEnv,
 ) -> None:
@@ -44,6 +47,7 @@ def test_a_run_says_its_streams_with_the_counts_of_today_and_which_windows_it_le
     assert lines[-1].startswith("6 rows in, ")
 
 
+@pytest.mark.usefixtures("process")
 def test_a_batch_app_leaves_no_window_open(env: AppEnv) -> None:
     streams = [events(), {"name": "out", "key": "user"}]
     made = app(counting("events"), sent("counted"), streams=streams, mode="batch")
@@ -53,6 +57,7 @@ def test_a_batch_app_leaves_no_window_open(env: AppEnv) -> None:
     assert "stay" not in run.stderr
 
 
+@pytest.mark.usefixtures("process")
 def test_a_run_says_which_operators_have_it_run_a_spark_job_for_each_batch(env: AppEnv) -> None:
     columns = "user STRING, n INT"
     made = app(

@@ -37,6 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_verb_whose_output_nobody_reads_ends_silently_as_by_the_signal(folder: Path, verb: str) -> None:
     reading, writing = os.pipe()
@@ -56,6 +57,7 @@ def test_a_verb_whose_output_nobody_reads_ends_silently_as_by_the_signal(folder:
     assert (ended.returncode, ended.stderr) == (128 + signal.SIGPIPE, "")
 
 
+@pytest.mark.usefixtures("process")
 def test_a_reader_that_leaves_after_a_line_ends_the_verb(folder: Path) -> None:
     command = [COMMAND, "log", "read", "data", "views"]
     with subprocess.Popen(
@@ -69,6 +71,7 @@ def test_a_reader_that_leaves_after_a_line_ends_the_verb(folder: Path) -> None:
     assert reading.returncode == 128 + signal.SIGPIPE
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("closed", [True, False], ids=["closed", "nobody reads it"])
 def test_a_refusal_that_nobody_can_read_ends_as_ever(tmp_path: Path, closed: bool) -> None:
     file = tmp_path / "app.yaml"

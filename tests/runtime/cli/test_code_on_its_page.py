@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PAGE = Path(__file__).parents[3] / "docs" / "guide" / "code.md"
 COMMAND = Path(sys.executable).with_name("streamapp")
 VIEWS = [{"user": "ann" if number % 3 else "bob", "page": str(number)} for number in range(45)]
@@ -19,6 +21,7 @@ def streamapp(folder: Path, *args: str, given: str | None = None) -> str:
     return done.stdout
 
 
+@pytest.mark.usefixtures("process")
 def test_the_class_of_the_page_counts_and_keeps_its_state(tmp_path: Path) -> None:
     for name, content in re.findall(r'```\w+ title="([^"]+)"\n(.*?)```', PAGE.read_text("utf-8"), re.S):
         (tmp_path / name).write_text(content, encoding="utf-8")

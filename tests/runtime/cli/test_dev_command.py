@@ -11,6 +11,8 @@ import pytest
 
 from tests.harness.runs.dev_process import COMMAND, READY, dev_process
 
+pytestmark = pytest.mark.usefixtures("process")
+
 GENEROUS_SECONDS = 20.0
 """A save is followed by rows in a quarter of a second; this bound holds on a machine with much else to do."""
 
@@ -42,6 +44,7 @@ def rows_of(printed: str, stream: str) -> list[str]:
     return [line.removeprefix(stream).strip() for line in lines if line.startswith(f"{stream} ")]
 
 
+@pytest.mark.smoke
 def test_a_save_is_followed_by_the_rows_of_the_new_version(join: Path) -> None:
     with dev_process(join, "app.yaml") as dev:
         first = dev.until()

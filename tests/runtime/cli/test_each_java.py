@@ -13,6 +13,7 @@ from tests.harness.runs.run_process import COMMAND, EXAMPLE
 HOMES = java_homes()
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("java", HOMES)
 def test_every_line_of_a_run_is_the_runs_own(java: int, tmp_path: Path) -> None:
     home = HOMES[java]

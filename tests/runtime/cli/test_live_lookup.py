@@ -56,6 +56,7 @@ def make(connection: Connection, name: str, **streams: int) -> None:
             system.create(f"{name}.{stream}", count)
 
 
+@pytest.mark.usefixtures("process")
 def test_a_plan_takes_the_counts_that_topics_have(there: There, tmp_path: Path) -> None:
     app, connection, name = there
     make(connection, name, views=3, users=4, enriched=5)
@@ -63,12 +64,14 @@ def test_a_plan_takes_the_counts_that_topics_have(there: There, tmp_path: Path) 
     assert found == {"views": 3, "users": 4, "enriched": 5, f"{name}.app.by-user": 4}
 
 
+@pytest.mark.usefixtures("process")
 def test_what_is_said_by_hand_goes_before_what_is_there(there: There, tmp_path: Path) -> None:
     app, connection, name = there
     make(connection, name, views=3, users=4, enriched=5)
     assert counts(ask(tmp_path, app, "plan", "--live", "--set", "users=8", "-o", "json"))["users"] == 8
 
 
+@pytest.mark.usefixtures("process")
 def test_a_topic_that_is_not_there_rejects_the_plan_as_the_run_would(there: There, tmp_path: Path) -> None:
     app, connection, name = there
     make(connection, name, users=4)
@@ -77,6 +80,8 @@ def test_a_topic_that_is_not_there_rejects_the_plan_as_the_run_would(there: Ther
     assert "views" in answer.output
 
 
+@pytest.mark.usefixtures("process")
+@pytest.mark.usefixtures("loopback")
 def test_an_app_that_has_run_is_planned_with_the_layout_that_lies_with_its_state(
     there: There, tmp_path: Path
 ) -> None:
@@ -97,6 +102,8 @@ def test_an_app_that_has_run_is_planned_with_the_layout_that_lies_with_its_state
     assert counts(ask(tmp_path, app, "plan", "--live", "-o", "json"))["users"] == 4
 
 
+@pytest.mark.usefixtures("process")
+@pytest.mark.usefixtures("loopback")
 @pytest.mark.parametrize("entry", [LAYOUT, INCARNATION], ids=lambda entry: entry.form.name)
 def test_state_that_cannot_be_read_is_refused_in_one_sentence(
     there: There, tmp_path: Path, entry: CheckpointEntry
@@ -115,6 +122,7 @@ def test_state_that_cannot_be_read_is_refused_in_one_sentence(
     assert "resetNonce" in line
 
 
+@pytest.mark.usefixtures("process")
 def test_asking_leaves_nothing_behind(tmp_path: Path) -> None:
     app = page_views("", "nothing")
     app["spec"]["systems"] = [{"name": "main", "embedded": {"path": str(tmp_path / "data")}}]
@@ -122,6 +130,7 @@ def test_asking_leaves_nothing_behind(tmp_path: Path) -> None:
     assert not (tmp_path / "data").exists()
 
 
+@pytest.mark.usefixtures("process")
 def test_a_broker_that_is_away_is_told_and_ends_with_a_code_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,6 +159,7 @@ def test_a_guarded_cluster_is_asked_with_what_the_secret_says(kafka_jars: Path, 
         broker.stop()
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize(
     ("options", "told"),
     [(["--data", "x"], "they go with --live"), (["--live", "--cluster"], "leave --live out")],

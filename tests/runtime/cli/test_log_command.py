@@ -172,6 +172,7 @@ def test_a_line_that_is_not_json_is_named_and_what_came_before_its_block_stays(d
     assert not Path(data).exists()
 
 
+@pytest.mark.usefixtures("process")
 def test_following_prints_what_comes_and_ends_quietly_when_interrupted(data: str) -> None:
     run("write", data, "lines", "--format", "text", given="one\n")
     command = [*RUNNING, "read", data, "lines", "--follow"]
@@ -185,6 +186,7 @@ def test_following_prints_what_comes_and_ends_quietly_when_interrupted(data: str
     assert (out, err, process.returncode) == (b"", b"", 130)
 
 
+@pytest.mark.usefixtures("process")
 def test_a_reader_of_the_output_that_leaves_ends_it_quietly(data: str) -> None:
     run("write", data, "lines", "--format", "text", given="x" * 100 + "\n" + ("y" * 1_000 + "\n") * 5_000)
     reading, writing = os.pipe()
@@ -298,6 +300,7 @@ def test_nothing_is_deleted_while_an_app_runs(data: str) -> None:
     run("delete", data, "views")
 
 
+@pytest.mark.usefixtures("process")
 def test_on_a_terminal_it_is_asked_before_a_stream_is_deleted(data: str) -> None:
     run("write", data, "views", given=views(5))
     for answer, code, left in ((b"n\n", 1, ["views"]), (b"y\n", 0, [])):

@@ -75,6 +75,7 @@ def test_the_streams_of_an_app_are_listed_with_those_that_it_made(app: str, kafk
     assert int(told[f"{name}.views"][1]) >= 3
 
 
+@pytest.mark.usefixtures("process")
 def test_a_topic_grows(brokers: str, app: str, name: str) -> None:
     run("create", app, "users", "--partitions", "2")
     run("grow", app, "users", "6")
@@ -103,6 +104,7 @@ def test_what_is_not_committed_is_not_shown(brokers: str, kafka: str, name: str)
     assert run("read", brokers, name).stdout == "after\n"
 
 
+@pytest.mark.usefixtures("process")
 def test_following_prints_what_comes(brokers: str, name: str) -> None:
     run("write", brokers, name, "--format", "text", "--partitions", "2", given="one\n")
     command = [sys.executable, "-c", PROGRAM, "read", brokers, name, "--follow"]
@@ -139,6 +141,7 @@ def test_topics_that_others_delete_meanwhile_are_left_out(brokers: str, kafka: s
         going.result()
 
 
+@pytest.mark.usefixtures("loopback")
 def test_brokers_that_are_away_end_it_with_a_code_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("streamapp_runtime.systems.kafka.rdkafka.topics.ANSWER_SECONDS", 1.0)
     told = run("list", f"kafka://127.0.0.1:{free_port()}", code=3).stderr

@@ -59,6 +59,7 @@ def test_every_template_has_its_output_here() -> None:
     assert OUTPUTS.keys() == TEMPLATES.keys()
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("form", FORMS, ids=" ".join)
 def test_what_is_made_is_formatted_has_nothing_wrong_and_passes_its_test(
     here: Path, form: tuple[str, ...]
@@ -73,6 +74,7 @@ def test_what_is_made_is_formatted_has_nothing_wrong_and_passes_its_test(
     assert "2 passed" in process("pytest -q -p no:cacheprovider", folder)
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_the_program_of_a_template_stands_for_its_resource(here: Path, template: str) -> None:
     made("new-app", "--template", template)
@@ -83,6 +85,7 @@ def test_the_program_of_a_template_stands_for_its_resource(here: Path, template:
     assert process("streamapp render app.py", here / "new-app") == as_yaml(app)
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_what_is_made_runs_with_its_sample_rows(here: Path, template: str) -> None:
     printed = made("new-app", "--template", template).output
@@ -96,6 +99,7 @@ def test_what_is_made_runs_with_its_sample_rows(here: Path, template: str) -> No
         assert command in readme
 
 
+@pytest.mark.usefixtures("process")
 def test_an_editor_finds_the_schema_of_a_new_app(here: Path) -> None:
     made("new-app")
     text = (here / "new-app" / "app.yaml").read_text("utf-8")

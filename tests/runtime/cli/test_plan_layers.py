@@ -36,6 +36,7 @@ def planned(folder: Path, select: str, *words: str, **variables: str) -> subproc
     )
 
 
+@pytest.mark.usefixtures("process")
 def test_an_app_of_one_python_layer_needs_no_java_to_say_so(tmp_path: Path) -> None:
     done = planned(tmp_path, PLAIN, JAVA_HOME=str(tmp_path))
     assert done.returncode == 0, done.stderr
@@ -44,6 +45,7 @@ def test_an_app_of_one_python_layer_needs_no_java_to_say_so(tmp_path: Path) -> N
     )
 
 
+@pytest.mark.usefixtures("process")
 def test_what_spark_computes_is_named_by_field_and_text(tmp_path: Path) -> None:
     done = planned(tmp_path, SPARKS, "-o", "json")
     assert done.returncode == 0, done.stderr
@@ -53,6 +55,7 @@ def test_what_spark_computes_is_named_by_field_and_text(tmp_path: Path) -> None:
     assert document["sparkComputes"][0] == f"spec.operators[0].map.select: {SPARKS}"
 
 
+@pytest.mark.usefixtures("process")
 def test_where_spark_has_to_judge_and_there_is_no_java_that_is_said(tmp_path: Path) -> None:
     done = planned(tmp_path, SPARKS, JAVA_HOME=str(tmp_path))
     assert done.returncode == 1
@@ -60,12 +63,14 @@ def test_where_spark_has_to_judge_and_there_is_no_java_that_is_said(tmp_path: Pa
     assert "there is no java" in done.stderr
 
 
+@pytest.mark.usefixtures("process")
 def test_an_expression_that_is_wrong_is_refused_with_its_line(tmp_path: Path) -> None:
     done = planned(tmp_path, "uper(page) AS page, n")
     assert done.returncode == 1
     assert 'line 11: spec.operators[0].map.select: no function "uper"' in done.stderr
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("form", ["svg", "html", "dot"])
 def test_a_picture_has_no_layers(tmp_path: Path, form: str) -> None:
     done = planned(tmp_path, PLAIN, "-o", form)

@@ -18,6 +18,7 @@ from streamapp_runtime.driver.reporting.run_metrics import COUNTED, METRICS, WAT
 from tests.harness.machine.processes import until
 from tests.harness.runs.run_process import Running, Said, ends, got
 
+pytestmark = pytest.mark.usefixtures("process")
 MEASURED_SECONDS = KEEP_ALIVE_SECONDS + 20.0
 """What the last batch wrote may be measured in the next one, which comes where there is nothing to read."""
 SAMPLE = re.compile(r"^(?P<name>\w+)(?:\{(?P<labels>[^}]*)\})? (?P<value>\S+)$")
@@ -43,6 +44,7 @@ def totals(data: Path) -> dict[str, int]:
     return {row["country"]: row["views"] for row in map(json.loads, lines)}
 
 
+@pytest.mark.smoke
 def test_it_tells_its_plan_first(idle: Running) -> None:
     (started,) = [said for said in idle.said if said.get("event") == "started"]
     assert started["app"] == "shop.country-views"
@@ -50,6 +52,7 @@ def test_it_tells_its_plan_first(idle: Running) -> None:
     assert {"views", "users", "totals", "shop.country-views.by-user"} <= started["streams"].keys()
 
 
+@pytest.mark.smoke
 def test_it_counts_what_is_there(idle: Running, sample_data: Sample) -> None:
     assert totals(idle.data) == sample_data.views_by_country()
 
@@ -153,6 +156,7 @@ def test_interrupted_once_it_ends_well_and_says_so_last(stopped: Running) -> Non
     assert stopped.said[-2]["bad"] == 0
 
 
+@pytest.mark.smoke
 def test_started_again_and_told_twice_to_end_it_is_gone_at_once_and_nothing_is_counted_twice(
     stopped: Running, sample_data: Sample
 ) -> None:

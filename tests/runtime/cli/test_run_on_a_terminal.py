@@ -20,6 +20,7 @@ def run_command(data: Path, *words: str) -> list[str | Path]:
     return [COMMAND, "run", EXAMPLE, "--data", data, *options]
 
 
+@pytest.mark.usefixtures("process")
 def test_bounded_work_shows_rates_lag_and_its_end_in_one_line(unread_data: Path) -> None:
     command = run_command(unread_data, "--until-end", "--batch-rows", "10")
     with terminal_process(command, size=(80, 24)) as terminal:
@@ -34,6 +35,7 @@ def test_bounded_work_shows_rates_lag_and_its_end_in_one_line(unread_data: Path)
     assert any(re.search(r"ETA \d", line) for line in lines), "batches went on for longer than a second"
 
 
+@pytest.mark.usefixtures("process")
 def test_a_run_without_an_end_shows_none(unread_data: Path) -> None:
     with terminal_process(run_command(unread_data)) as terminal:
         raw = terminal.until_raw(lambda raw: "idle: all is read" in raw)
@@ -42,6 +44,7 @@ def test_a_run_without_an_end_shows_none(unread_data: Path) -> None:
         assert terminal.press_ctrl_c() == 0
 
 
+@pytest.mark.usefixtures("process")
 def test_a_pipe_gets_lines_without_a_control_character(unread_data: Path) -> None:
     command = run_command(unread_data, "--until-end")
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS)
@@ -50,6 +53,7 @@ def test_a_pipe_gets_lines_without_a_control_character(unread_data: Path) -> Non
     assert "ETA" not in done.stderr
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("environment", [{"CI": "true"}, {"TERM": "dumb"}], ids=str)
 def test_a_terminal_that_is_a_log_gets_lines(unread_data: Path, environment: dict[str, str]) -> None:
     with terminal_process(run_command(unread_data, "--until-end"), environment) as terminal:

@@ -42,6 +42,7 @@ def failed_run(folder: Path, *options: str) -> str:
     return done.stderr
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize(
     ("lines", "error"),
     [
@@ -61,6 +62,7 @@ def test_the_record_is_named_and_the_users_frame_comes_first(payments: Path, lin
     assert error in trace
 
 
+@pytest.mark.usefixtures("process")
 def test_an_error_that_a_library_met_before_does_not_stand_above_the_users_frames(payments: Path) -> None:
     edited(payments, "        before = pc", '        pc.cast(cards, "no_such_type")\n        before = pc')
     end = failed_run(payments).rpartition("app.yaml: ")[2]
@@ -69,6 +71,7 @@ def test_an_error_that_a_library_met_before_does_not_stand_above_the_users_frame
     assert "ValueError: No type alias for no_such_type" in end
 
 
+@pytest.mark.usefixtures("process")
 def test_an_error_that_the_user_replaced_by_another_is_shown_with_it(payments: Path) -> None:
     replaced = (
         "        try:\n            {}['a']\n        except KeyError as error:\n"
@@ -81,6 +84,7 @@ def test_an_error_that_the_user_replaced_by_another_is_shown_with_it(payments: P
     assert "site-packages" not in end
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize(
     ("line", "error"),
     [
@@ -100,6 +104,7 @@ def test_a_module_that_cannot_be_imported_is_shown_with_its_line(
     assert error in printed
 
 
+@pytest.mark.usefixtures("process")
 def test_a_machine_gets_the_trace_with_the_problem(payments: Path) -> None:
     edited(payments, "LIMIT = 1_000", "import nowhere_at_all\nLIMIT = 1_000")
     problem, outcome = map(json.loads, failed_run(payments, "--log-format", "json").splitlines())

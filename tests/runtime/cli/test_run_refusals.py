@@ -18,6 +18,8 @@ from streamapp_runtime.systems.connection import open_system
 from streamapp_runtime.systems.stream_system import StreamOptions
 from tests.harness.runs.run_process import COMMAND, EXAMPLE, Running
 
+pytestmark = pytest.mark.usefixtures("process")
+
 BROKEN = EXAMPLE.read_text().replace("table: users,", "table: user,")
 COPIES = """
 apiVersion: streamapp.dev/v1alpha1

@@ -110,6 +110,7 @@ def test_rows_of_two_streams_meet_in_a_join(sampled: Callable[..., Result], app:
         assert tested.bad() == []
 
 
+@pytest.mark.usefixtures("process")
 def test_log_write_takes_the_rows(app: Path) -> None:
     folder = app.parent
     command = "{0} sample app.yaml views --rows 500 | {0} log write app.yaml views --partitions 4"

@@ -26,6 +26,8 @@ from tests.harness.machine.terminal_process import terminal_process
 from tests.harness.runs.run_process import Running
 from tests.harness.runs.written_sample import written
 
+pytestmark = pytest.mark.usefixtures("process")
+
 STREAMAPP = str(Path(sys.executable).with_name("streamapp"))
 SECONDS = 60.0
 OTHER_SCREEN, FORMER_SCREEN = "\x1b[?1049h", "\x1b[?1049l"

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import pytest
+
 from examples.sample_data import Sample
 from tests.harness.machine.processes import free_port, until
 from tests.harness.runs.run_process import Running
@@ -40,6 +42,7 @@ def input_fields(entries: list[dict[str, Any]]) -> set[tuple[str, str, str]]:
     }
 
 
+@pytest.mark.usefixtures("process")
 def test_a_bounded_run_is_traced_and_its_lineage_completes(unread_data: Path, sample_data: Sample) -> None:
     with telemetry_receiver() as receiver:
         running = Running.start(unread_data, "--until-end", env=environment(receiver.url))
@@ -87,6 +90,7 @@ def test_a_bounded_run_is_traced_and_its_lineage_completes(unread_data: Path, sa
     }
 
 
+@pytest.mark.usefixtures("process")
 def test_a_run_that_a_signal_stops_is_aborted(unread_data: Path) -> None:
     with telemetry_receiver() as receiver:
         running = Running.start(unread_data, env=environment(receiver.url))
@@ -95,6 +99,7 @@ def test_a_run_that_a_signal_stops_is_aborted(unread_data: Path) -> None:
     assert states(receiver) == ["START", "ABORT"]
 
 
+@pytest.mark.usefixtures("process")
 def test_a_receiver_that_is_not_there_changes_nothing_but_two_warnings(unread_data: Path) -> None:
     url = f"http://127.0.0.1:{free_port()}"
     running = Running.start(unread_data, "--until-end", env=environment(url))
@@ -105,6 +110,7 @@ def test_a_receiver_that_is_not_there_changes_nothing_but_two_warnings(unread_da
     ]
 
 
+@pytest.mark.usefixtures("process")
 def test_a_sampler_of_the_environment_is_followed(unread_data: Path) -> None:
     with telemetry_receiver() as receiver:
         sampled = {"OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0"}
@@ -114,6 +120,7 @@ def test_a_sampler_of_the_environment_is_followed(unread_data: Path) -> None:
     assert receiver.spans == []
 
 
+@pytest.mark.usefixtures("process")
 def test_a_run_that_is_refused_fails_with_the_reason(tmp_path: Path) -> None:
     with telemetry_receiver() as receiver:
         running = Running.start(tmp_path, "--until-end", env=environment(receiver.url))

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 _PROGRAM = """
 import gc, weakref
 from streamapp_runtime.driver.garbage_collection import collect_seldom
@@ -26,6 +28,7 @@ print(len(collections) > 0, sum(node() is not None for node in nodes) < 15_000)
 """
 
 
+@pytest.mark.usefixtures("process")
 def test_what_is_there_is_left_out_and_cycles_are_freed() -> None:
     done = subprocess.run([sys.executable, "-c", _PROGRAM], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["0 True", "True True"]

@@ -1,6 +1,6 @@
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.formats.stream_format import open_format
@@ -8,7 +8,6 @@ from tests.harness.engine.typed_values import TEXTS, Kind, Rows, rows, shown
 
 
 @given(made=rows())
-@settings(max_examples=150, deadline=None)
 @pytest.mark.parametrize("name", ["json", "columns"])
 def test_rows_of_any_columns_come_back_as_they_were(name: str, made: Rows) -> None:
     form = open_format(name, made.columns)
@@ -19,7 +18,6 @@ def test_rows_of_any_columns_come_back_as_they_were(name: str, made: Rows) -> No
 
 
 @given(made=rows([Kind("STRING", TEXTS)]))
-@settings(max_examples=100, deadline=None)
 def test_avro_gives_back_rows_whose_maps_have_texts_as_keys(made: Rows) -> None:
     form = open_format("avro", made.columns)
     found = form.decode(form.encode(made.batch))
@@ -28,7 +26,6 @@ def test_avro_gives_back_rows_whose_maps_have_texts_as_keys(made: Rows) -> None:
 
 
 @given(made=rows())
-@settings(max_examples=50, deadline=None)
 @pytest.mark.parametrize("name", ["json", "columns"])
 def test_a_part_of_a_batch_is_written_like_the_whole(name: str, made: Rows) -> None:
     form = open_format(name, made.columns)

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp.spec.value_types.column_list import parse_columns
@@ -87,7 +87,6 @@ def scribbles(draw: st.DrawFn) -> bytes | None:
 
 
 @given(values=st.lists(st.none() | scribbles(), max_size=12), columns=st.sampled_from([COLUMNS, WITH_MAP]))
-@settings(max_examples=150, deadline=None)
 def test_a_record_fares_the_same_alone_and_among_any_others(values: list[bytes | None], columns: str) -> None:
     together = read(columns, *values)
     alone = [read(columns, value) for value in values]

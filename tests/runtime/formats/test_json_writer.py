@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.formats.json.json_format import JsonFormat
@@ -16,7 +16,6 @@ from tests.harness.engine.typed_values import Rows, rows
 
 
 @given(made=rows())
-@settings(max_examples=150, deadline=None)
 def test_another_reader_finds_the_same_values_in_the_same_order(made: Rows) -> None:
     written = JsonFormat(made.columns).encode(made.batch).to_pylist()
     found = [json.loads(value, parse_float=Decimal, parse_constant=Decimal) for value in written]

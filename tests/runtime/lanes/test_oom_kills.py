@@ -25,6 +25,7 @@ print(ended.returncode, oom_kills() - before)
 """
 
 
+@pytest.mark.usefixtures("process")
 def test_a_process_that_the_kernel_kills_is_counted_in_its_group() -> None:
     """Left out where a machine lets nobody make control groups, also under CI: no tool mends that."""
     version_1 = (MOUNT / "memory").is_dir()

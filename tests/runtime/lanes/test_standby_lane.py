@@ -86,6 +86,7 @@ def test_what_a_run_left_whose_state_was_given_up_is_not_restored(former: Change
     assert restored(setup_of(former, begin=3), former.order) == RestoreProgress(restored=2)
 
 
+@pytest.mark.usefixtures("process")
 def test_a_store_that_another_process_has_is_left_alone(former: ChangelogTask) -> None:
     shared = replace(setup_of(former).setup, state=str(former.folder))
     assert restored(StandbySetup(None, shared, {}), former.order) == RestoreProgress()

@@ -109,6 +109,7 @@ def executed(client: Any, code: str) -> tuple[Any, str]:
     return reply["content"], "".join(lines)
 
 
+@pytest.mark.usefixtures("process")
 def test_a_function_of_a_cell_runs_and_its_new_definition_is_used(kernel: Any) -> None:
     _, client = kernel
     executed(client, APP)
@@ -133,6 +134,7 @@ def own(batch):
 """
 
 
+@pytest.mark.usefixtures("process")
 def test_an_interrupt_ends_a_run_and_leaves_no_folder(kernel: Any) -> None:
     _, client = kernel
     executed(client, APP)

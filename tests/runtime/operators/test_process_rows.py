@@ -1,6 +1,6 @@
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp_runtime.operators.operation_table import make_executor
@@ -25,7 +25,6 @@ some = some_rows(
 
 
 @pytest.mark.parametrize("kind", [StoreKind.MEMORY, StoreKind.LMDB])
-@settings(max_examples=25)
 @given(some, st.lists(st.integers(0, 99), max_size=3))
 def test_a_class_finds_what_it_kept_of_each_task_and_puts_out_rows_that_keep_their_key(kind, rows, cuts):
     with lane(kind, last=VIEWS) as running:

@@ -1,6 +1,6 @@
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp_runtime.operators.operation_table import make_executor
@@ -32,7 +32,6 @@ def by_task(rows):
     return [[row for row in rows if row.task == task] for task in range(TASKS)]
 
 
-@settings(max_examples=30)
 @given(some, cuts)
 def test_a_map_gives_each_row_in_its_place_with_its_key_and_lets_tombstones_pass(rows, places):
     expected = [
@@ -41,7 +40,6 @@ def test_a_map_gives_each_row_in_its_place_with_its_key_and_lets_tombstones_pass
     assert by_task(mapped("shouted", rows, each=True, places=places)) == by_task(expected)
 
 
-@settings(max_examples=30)
 @given(some, cuts)
 def test_rows_of_a_flat_map_have_key_time_and_origin_of_the_row_they_name(rows, places):
     expected = [made for row in rows for made in [row] * (1 if row.columns is None else 2)]

@@ -3,7 +3,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp_runtime.operators.aggregate.group_reduction import TotalOverflowError, state_type
@@ -39,7 +39,6 @@ def partials_of(kind: pa.DataType) -> list[PartialTotal]:
 
 
 @pytest.mark.parametrize("kind", VALUES, ids=str)
-@settings(max_examples=12)
 @given(st.data())
 def test_the_last_row_of_a_key_has_the_totals_of_all_its_rows(kind, data):
     schema = pa.schema([("x", kind), ("n", pa.int64())])
@@ -72,7 +71,6 @@ def test_the_last_row_of_a_key_has_the_totals_of_all_its_rows(kind, data):
 
 
 @pytest.mark.parametrize("kind", StoreKind)
-@settings(max_examples=12)
 @given(
     some_rows(KEYS, st.tuples(st.integers(-9, 9)), tasks=TASKS),
     st.lists(st.integers(0, 99), max_size=3),
@@ -103,7 +101,6 @@ def test_one_row_goes_out_for_each_key_in_the_order_of_their_first_rows():
     ]
 
 
-@settings(max_examples=25)
 @given(
     some_rows(
         st.just(b"not asked for"),

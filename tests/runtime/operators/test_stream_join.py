@@ -1,7 +1,7 @@
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp_runtime.operators.join.join_operation import JoinStreams
@@ -23,7 +23,6 @@ from tests.harness.oracles.join_rows import (
 
 
 @pytest.mark.parametrize("kind", [StoreKind.MEMORY, StoreKind.LMDB])
-@settings(max_examples=30)
 @given(
     st.integers(0, 12),
     st.lists(sides(st.none() | st.integers(-20, 20)), min_size=1, max_size=4),
@@ -48,7 +47,6 @@ def test_rows_that_come_in_time_meet_each_other_once_however_they_are_cut(kind, 
     assert row_counts(found) == Counter(expected)
 
 
-@settings(max_examples=40)
 @given(st.integers(1, 12), st.lists(sides(st.integers(0, 12)), min_size=1, max_size=6))
 def test_event_rows_are_forgotten_only_when_none_that_is_in_time_can_meet_them(within, pieces):
     """Each batch is ten later than the one before, and some rows come from as far back as may be."""
@@ -80,7 +78,6 @@ def test_event_rows_are_forgotten_only_when_none_that_is_in_time_can_meet_them(w
 
 
 @pytest.mark.parametrize("type_", ["inner", "left", "right", "full"])
-@settings(max_examples=25)
 @given(
     st.integers(0, 12),
     st.lists(st.tuples(st.integers(0, 9), sides(st.integers(0, 99), most=5)), min_size=1, max_size=5),

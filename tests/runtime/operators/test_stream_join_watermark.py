@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp_runtime.operators.join.join_operation import JoinStreams
@@ -32,7 +32,6 @@ def joined(kind: str, within: int):
     return make_executor(JoinStreams("joined", kind, within, "event", CHOSEN), [LEFT, RIGHT], NOTHING)
 
 
-@settings(max_examples=150, deadline=None)
 @given(batches, st.integers(0, 12), types)
 def test_at_the_end_every_pair_of_rows_that_were_in_time_and_every_row_without_one_went_out(
     pieces, within, kind
@@ -64,7 +63,6 @@ def test_at_the_end_every_pair_of_rows_that_were_in_time_and_every_row_without_o
     assert row_counts(found) == Counter(expected)
 
 
-@settings(max_examples=60, deadline=None)
 @given(batches, st.integers(1, 12), types)
 def test_no_row_goes_out_further_behind_the_watermark_than_the_join_holds_it_back(pieces, within, kind):
     operation = JoinStreams("joined", kind, within, "event", CHOSEN)

@@ -1,6 +1,6 @@
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp_runtime.operators.operation_table import make_executor
@@ -25,7 +25,6 @@ views = some_rows(
 
 
 @pytest.mark.parametrize("kind", [StoreKind.MEMORY, StoreKind.LMDB])
-@settings(max_examples=25)
 @given(
     users,
     views,

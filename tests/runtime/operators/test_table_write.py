@@ -1,6 +1,6 @@
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp_runtime.operators.operation_table import make_executor
@@ -30,7 +30,6 @@ def table(running: Lane) -> dict[tuple[int, bytes], tuple[object, ...]]:
 
 
 @pytest.mark.parametrize("kind", [StoreKind.MEMORY, StoreKind.LMDB])
-@settings(max_examples=25)
 @given(sent, st.lists(st.integers(0, 99), max_size=3))
 def test_the_last_row_of_a_key_stays_and_a_tombstone_deletes(kind, rows, cuts):
     with lane(kind, users=USERS) as running:

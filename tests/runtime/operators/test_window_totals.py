@@ -1,5 +1,5 @@
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp_runtime.operators.aggregate.session_store import sessions_schema
@@ -66,7 +66,6 @@ def expected(windows: Windows) -> dict[tuple[int, bytes, int, int], tuple[int, .
     return {place: (len(xs), summed(xs), greatest(xs)) for place, xs in windows.items()}
 
 
-@settings(max_examples=60)
 @given(some, cuts, st.integers(1, 25), st.integers(1, 25), st.booleans())
 def test_a_row_counts_in_every_window_that_its_time_lies_in(rows, places, size, advance, tumbling):
     span = Span("tumbling", size, size) if tumbling else Span("hopping", size, advance)
@@ -86,7 +85,6 @@ def test_a_row_counts_in_every_window_that_its_time_lies_in(rows, places, size, 
     )
 
 
-@settings(max_examples=80)
 @given(some, cuts, st.integers(1, 25))
 def test_a_session_holds_rows_with_no_longer_silence_between_them_than_its_gap(rows, places, gap):
     sessions: Windows = {}

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp_runtime.operators.aggregate.totals_operation import PartialTotal, Span, Totals
@@ -74,7 +74,6 @@ def out_of_gaps(rows: Sequence[Row], span: Span) -> Counter[Row]:
     return Counter(row for row in rows if windows_of([row], span))
 
 
-@settings(max_examples=150, deadline=None)
 @given(batches, spans, st.sampled_from([0, 0, 1, 7, 30]), st.sampled_from(["onWatermark", "onUpdate"]))
 def test_what_has_gone_out_at_the_end_are_the_totals_of_all_rows_that_were_not_late(
     pieces, span, lateness, emit
@@ -111,7 +110,6 @@ def test_what_has_gone_out_at_the_end_are_the_totals_of_all_rows_that_were_not_l
         assert all(row.time == place_of(row)[3] - 1 for row in out)
 
 
-@settings(max_examples=60, deadline=None)
 @given(batches, spans)
 def test_a_row_that_is_not_behind_the_watermark_is_never_late(pieces, span):
     operation = replace(TOTALS, window=span)

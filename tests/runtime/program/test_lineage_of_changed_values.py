@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from streamapp.testing import TestApp
 from streamapp_runtime.program.column_lineage import column_lineage
 from tests.harness.core.app_resources import app_resource
+from tests.harness.machine.random_cases import share
 
 CODE = "tests.harness.user_code.operator_code"
 TEXTS, NUMBERS = ["a", "b", "c"], [0, 1, 2, 3]
@@ -152,7 +153,7 @@ def with_other_values(sent: Rows, stream: str, column: str) -> Rows:
     return sent | {stream: [row | {column: after[row[column]]} for row in sent[stream]]}
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=share(0.15), deadline=None)
 @given(resources(), rows())
 def test_a_column_that_changes_an_output_is_among_the_origins_of_what_it_changes(
     resource: dict[str, Any], sent: Rows

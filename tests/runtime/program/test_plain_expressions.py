@@ -1,7 +1,7 @@
 """What is read without Spark is what Spark reads."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
@@ -70,14 +70,12 @@ def entries(draw: st.DrawFn) -> str:
     return draw(SPACE) + value + alias + draw(SPACE)
 
 
-@settings(max_examples=300)
 @given(st.lists(entries(), min_size=1, max_size=3).map(",".join))
 def test_a_plain_list_has_the_entries_that_spark_finds(spark: SparkSession, text: str) -> None:
     if plain_entries(text) is not None:
         assert read_select_items(NO_SPARK, text) == parsed_select_items(spark, text)
 
 
-@settings(max_examples=200)
 @given(entries(), st.booleans())
 def test_a_plain_entry_has_the_name_and_type_that_spark_gives_it(
     spark: SparkSession, text: str, aggregates: bool
@@ -135,7 +133,6 @@ CONDITIONS = st.recursive(
 )
 
 
-@settings(max_examples=400)
 @given(CONDITIONS)
 def test_a_plain_condition_is_the_predicate_and_the_template_that_spark_makes_of_it(
     spark: SparkSession, text: str

@@ -51,7 +51,6 @@ def test_every_plain_type_is_held_against_spark() -> None:
 
 @given(TABLE)
 @settings(
-    max_examples=25,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from tests.harness.engine.compiled_apps import Row, app, program_of, run
+from tests.harness.machine.random_cases import share
 
 VIEWS: list[Row] = [
     {"user": "ann", "page": "/a", "n": 1, "ts": datetime(2026, 1, 1)},  # noqa: DTZ001  # as Spark gives them
@@ -210,7 +211,9 @@ def chains(draw: st.DrawFn) -> list[dict[str, Any]]:
     return operators
 
 
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=share(0.04), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(operators=chains())
 def test_a_graph_of_filters_maps_and_branches_gives_what_each_gives_alone(
     spark: SparkSession, operators: list[dict[str, Any]]

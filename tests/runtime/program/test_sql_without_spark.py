@@ -139,7 +139,6 @@ NOISE = st.sampled_from(
 
 @given(text=conditions(), noise=NOISE, place=st.integers(0, 60), noisy=st.booleans())
 @settings(
-    max_examples=150,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
     derandomize=True,
@@ -155,7 +154,6 @@ def test_a_condition_that_spark_takes_is_never_refused(
 
 @given(text=conditions(1), alias=st.sampled_from([" AS c", " c", " AS `c d`", ""]))
 @settings(
-    max_examples=60,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
     derandomize=True,

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -48,7 +48,6 @@ def test_a_text_is_cast_as_spark_casts_it(spark: SparkSession, kind: str) -> Non
         assert mine == wanted, ascii(odd)
 
 
-@settings(max_examples=40)
 @given(
     st.lists(st.text(st.sampled_from("0123456789.eE+-xXpPaAfFdDnNiItTyY \t\x7f")), min_size=1, max_size=300)
 )
@@ -59,7 +58,6 @@ def test_any_text_is_cast_as_spark_casts_it(spark: SparkSession, texts: list[str
     assert [by_worker(plain, rows) for plain in plain_casts] == by_spark(spark, casts, rows)
 
 
-@settings(max_examples=40)
 @given(
     st.lists(
         st.from_regex(r"\s?[+-]?[0-9]{3,8}(-[0-9]{1,3}){0,3}([ Tx][0-9:]*)?\s?", fullmatch=True),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
@@ -160,7 +160,6 @@ def test_every_zone_of_java_has_its_offsets_around_each_of_its_transitions(spark
         assert_read_as_by_spark(spark, texts[start : start + 40_000])
 
 
-@settings(max_examples=60)
 @given(
     st.lists(
         st.from_regex(

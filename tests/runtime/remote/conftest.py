@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.harness.machine.redis_server import Server, redis_server
+from tests.harness.machine.redis_server import Server, running_redis
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with redis_server() as started:
+def redis_server() -> Iterator[Server]:
+    with running_redis() as started:
         yield started

@@ -36,13 +36,13 @@ tables = st.dictionaries(st.sampled_from(KEYS), rows)
 
 
 @pytest.fixture(scope="module")
-def client(server: Server) -> Iterator[redis.Redis]:
-    with redis.Redis.from_url(server.url) as opened:
+def client(redis_server: Server) -> Iterator[redis.Redis]:
+    with redis.Redis.from_url(redis_server.url) as opened:
         yield opened
 
 
-def asking(server: Server, form: str, columns: str = COLUMNS, **more: Any) -> RemoteClient:
-    options = json.dumps({"url": server.url, "prefix": "user:", "format": form})
+def asking(redis_server: Server, form: str, columns: str = COLUMNS, **more: Any) -> RemoteClient:
+    options = json.dumps({"url": redis_server.url, "prefix": "user:", "format": form})
     return RemoteClient(of(REDIS, columns, options=options, **{"attempts": 1, **more}))
 
 
@@ -61,12 +61,12 @@ def text(value: Any) -> str:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
 @given(tables)
 def test_rows_that_are_json_are_found_under_their_keys(
-    server: Server, client: redis.Redis, table: dict[bytes, Row]
+    redis_server: Server, client: redis.Redis, table: dict[bytes, Row]
 ) -> None:
     client.flushall()
     for key, row in table.items():
         client.set(b"user:" + key, json.dumps(row, default=text))
-    ask = asking(server, "json")
+    ask = asking(redis_server, "json")
     assert found(ask) == [table.get(key) for key in KEYS]
     ask.close()
 
@@ -74,14 +74,14 @@ def test_rows_that_are_json_are_found_under_their_keys(
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
 @given(tables)
 def test_rows_that_are_hashes_are_found_under_their_keys(
-    server: Server, client: redis.Redis, table: dict[bytes, Row]
+    redis_server: Server, client: redis.Redis, table: dict[bytes, Row]
 ) -> None:
     client.flushall()
     for key, row in table.items():
         fields = {name: text(value) for name, value in row.items() if value is not None}
         if fields:
             client.hset(b"user:" + key, mapping=fields)
-    ask = asking(server, "hash")
+    ask = asking(redis_server, "hash")
     there = {key: row for key, row in table.items() if set(row.values()) != {None}}
     assert found(ask) == [there.get(key) for key in KEYS]
     ask.close()
@@ -91,7 +91,7 @@ def test_rows_that_are_hashes_are_found_under_their_keys(
     ("form", "why"), [("json", "value of key b'a': tier"), ("hash", 'column "tier" as int32')]
 )
 def test_a_value_that_is_no_row_is_told_by_its_key_or_column(
-    server: Server, client: redis.Redis, form: str, why: str
+    redis_server: Server, client: redis.Redis, form: str, why: str
 ) -> None:
     client.flushall()
     if form == "json":
@@ -99,34 +99,34 @@ def test_a_value_that_is_no_row_is_told_by_its_key_or_column(
     else:
         client.hset(b"user:a", mapping={"tier": "high"})
     with pytest.raises(UserCodeError, match=why):
-        found(asking(server, form))
+        found(asking(redis_server, form))
 
 
-def test_more_keys_than_one_command_takes_are_all_found(server: Server, client: redis.Redis) -> None:
+def test_more_keys_than_one_command_takes_are_all_found(redis_server: Server, client: redis.Redis) -> None:
     keys = [b"%d" % n for n in range(2_500)]
     client.mset({b"user:" + key: b'{"tier": 1}' for key in keys})
-    assert asking(server, "json", "tier INT")(pa.array(keys)).null_count == 0
+    assert asking(redis_server, "json", "tier INT")(pa.array(keys)).null_count == 0
 
 
 def test_a_server_that_answers_nothing_is_away_and_one_that_answers_again_is_not(
-    server: Server, client: redis.Redis
+    redis_server: Server, client: redis.Redis
 ) -> None:
     client.set(b"user:a", '{"tier": 1}')
-    ask = asking(server, "json", "tier INT", timeout=0.2)
-    with server.held_up(), pytest.raises(RemoteSilentError, match=r"(?i)timeout|no answer"):
+    ask = asking(redis_server, "json", "tier INT", timeout=0.2)
+    with redis_server.held_up(), pytest.raises(RemoteSilentError, match=r"(?i)timeout|no answer"):
         ask(pa.array(KEYS))
-    patient = asking(server, "json", "tier INT", timeout=30.0)
+    patient = asking(redis_server, "json", "tier INT", timeout=30.0)
     assert found(patient, "tier INT")[0] == {"tier": 1}
 
 
 def test_a_server_that_is_gone_is_away_and_its_rows_are_there_when_it_comes_back(
-    server: Server, client: redis.Redis
+    redis_server: Server, client: redis.Redis
 ) -> None:
     client.set(b"user:a", '{"tier": 2}')
-    ask = asking(server, "json", "tier INT")
+    ask = asking(redis_server, "json", "tier INT")
     assert found(ask, "tier INT")[0] == {"tier": 2}
-    server.end()
+    redis_server.end()
     with pytest.raises(RemoteSilentError):
         ask(pa.array(KEYS))
-    server.start()
+    redis_server.start()
     assert found(ask, "tier INT")[0] == {"tier": 2}

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp_runtime.rows.row_decoder import decode
@@ -19,7 +19,6 @@ def people(*rows: tuple[object, ...]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=PEOPLE)
 
 
-@settings(deadline=None, max_examples=300)
 @given(batches(depth=3))
 def test_rows_of_any_types_come_back_as_they_were(batch: pa.RecordBatch) -> None:
     rows = encode(batch, batch.schema)
@@ -29,7 +28,6 @@ def test_rows_of_any_types_come_back_as_they_were(batch: pa.RecordBatch) -> None
     assert found.schema == batch.schema
 
 
-@settings(deadline=None)
 @given(batches(depth=1), st.data())
 def test_a_row_is_the_same_bytes_whatever_stands_beside_it(
     batch: pa.RecordBatch, data: st.DataObject
@@ -40,7 +38,6 @@ def test_a_row_is_the_same_bytes_whatever_stands_beside_it(
     assert encode(moved, batch.schema).to_pylist() == [rows[number] for number in order]
 
 
-@settings(deadline=None)
 @given(batches(depth=1))
 def test_rows_are_read_from_a_large_column_and_from_a_slice(batch: pa.RecordBatch) -> None:
     rows = encode(batch, batch.schema).to_pylist()
@@ -85,7 +82,6 @@ def test_a_row_of_a_later_form_is_refused() -> None:
         decode(pa.array([row, b"\x02" + row[1:]], pa.binary()), PEOPLE)
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.data())
 def test_a_damaged_row_is_refused_or_read_but_never_reads_beyond_itself(data: st.DataObject) -> None:
     row = bytearray(encode(people(("Ann", 7, ["x", "yy"])), PEOPLE)[0].as_py())

@@ -99,7 +99,6 @@ class SnapshotMachine(RuleBasedStateMachine):
 def test_a_snapshot_is_what_a_dictionary_was_at_its_moment(kind: StoreKind) -> None:
     machine = type("Machine", (SnapshotMachine,), {"kind": kind})
     checks = settings(
-        max_examples=60,
         stateful_step_count=40,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],

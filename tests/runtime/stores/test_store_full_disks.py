@@ -14,6 +14,7 @@ from tests.harness.engine.opened_stores import ON_DISK, SMALL, held, mark, opene
 from tests.harness.repository.checkout import REPOSITORY
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("kind", ON_DISK)
 def test_a_batch_without_room_is_refused_the_others_stay_and_it_can_be_repeated(
     kind: StoreKind, tmp_path: Path

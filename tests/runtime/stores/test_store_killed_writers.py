@@ -32,6 +32,7 @@ def killed_after(kind: StoreKind, directory: Path, batches: int, bytes_more: int
     return told
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("kind", ON_DISK)
 def test_a_killed_writer_leaves_exactly_what_the_mark_says(kind: StoreKind, tmp_path: Path) -> None:
     chance = random.Random(11)  # noqa: S311

@@ -183,6 +183,7 @@ def holding(directory: Path) -> "subprocess.Popen[bytes]":
     return process
 
 
+@pytest.mark.usefixtures("process")
 def test_an_earlier_process_of_the_same_app_can_be_ended(tmp_path: Path) -> None:
     with holding(tmp_path) as process:
         with pytest.raises(StoreBusyError) as refused:
@@ -194,6 +195,7 @@ def test_an_earlier_process_of_the_same_app_can_be_ended(tmp_path: Path) -> None
     opened(StoreKind.LMDB, tmp_path).close()
 
 
+@pytest.mark.usefixtures("process")
 def test_a_dead_holder_is_replaced(tmp_path: Path) -> None:
     with holding(tmp_path) as process:
         process.kill()
@@ -205,6 +207,7 @@ def test_a_dead_holder_is_replaced(tmp_path: Path) -> None:
     assert recorded_holder(tmp_path) is None
 
 
+@pytest.mark.usefixtures("process")
 def test_a_process_that_took_over_a_dead_holders_id_is_left_alone(tmp_path: Path) -> None:
     with holding(tmp_path / "held") as process:
         record = json.loads((tmp_path / "held" / "holder").read_text())
@@ -215,6 +218,7 @@ def test_a_process_that_took_over_a_dead_holders_id_is_left_alone(tmp_path: Path
         process.kill()
 
 
+@pytest.mark.usefixtures("process")
 def test_an_lmdb_store_whose_machine_stopped_unsynced_is_refused_until_rebuilt(tmp_path: Path) -> None:
     with holding(tmp_path) as process:
         process.kill()

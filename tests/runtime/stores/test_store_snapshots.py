@@ -50,6 +50,7 @@ def test_a_copy_has_the_entries_and_the_mark_of_its_moment_and_outlives_its_own_
     copy.close()
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_store_can_be_looked_into_while_it_is_open(kind: StoreKind, tmp_path: Path) -> None:
     store = filled(kind, tmp_path / "store", a="1")

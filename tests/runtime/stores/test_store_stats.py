@@ -25,6 +25,7 @@ def put(store: Store, numbers: range) -> None:
     store.put(keys, keys)
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("kind", ON_DISK)
 def test_what_was_applied_is_seen_and_what_is_pending_is_not(kind: StoreKind, tmp_path: Path) -> None:
     directory = state_directory(tmp_path, "shop", ME.task, ME.table)

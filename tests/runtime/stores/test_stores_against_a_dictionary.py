@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from streamapp_runtime.stores.store import Store, StoreKind, StoreLimits, StoreMark
 from tests.harness.engine.opened_stores import KINDS, SMALL, binary, held, mark, opened
+from tests.harness.machine.random_cases import share
 
 KEYS = st.one_of(
     st.binary(max_size=2),
@@ -110,7 +111,7 @@ def test_any_order_of_calls_leaves_a_store_as_it_leaves_a_dictionary(
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=10 if kind is StoreKind.ROCKSDB else 40,  # it takes its time to open
+            max_examples=share(0.1 if kind is StoreKind.ROCKSDB else 0.4),  # it takes its time to open
             stateful_step_count=25,
             deadline=None,
             suppress_health_check=list(HealthCheck),

@@ -103,6 +103,7 @@ def test_of_a_task_only_the_tables_that_the_app_has_no_more_go(tmp_path: Path) -
     assert not gone.exists()
 
 
+@pytest.mark.usefixtures("process")
 def test_a_store_that_another_process_holds_is_left(tmp_path: Path) -> None:
     directory = made(tmp_path, "task/9", "users")
     with held(directory, "run-2", "task/9", "users"):
@@ -167,6 +168,7 @@ def test_the_verb_leaves_what_was_touched_within_a_day(data: Path) -> None:
     assert len(facts(data)) == 1
 
 
+@pytest.mark.usefixtures("process")
 def test_the_verb_leaves_what_is_in_use_and_says_so(data: Path) -> None:
     directory = state_directory(data / "state", "app", "task/2", "users")
     with held(directory, "run-2", "task/2", "users"):

@@ -76,6 +76,7 @@ def test_a_python_program_runs_as_its_resource_does(streamapp: Start) -> None:
     assert len(app.rows("enriched")) == 1
 
 
+@pytest.mark.usefixtures("process")
 def test_an_app_runs_without_a_jvm() -> None:
     program = textwrap.dedent(
         f"""

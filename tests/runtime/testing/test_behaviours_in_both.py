@@ -271,6 +271,7 @@ def by_command(tmp_path: Path) -> Callable[[Behaviour], list[Row]]:
     return run
 
 
+@pytest.mark.usefixtures("loopback")
 @pytest.mark.parametrize("name", BEHAVIOURS)
 def test_in_test_app(name: str) -> None:
     assert_rows(in_test_app(BEHAVIOURS[name]), BEHAVIOURS[name].expected)

@@ -102,6 +102,7 @@ def test_a_filter_over_a_computed_value_fails_on_its_rows(streamapp: Start) -> N
     assert app.spark_reasons == ()
 
 
+@pytest.mark.usefixtures("process")
 def test_a_total_of_computed_values_blames_the_record_on_which_they_fail(streamapp: Start) -> None:
     total = {"name": "total", "aggregate": {"from": "views", "key": "user", "aggregates": "sum(n * 2) AS n"}}
     app = streamapp(resource(total, last="total", onBadRecord={"action": "skip"}))

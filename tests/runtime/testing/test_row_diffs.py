@@ -42,6 +42,7 @@ def run_tests(folder: Path, program: str, *command: str) -> str:
     return ended.stdout + ended.stderr
 
 
+@pytest.mark.usefixtures("process")
 def test_the_plugin_brings_the_fixture_and_shows_rows_that_differ(tmp_path: Path) -> None:
     said = run_tests(
         tmp_path,
@@ -59,6 +60,7 @@ def test_the_plugin_brings_the_fixture_and_shows_rows_that_differ(tmp_path: Path
     assert "*'FR'*" in said
 
 
+@pytest.mark.usefixtures("process")
 def test_unittest_runs_apps_and_shows_rows_that_differ(tmp_path: Path) -> None:
     said = run_tests(
         tmp_path,
@@ -89,6 +91,7 @@ def file_name() -> str:
     return "test_page_views.py"
 
 
+@pytest.mark.usefixtures("process")
 def test_neither_the_plugin_nor_the_kit_imports_the_engine_until_a_test_starts_an_app() -> None:
     program = (
         "import sys, streamapp_runtime.testing.pytest_plugin; "
@@ -100,6 +103,7 @@ def test_neither_the_plugin_nor_the_kit_imports_the_engine_until_a_test_starts_a
     assert said.stdout.strip() == "[]"
 
 
+@pytest.mark.usefixtures("process")
 def test_the_first_example_passes_its_tests() -> None:
     said = subprocess.run(
         [

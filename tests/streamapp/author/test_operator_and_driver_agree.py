@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from streamapp.author.model import KnownPlacement
@@ -134,7 +134,6 @@ def _drivers_model(case: Case, context: AppContext, known: KnownPlacement, now: 
     return draft.model, content_hash(draft.model), draft.assignment.layout
 
 
-@settings(max_examples=80, deadline=None)
 @given(cases())
 def test_both_make_the_same_models_of_an_app_when_it_starts_and_when_it_has_grown(case: Case) -> None:
     app, now = case.app, 1_000.0

@@ -7,6 +7,8 @@ import pytest
 
 from tests.harness.runs.run_process import COMMAND
 
+pytestmark = pytest.mark.usefixtures("process")
+
 APP = """
 apiVersion: streamapp.dev/v1alpha1
 kind: StreamApp

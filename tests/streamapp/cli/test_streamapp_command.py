@@ -45,6 +45,7 @@ def test_the_version_is_told(run: Run) -> None:
     assert run("--version").output.startswith("streamapp, version ")
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_prints_a_script_that_calls_the_command(run: Run, shell: str) -> None:
     result = run("completion", shell)
@@ -52,12 +53,14 @@ def test_completion_prints_a_script_that_calls_the_command(run: Run, shell: str)
     assert "_STREAMAPP_COMPLETE" in result.output
 
 
+@pytest.mark.usefixtures("process")
 def test_the_shell_completes_verbs() -> None:
     asked = {"_STREAMAPP_COMPLETE": "bash_complete", "COMP_WORDS": "streamapp pl", "COMP_CWORD": "1"}
     done = subprocess.run([COMMAND], env=os.environ | asked, capture_output=True, text=True, check=True)
     assert set(done.stdout.split()) == {"plain,place", "plain,plan"}
 
 
+@pytest.mark.usefixtures("process")
 def test_help_of_plan_starts_without_loading_the_rules() -> None:
     program = (
         "import sys; from streamapp.cli.main import root; root(['plan', '--help'], standalone_mode=False); "
@@ -67,6 +70,7 @@ def test_help_of_plan_starts_without_loading_the_rules() -> None:
     assert done.stdout.endswith("[]\n")
 
 
+@pytest.mark.usefixtures("process")
 def test_the_list_of_verbs_is_printed_without_loading_them() -> None:
     program = (
         "import sys; from streamapp.cli.main import root; root(['--help'], standalone_mode=False); "
@@ -108,6 +112,7 @@ def other_package(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.usefixtures("process")
 def test_verbs_of_other_packages_are_listed_and_what_they_lack_is_named(other_package: Path) -> None:
     environment = os.environ | {"PYTHONPATH": str(other_package)}
     done = subprocess.run([COMMAND, "--help"], env=environment, capture_output=True, text=True, check=True)
@@ -116,6 +121,7 @@ def test_verbs_of_other_packages_are_listed_and_what_they_lack_is_named(other_pa
     assert ["far", '(not installed: pip install "far[sight]")'] in lines
 
 
+@pytest.mark.usefixtures("process")
 def test_a_reader_that_goes_away_is_no_error() -> None:
     with subprocess.Popen([COMMAND, "crd"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         assert running.stdout is not None
@@ -125,6 +131,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
         assert running.stderr.read() == b""
 
 
+@pytest.mark.usefixtures("process")
 def test_the_package_runs_as_the_command() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "streamapp", "--version"], capture_output=True, text=True, check=True

@@ -117,6 +117,7 @@ def test_what_the_program_defines_itself_is_named_by_its_file(tmp_path: Path) ->
     assert "python: 'scores:Totals'" in rendered.output
 
 
+@pytest.mark.usefixtures("process")
 def test_it_has_the_same_name_when_the_program_is_started_by_itself(tmp_path: Path) -> None:
     program = tmp_path / "scores.py"
     program.write_text(PROGRAM + "print([o.body.python for o in app.parsed().apps[0].spec.operators])\n")

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from streamapp.metadata.metadata_store import MetadataStore
+from tests.harness.machine.random_cases import share
 
 KEYS = st.binary(max_size=3) | st.sampled_from([b"", b"a/b", b"..", b"\0", b"\xff\xfe", b"x" * 300])
 VALUES = st.binary(max_size=20)
@@ -17,7 +18,7 @@ CHANGES = st.lists(KEYS | ENTRIES, max_size=12)
 class StoreContract:
     """Override `fresh`: a fixture that gives a function, each call of which opens another, empty store."""
 
-    examples = 50
+    examples = 0.5  # of those of the profile
 
     @pytest.fixture
     def fresh(self) -> Callable[[], MetadataStore]:
@@ -88,7 +89,9 @@ class StoreContract:
     def test_a_store_agrees_with_a_dictionary_after_any_changes(
         self, fresh: Callable[[], MetadataStore]
     ) -> None:
-        @settings(max_examples=self.examples, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+        @settings(
+            max_examples=share(self.examples), suppress_health_check=[HealthCheck.too_slow], deadline=None
+        )
         @given(CHANGES)
         def agrees(changes: list[bytes | dict[bytes, bytes]]) -> None:
             store, oracle = fresh(), dict[bytes, bytes]()

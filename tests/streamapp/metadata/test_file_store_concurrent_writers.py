@@ -3,6 +3,8 @@ from functools import partial
 from pathlib import Path
 from threading import Thread
 
+import pytest
+
 from streamapp.metadata.file_store import FileMetadataStore
 from tests.harness.machine.killable_child import started
 
@@ -23,6 +25,7 @@ def everything(*writers: bytes) -> set[bytes]:
     }
 
 
+@pytest.mark.usefixtures("process")
 def test_two_processes_that_write_at_once_lose_no_update_and_no_reader_sees_half_of_one(
     tmp_path: Path,
 ) -> None:

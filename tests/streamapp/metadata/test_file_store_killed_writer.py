@@ -52,6 +52,7 @@ CHANGES: dict[str, tuple[Callable[[FileMetadataStore], None], dict[bytes, bytes]
 }
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_that_is_killed_at_any_call_has_happened_or_has_not(tmp_path: Path, name: str) -> None:
     change, after = CHANGES[name]
@@ -72,6 +73,7 @@ def test_a_change_that_is_killed_at_any_call_has_happened_or_has_not(tmp_path: P
     assert 0 < happened < len(seen) - 1
 
 
+@pytest.mark.usefixtures("process")
 def test_the_first_change_of_all_that_is_killed_at_any_call_leaves_nothing_or_everything(
     tmp_path: Path,
 ) -> None:

@@ -33,6 +33,7 @@ CHANGES: dict[str, tuple[Callable[[FileMetadataStore], None], dict[bytes, bytes]
 }
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_has_happened_or_has_not_and_one_that_returned_has_happened(name: str) -> None:
     change, after = CHANGES[name]
@@ -50,6 +51,7 @@ def test_a_change_has_happened_or_has_not_and_one_that_returned_has_happened(nam
     assert calls > 10
 
 
+@pytest.mark.usefixtures("process")
 def test_the_first_change_of_all_leaves_nothing_or_everything() -> None:
     ended, calls = False, 0
     while not ended:
@@ -62,6 +64,7 @@ def test_the_first_change_of_all_leaves_nothing_or_everything() -> None:
     assert calls > 10
 
 
+@pytest.mark.usefixtures("process")
 def test_a_change_made_again_after_a_crash_is_durable_when_it_returns() -> None:
     ended, calls = False, 0
     while not ended:

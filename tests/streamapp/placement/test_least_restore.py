@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp.placement.placement_reason import PlacementReason
@@ -27,7 +27,6 @@ def counted(world: World, placement: TaskPlacement) -> tuple[int, int, int]:
     return on_location, on_processor, position
 
 
-@settings(max_examples=200)
 @given(worlds_with_stores())
 def test_the_least_to_restore_is_that_of_the_best_matching_of_tasks_to_slots(world: World) -> None:
     placement = world.placed()
@@ -40,13 +39,11 @@ def test_the_least_to_restore_is_that_of_the_best_matching_of_tasks_to_slots(wor
     assert placement.to_restore == furthest - best[2]
 
 
-@settings(max_examples=60)
 @given(worlds_with_stores(most_tasks=6, most_processors=4))
 def test_trying_every_balanced_assignment_finds_none_with_less_to_restore(world: World) -> None:
     assert counted(world, world.placed()) == furthest_of_all(world)
 
 
-@settings(max_examples=100)
 @given(worlds_with_stores(), st.data())
 def test_capacities_and_limits_are_kept_and_the_rest_is_still_the_best(
     world: World, data: st.DataObject

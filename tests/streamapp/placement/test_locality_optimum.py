@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from streamapp.placement.placer import place_tasks
@@ -43,7 +43,6 @@ CONTEST = World(
 )
 
 
-@settings(max_examples=400)
 @given(worlds())
 @example(CONTEST)
 def test_both_counts_are_those_of_the_best_matching_of_tasks_to_slots(world: World) -> None:
@@ -54,13 +53,11 @@ def test_both_counts_are_those_of_the_best_matching_of_tasks_to_slots(world: Wor
     assert counted(world, found) == best == (found.on_location, found.on_processor)
 
 
-@settings(max_examples=100)
 @given(worlds(most_tasks=6, most_processors=4))
 def test_trying_every_balanced_assignment_finds_none_better(world: World) -> None:
     assert counted(world, world.placed()) == best_of_all(world)
 
 
-@settings(max_examples=150)
 @given(worlds(most_tasks=400, most_processors=40))
 def test_the_closed_form_is_reached_at_any_size(world: World) -> None:
     found = world.placed()
@@ -76,7 +73,6 @@ def test_loads_differ_by_one_at_most(world: World) -> None:
     assert max(found.loads.values()) - min(found.loads.values()) <= 1
 
 
-@settings(max_examples=300)
 @given(worlds(), st.data())
 def test_with_capacities_and_limits_both_counts_are_still_the_best(world: World, data: st.DataObject) -> None:
     names = sorted(world.processor_locality)

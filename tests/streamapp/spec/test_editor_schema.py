@@ -98,6 +98,7 @@ def test_what_the_limits_of_a_cluster_refuse_is_no_error_in_a_file() -> None:
     assert limited == {".operators[].join.from"}
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.usefixtures("editor")
 def test_patterns_are_read_by_the_engine_of_editors() -> None:
     patterns = sorted({field["pattern"] for _, field in fields(editor_schema()) if "pattern" in field})
@@ -108,18 +109,21 @@ def test_patterns_are_read_by_the_engine_of_editors() -> None:
     subprocess.run([node, "-e", program], check=True)
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("example", sorted(path.parent.name for path in EXAMPLES.glob("*/app.yaml")))
 def test_a_language_server_finds_nothing_wrong_in_an_example(editor: LanguageServer, example: str) -> None:
     text = (EXAMPLES / example / "app.yaml").read_text(encoding="utf-8")
     assert editor.problems(MODELINE + text) == []
 
 
+@pytest.mark.usefixtures("process")
 def test_a_language_server_takes_a_resource_with_every_field(editor: LanguageServer) -> None:
     text = yaml.safe_dump(everything(), sort_keys=False)
     assert parse(text).problems == ()
     assert editor.problems(MODELINE + text) == []
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize(
     ("right", "wrong", "problem"),
     [
@@ -144,18 +148,21 @@ def test_a_language_server_marks_the_line_of_an_error(
     assert parse(text).problems
 
 
+@pytest.mark.usefixtures("process")
 def test_a_language_server_offers_fields_with_what_they_mean(editor: LanguageServer) -> None:
     offered = editor.completions(MODELINE + PAGE_VIEWS + "  |")
     assert offered["delivery"] == SPEC["properties"]["delivery"]["description"]
     assert "operators" not in offered
 
 
+@pytest.mark.usefixtures("process")
 def test_a_language_server_offers_the_kinds_of_an_operator(editor: LanguageServer) -> None:
     text = PAGE_VIEWS.replace("  placement:", "    - name: new\n      |\n  placement:")
     kinds = SPEC["properties"]["operators"]["items"]["properties"].keys() - {"name"}
     assert editor.completions(MODELINE + text).keys() == kinds
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize(
     ("before", "after", "values"),
     [
@@ -173,6 +180,7 @@ def test_a_language_server_offers_choices_defaults_and_examples(
     assert editor.completions(text).keys() == set(values)
 
 
+@pytest.mark.usefixtures("process")
 def test_a_language_server_explains_the_field_under_the_pointer(editor: LanguageServer) -> None:
     said = editor.hover(MODELINE + PAGE_VIEWS.replace("eventTime", "event|Time"))
     assert "When its events happened; without it the stream has no watermark" in said

@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 from copy import deepcopy
+from itertools import product
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from streamapp.spec.parser import parse, parse_data
 from streamapp.spec.text.document import Path, dotted, walk
+from tests.harness.core.all_cases import all_cases
 from tests.harness.core.sample_resource import Data, at, changed, everything, told
 
 VALUES: list[Any] = [None, 7, 1.5, True, "x", [], {}, [[]], {"a": 1}]
@@ -29,20 +31,23 @@ def _rests_on_names(path: str) -> bool:
     return path.rstrip("0123456789[]").endswith(NAMED_BY_OTHERS)
 
 
-@pytest.mark.parametrize("path", PATHS, ids=dotted)
-def test_a_wrong_value_anywhere_is_refused_at_its_place(path: Path) -> None:
-    here = dotted(path)
-    for value in VALUES:
-        problems = parse_data(changed(path, value)).problems
-        assert _rests_on_names(here) or all(_is_related(p.path, here) for p in problems), (value, problems)
-        assert all(problem.message for problem in problems)
+def test_a_wrong_value_anywhere_is_refused_at_its_place() -> None:
+    with all_cases() as case:
+        for path, value in product(PATHS, VALUES):
+            here = dotted(path)
+            with case((here, value)):
+                problems = parse_data(changed(path, value)).problems
+                assert _rests_on_names(here) or all(_is_related(p.path, here) for p in problems), problems
+                assert all(problem.message for problem in problems)
 
 
-@pytest.mark.parametrize("path", [p for p in PATHS if isinstance(at(everything(), p), int)], ids=dotted)
-def test_a_number_is_never_taken_for_a_flag_nor_a_flag_for_a_number(path: Path) -> None:
-    other = 1 if isinstance(at(everything(), path), bool) else True
-    for value in ["x", [], {}, 1.5, other]:
-        assert told(changed(path, value)), value
+def test_a_number_is_never_taken_for_a_flag_nor_a_flag_for_a_number() -> None:
+    with all_cases() as case:
+        for path in (path for path in PATHS if isinstance(at(everything(), path), int)):
+            other = 1 if isinstance(at(everything(), path), bool) else True
+            for value in ["x", [], {}, 1.5, other]:
+                with case((dotted(path), value)):
+                    assert told(changed(path, value))
 
 
 def test_a_wrong_type_in_the_head_is_told_in_words() -> None:

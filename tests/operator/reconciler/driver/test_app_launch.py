@@ -3,10 +3,11 @@
 import pytest
 
 from streamapp.protocol.driver_report import DriverState, ExecutorBinding
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_BOTH_SERVERS, OperatorSim
 from tests.harness.operator.small_apps import join
 
 
+@ON_BOTH_SERVERS
 def test_a_sound_app_is_accepted_planned_and_gets_a_driver(sim: OperatorSim) -> None:
     sim.apply(join())
     sim.settle()
@@ -18,6 +19,7 @@ def test_a_sound_app_is_accepted_planned_and_gets_a_driver(sim: OperatorSim) -> 
     assert sim.status()["phase"] == "Launching"
 
 
+@ON_BOTH_SERVERS
 def test_what_nothing_uses_is_said_by_the_plan_and_keeps_no_app_from_its_launch(sim: OperatorSim) -> None:
     app = join()
     app["spec"]["tables"].append({"name": "unused", "columns": "user STRING"})
@@ -28,6 +30,7 @@ def test_what_nothing_uses_is_said_by_the_plan_and_keeps_no_app_from_its_launch(
     assert warning in sim.condition("Planned")["message"].splitlines()
 
 
+@ON_BOTH_SERVERS
 def test_it_is_ready_once_the_driver_says_that_it_runs(sim: OperatorSim) -> None:
     sim.bring_up(join())
     assert sim.says("Ready") == ("True", "Running")
@@ -36,6 +39,7 @@ def test_it_is_ready_once_the_driver_says_that_it_runs(sim: OperatorSim) -> None
     assert sim.condition("Ready")["observedGeneration"] == 1
 
 
+@ON_BOTH_SERVERS
 @pytest.mark.parametrize(
     ("executors", "why"),
     [
@@ -57,6 +61,7 @@ def test_until_the_first_batch_it_is_not_ready_and_says_what_it_waits_for(
     assert (ready["status"], ready["reason"], ready["message"]) == ("False", *why)
 
 
+@ON_BOTH_SERVERS
 def test_a_driver_that_has_done_all_is_not_being_launched(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.report(DriverState.ENDED)
@@ -66,6 +71,7 @@ def test_a_driver_that_has_done_all_is_not_being_launched(sim: OperatorSim) -> N
     assert sim.says("Progressing") == ("True", "DriverEnding")
 
 
+@ON_BOTH_SERVERS
 def test_an_app_that_runs_is_left_alone(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.calls.clear()

@@ -11,7 +11,7 @@ import pytest
 from streamapp.protocol.driver_report import DriverState
 from streamapp_runtime.log_lines.line_format import ECS_VERSION
 from tests.harness.operator.driver_process import PATIENCE_SECONDS, acting, copying
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 
 CODE = "tests.harness.user_code.logging_code"
 WORD = 'a-word-that-nobody-may-read, with "quotes"'
@@ -43,6 +43,7 @@ def lines_of_a_life(sim: OperatorSim, folder: Path, app: dict[str, Any]) -> list
         return acted.child.said().splitlines()
 
 
+@ON_REAL_SERVER
 def test_every_line_is_one_json_object_with_the_fields_of_ecs(sim: OperatorSim, tmp_path: Path) -> None:
     app = logging_app(loggers=[{"name": CODE, "level": "debug"}], sparkLevel="warn")
     lines = [json.loads(line) for line in lines_of_a_life(sim, tmp_path, app)]
@@ -72,6 +73,7 @@ def test_every_line_is_one_json_object_with_the_fields_of_ecs(sim: OperatorSim, 
     assert stack["error.message"] == "invalid literal for int() with base 10: 'no number'"
 
 
+@ON_REAL_SERVER
 def test_as_text_every_line_has_time_level_and_app_or_belongs_to_a_stack(
     sim: OperatorSim, tmp_path: Path
 ) -> None:
@@ -85,6 +87,7 @@ def test_as_text_every_line_has_time_level_and_app_or_belongs_to_a_stack(
     assert not [line for line in begun if "streamapp.driver" in line and " INFO " in line]
 
 
+@pytest.mark.usefixtures("process")
 def test_both_templates_carry_what_is_logged(sim: OperatorSim) -> None:
     app = copying()
     app["spec"]["logging"] = {"sparkLevel": "info", "loggers": [{"name": "shop", "level": "debug"}]}
@@ -99,6 +102,7 @@ def test_both_templates_carry_what_is_logged(sim: OperatorSim) -> None:
         assert variables["STREAMAPP_APPLICATION_ID"] == f"{sim.namespace}.app"
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("level", ["info", "INFO"])
 def test_the_variable_that_was_spark_level_is_understood_with_a_warning(sim: OperatorSim, level: str) -> None:
     app = copying()

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_BOTH_SERVERS, OperatorSim
 from tests.harness.operator.simulated_cluster import NO_NODE
 from tests.harness.operator.small_apps import join
 
@@ -13,6 +13,7 @@ def said(outcome: str, reason: str = "", path: str = "", message: str = "it went
     return json.dumps({"outcome": outcome, "reason": reason, "path": path, "message": message})
 
 
+@ON_BOTH_SERVERS
 def test_a_driver_that_failed_is_followed_by_the_next_after_a_wait(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.end(code=3, message=said("retry", message="the broker went away"))
@@ -28,6 +29,7 @@ def test_a_driver_that_failed_is_followed_by_the_next_after_a_wait(sim: Operator
     assert sim.status()["restarts"] == 1
 
 
+@ON_BOTH_SERVERS
 def test_the_wait_doubles_with_each_failure_and_ends_at_the_longest(sim: OperatorSim) -> None:
     sim.apply(join(restartPolicy={"backoff": "2s", "maxBackoff": "5s"}))
     sim.settle()
@@ -42,6 +44,7 @@ def test_the_wait_doubles_with_each_failure_and_ends_at_the_longest(sim: Operato
     assert waits == [2, 4, 5, 5]
 
 
+@ON_BOTH_SERVERS
 def test_a_run_that_lasted_makes_the_count_start_again(sim: OperatorSim) -> None:
     sim.apply(join(restartPolicy={"backoff": "2s", "resetAfter": "1h"}))
     sim.settle()
@@ -55,6 +58,7 @@ def test_a_run_that_lasted_makes_the_count_start_again(sim: OperatorSim) -> None
         sim.settle()
 
 
+@ON_BOTH_SERVERS
 def test_restarts_end_at_the_limit_and_a_new_nonce_begins_anew(sim: OperatorSim) -> None:
     sim.apply(join(restartPolicy={"backoff": "0s", "maxRestarts": 1}))
     sim.settle()
@@ -70,6 +74,7 @@ def test_restarts_end_at_the_limit_and_a_new_nonce_begins_anew(sim: OperatorSim)
     assert len(sim.drivers()) == 1
 
 
+@ON_BOTH_SERVERS
 def test_an_app_that_may_never_restart_does_not(sim: OperatorSim) -> None:
     sim.bring_up(join(restartPolicy={"type": "Never"}))
     sim.fail_driver(3600)
@@ -77,6 +82,7 @@ def test_an_app_that_may_never_restart_does_not(sim: OperatorSim) -> None:
     assert sim.status()["phase"] == "Failed"
 
 
+@ON_BOTH_SERVERS
 def test_an_app_that_is_done_is_completed(sim: OperatorSim) -> None:
     sim.bring_up(join(mode="batch"))
     sim.end(code=0, message=said("done", message=""))
@@ -88,6 +94,7 @@ def test_an_app_that_is_done_is_completed(sim: OperatorSim) -> None:
     assert sim.drivers() == []
 
 
+@ON_BOTH_SERVERS
 def test_the_pods_of_an_app_that_is_done_go_when_nobody_needs_them(sim: OperatorSim) -> None:
     sim.bring_up(join(mode="batch", ttlSecondsAfterFinished=60))
     sim.end(code=0, message=said("done", message=""))
@@ -100,6 +107,7 @@ def test_the_pods_of_an_app_that_is_done_go_when_nobody_needs_them(sim: Operator
     assert sim.status()["phase"] == "Completed"
 
 
+@ON_BOTH_SERVERS
 def test_a_fault_of_the_app_is_told_with_its_field_and_not_tried_again(sim: OperatorSim) -> None:
     sim.apply(join())
     sim.settle()
@@ -114,6 +122,7 @@ def test_a_fault_of_the_app_is_told_with_its_field_and_not_tried_again(sim: Oper
     assert sim.status()["phase"] == "Rejected"
 
 
+@ON_BOTH_SERVERS
 def test_a_driver_that_finds_a_fault_of_the_app_after_it_was_ready_leaves_the_app_stalled(
     sim: OperatorSim,
 ) -> None:
@@ -128,6 +137,7 @@ def test_a_driver_that_finds_a_fault_of_the_app_after_it_was_ready_leaves_the_ap
     assert sim.says("Launched") == ("False", "DriverFailed")
 
 
+@ON_BOTH_SERVERS
 def test_the_earlier_generation_is_launched_again_when_the_newer_one_turns_out_wrong(
     sim: OperatorSim,
 ) -> None:
@@ -157,6 +167,7 @@ def _with_select(select: str) -> list[dict[str, object]]:
     ]
 
 
+@ON_BOTH_SERVERS
 @pytest.mark.parametrize(
     "status",
     [
@@ -178,6 +189,7 @@ def test_a_driver_that_was_taken_away_comes_back_at_once(sim: OperatorSim, statu
     assert sim.status()["driver"]["lastEnding"]["outcome"] == "displaced"
 
 
+@ON_BOTH_SERVERS
 def test_a_driver_whose_pod_was_deleted_comes_back(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.pass_time(60)
@@ -186,6 +198,7 @@ def test_a_driver_whose_pod_was_deleted_comes_back(sim: OperatorSim) -> None:
     assert sim.driver()["metadata"]["name"] == "app-driver-2"
 
 
+@ON_BOTH_SERVERS
 def test_a_driver_is_not_followed_while_it_may_still_work(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.server.ask("DELETE", f"/api/v1/namespaces/{sim.namespace}/pods/app-driver-1")
@@ -197,6 +210,7 @@ def test_a_driver_is_not_followed_while_it_may_still_work(sim: OperatorSim) -> N
     assert sim.driver()["metadata"]["name"] == "app-driver-2"
 
 
+@ON_BOTH_SERVERS
 def test_executors_of_the_last_driver_are_gone_before_the_next_one_starts(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.executor(1)
@@ -215,6 +229,7 @@ def test_executors_of_the_last_driver_are_gone_before_the_next_one_starts(sim: O
     assert sim.driver()["metadata"]["name"] == "app-driver-2"
 
 
+@ON_BOTH_SERVERS
 def test_a_driver_whose_node_is_gone_is_given_up_at_once(sim: OperatorSim) -> None:
     sim.apply(join())
     sim.settle()
@@ -240,6 +255,7 @@ def run_on_silent_node(sim: OperatorSim, lost_timeout: str) -> None:
     sim.settle()
 
 
+@ON_BOTH_SERVERS
 def test_a_driver_whose_node_does_not_answer_is_given_up_after_a_while(sim: OperatorSim) -> None:
     run_on_silent_node(sim, lost_timeout="2m")
     sim.pass_time(119)
@@ -250,12 +266,14 @@ def test_a_driver_whose_node_does_not_answer_is_given_up_after_a_while(sim: Oper
     assert sim.driver()["metadata"]["name"] == "app-driver-2"
 
 
+@ON_BOTH_SERVERS
 def test_a_driver_whose_node_does_not_answer_is_looked_at_when_it_counts_as_lost(sim: OperatorSim) -> None:
     run_on_silent_node(sim, lost_timeout="15s")
     sim.pass_time(5)
     assert 9 < sim.settle().seconds < 11
 
 
+@ON_BOTH_SERVERS
 def test_a_status_that_was_cleared_by_hand_is_rebuilt(sim: OperatorSim) -> None:
     sim.bring_up(join())
     before = sim.status()

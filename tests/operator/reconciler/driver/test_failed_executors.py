@@ -4,8 +4,10 @@ from pathlib import Path
 
 from tests.harness.machine.processes import Child, until
 from tests.harness.operator.driver_kubelet import asking_for_executors
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join
+
+pytestmark = ON_REAL_SERVER
 
 PATIENCE_SECONDS = 90.0
 LIMIT = "spark.executor.maxNumFailures"

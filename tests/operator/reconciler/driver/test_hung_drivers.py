@@ -9,7 +9,7 @@ from streamapp.protocol.message_names import INCARNATION
 from streamapp.protocol.silent_driver import SilentDriver
 from streamapp_operator.controller.watch.cached_fields import foreign_write_time
 from streamapp_operator.reconciler.driver.next_action import HUNG_GRACE_SECONDS, HUNG_SECONDS
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join
 
 
@@ -60,6 +60,7 @@ def test_a_hung_driver_that_was_ended_is_followed_at_once_and_counts_as_lost(run
     assert (driver["failures"], running.status()["restarts"]) == (0, 1)
 
 
+@ON_REAL_SERVER
 def test_a_hung_driver_has_a_successor_and_is_ended_once_it_was_silent_for_long(running: OperatorSim) -> None:
     _silent(running)
     assert [pod["metadata"]["name"] for pod in running.successors()] == ["app-driver-2"]
@@ -81,6 +82,7 @@ def test_a_hung_driver_has_a_successor_and_is_ended_once_it_was_silent_for_long(
     assert (driver["failures"], running.status()["restarts"]) == (0, 1)
 
 
+@ON_REAL_SERVER
 def test_a_hung_driver_is_replaced_as_soon_as_its_successor_is_ready(running: OperatorSim) -> None:
     _silent(running)
     running.warm_up()
@@ -143,6 +145,7 @@ def test_a_suspended_app_has_no_driver_to_replace(guarded: OperatorSim) -> None:
     assert guarded.says("Ready") == ("False", "DriverEnding")
 
 
+@pytest.mark.usefixtures("process")
 def test_the_word_of_a_standby_does_not_make_a_report_newer(guarded: OperatorSim) -> None:
     before = foreign_write_time(guarded.config_map("app-report"))
     time.sleep(1.1)  # the API server writes seconds

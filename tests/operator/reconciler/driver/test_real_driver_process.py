@@ -12,9 +12,11 @@ from streamapp.tasks.partition import Partition
 from tests.harness.engine.record_values import batch, write
 from tests.harness.machine.processes import free_port, until
 from tests.harness.operator.driver_process import LINES, PATIENCE_SECONDS, Acted, acting, copying
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.simulated_cluster import incarnation_in
 from tests.harness.runs.run_process import got
+
+pytestmark = ON_REAL_SERVER
 
 LIVE: dict[str, dict[str, Any]] = {
     "spec.batch.rows": {"batch": {"rows": 7}},

@@ -14,7 +14,7 @@ import pytest
 from tests.harness.api_server.api_server import REPOSITORY
 from tests.harness.machine.processes import Child, until
 from tests.harness.operator.driver_kubelet import asking_for_executors
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join
 
 ENTRYPOINT = REPOSITORY / "runtime" / "image" / "entrypoint"
@@ -113,6 +113,7 @@ def levels(child: Child) -> set[str]:
     return {line["log.level"] for line in lines}
 
 
+@ON_REAL_SERVER
 @pytest.mark.parametrize("executor", ["plain", "encrypted"], indirect=True)
 def test_an_executor_with_the_secret_is_taken(executor: tuple[Child, dict[str, str]], tmp_path: Path) -> None:
     _, variables = executor
@@ -121,6 +122,7 @@ def test_an_executor_with_the_secret_is_taken(executor: tuple[Child, dict[str, s
         assert "INFO" in levels(child)
 
 
+@ON_REAL_SERVER
 def test_an_executor_says_what_went_wrong_and_nothing_else(
     executor: tuple[Child, dict[str, str]], tmp_path: Path
 ) -> None:
@@ -138,6 +140,7 @@ def test_an_executor_says_what_went_wrong_and_nothing_else(
         assert re.search(LINE, child.said(), re.M)
 
 
+@ON_REAL_SERVER
 @pytest.mark.parametrize("stranger", ["without a secret", "with another secret"])
 def test_a_stranger_is_refused(executor: tuple[Child, dict[str, str]], tmp_path: Path, stranger: str) -> None:
     """It knows all but the secret, and asks for the settings of the app as an executor does."""
@@ -152,6 +155,7 @@ def test_a_stranger_is_refused(executor: tuple[Child, dict[str, str]], tmp_path:
         assert REGISTERED not in child.said()
 
 
+@ON_REAL_SERVER
 @pytest.mark.parametrize("executor", ["encrypted"], indirect=True)
 def test_an_executor_that_does_not_encrypt_is_refused(
     executor: tuple[Child, dict[str, str]], tmp_path: Path

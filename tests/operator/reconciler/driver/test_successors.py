@@ -22,7 +22,7 @@ from streamapp_runtime.driver.standby.standby_warm_up import EXECUTOR_SECONDS
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.machine.processes import Child, free_port, until
 from tests.harness.operator.driver_kubelet import contained
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join
 
 PATIENCE_SECONDS = 240.0
@@ -438,6 +438,7 @@ def test_the_set_of_the_last_executors_is_gone_before_the_successor_may_make_its
     assert sim.names("statefulsets", "apis/apps/v1") == []
 
 
+@ON_REAL_SERVER
 def test_a_standby_driver_gets_ready_and_says_nothing_until_it_takes_over(
     running: OperatorSim, tmp_path: Path
 ) -> None:
@@ -460,6 +461,7 @@ def test_a_standby_driver_gets_ready_and_says_nothing_until_it_takes_over(
         assert running.reported().state is DriverState.STARTING
 
 
+@ON_REAL_SERVER
 def test_a_standby_driver_that_is_told_to_end_ends_at_once(running: OperatorSim, tmp_path: Path) -> None:
     """The next standby is created when it is gone."""
     _edited(running)

@@ -6,11 +6,12 @@ import pytest
 
 from streamapp.protocol.driver_report import ExecutorBinding
 from tests.harness.api_server.mortal_cluster import KilledError, Mortal
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_BOTH_SERVERS, ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.simulated_cluster import incarnation_in
 from tests.harness.operator.small_apps import join
 
 
+@ON_BOTH_SERVERS
 def test_an_app_that_is_suspended_ends_its_driver_and_executors_and_keeps_its_model(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.executor(1)
@@ -29,6 +30,7 @@ def test_an_app_that_is_suspended_ends_its_driver_and_executors_and_keeps_its_mo
     assert sim.model() == model
 
 
+@ON_BOTH_SERVERS
 def test_an_app_that_goes_on_has_its_tasks_where_they_were(sim: OperatorSim) -> None:
     sim.bring_up(join())
     model = sim.model()
@@ -43,6 +45,7 @@ def test_an_app_that_goes_on_has_its_tasks_where_they_were(sim: OperatorSim) -> 
     assert sim.status()["driver"]["failures"] == 0
 
 
+@ON_BOTH_SERVERS
 def test_an_app_that_is_suspended_from_the_start_is_planned_and_not_started(sim: OperatorSim) -> None:
     sim.apply(join(suspend=True))
     sim.settle()
@@ -51,6 +54,7 @@ def test_an_app_that_is_suspended_from_the_start_is_planned_and_not_started(sim:
     assert sim.status()["phase"] == "Suspended"
 
 
+@ON_REAL_SERVER
 def test_scaling_is_live(sim: OperatorSim) -> None:
     sim.bring_up(join())
     scaled = sim.kubectl("scale", "-n", sim.namespace, "sapp/app", "--replicas=4")
@@ -69,6 +73,7 @@ def test_scaling_is_live(sim: OperatorSim) -> None:
     assert sim.status()["processors"] == 4
 
 
+@ON_BOTH_SERVERS
 def test_scaling_moves_no_more_tasks_than_it_has_to(sim: OperatorSim) -> None:
     sim.bring_up(join())
     before = sim.model()
@@ -79,6 +84,7 @@ def test_scaling_moves_no_more_tasks_than_it_has_to(sim: OperatorSim) -> None:
     assert kept == 6
 
 
+@ON_BOTH_SERVERS
 def test_an_operator_with_other_defaults_restarts_nothing(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.restart()
@@ -90,6 +96,7 @@ def test_an_operator_with_other_defaults_restarts_nothing(sim: OperatorSim) -> N
     assert sim.versions() == before
 
 
+@ON_BOTH_SERVERS
 def test_a_live_edit_under_another_operator_restarts_nothing_either(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.restart()
@@ -99,6 +106,7 @@ def test_a_live_edit_under_another_operator_restarts_nothing_either(sim: Operato
     assert incarnation_in(sim.driver()) == 1
 
 
+@ON_BOTH_SERVERS
 def test_an_edit_that_restarts_takes_up_the_new_defaults(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.restart()
@@ -110,6 +118,7 @@ def test_an_edit_that_restarts_takes_up_the_new_defaults(sim: OperatorSim) -> No
     assert sim.driver()["spec"]["containers"][0]["image"] == "streamapp-runtime:next"
 
 
+@ON_BOTH_SERVERS
 def test_old_generations_are_taken_away_once_a_newer_one_has_run(sim: OperatorSim) -> None:
     sim.bring_up(join())
     for rows in (10, 11, 12, 13):
@@ -119,6 +128,7 @@ def test_old_generations_are_taken_away_once_a_newer_one_has_run(sim: OperatorSi
     assert kept == ["app-accepted-1", "app-accepted-5"]
 
 
+@ON_BOTH_SERVERS
 def test_an_edit_that_is_taken_back_before_it_was_acted_on_leaves_no_trace(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.edit(suspend=True)
@@ -136,6 +146,7 @@ def test_an_edit_that_is_taken_back_before_it_was_acted_on_leaves_no_trace(sim: 
     assert sim.status()["driver"]["lastEnding"]["outcome"] == "retry"
 
 
+@ON_BOTH_SERVERS
 def test_tasks_that_wait_for_a_lost_processor_are_told(sim: OperatorSim) -> None:
     sim.bring_up(join())
     assert sim.condition("Ready")["message"] == "all processors work"

@@ -14,7 +14,7 @@ from streamapp_runtime.transport.kubernetes_api import KubernetesApi as Client
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.machine.processes import until
 from tests.harness.operator.driver_kubelet import account, asking_for_executors
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join
 
 PATIENCE_SECONDS = 180.0
@@ -25,6 +25,7 @@ def sets(sim: OperatorSim) -> list[dict[str, Any]]:
     return sim.objects("statefulsets", "apis/apps/v1")
 
 
+@ON_REAL_SERVER
 def test_spark_makes_a_set_whose_claims_are_the_apps_and_scales_it(sim: OperatorSim, tmp_path: Path) -> None:
     sim.apply(join(**CLAIMS))
     sim.settle()
@@ -105,6 +106,7 @@ def executor(sim: OperatorSim, ordinal: int, number: str) -> None:
     sim.server.ask("POST", f"/api/v1/namespaces/{sim.namespace}/pods", body)
 
 
+@ON_REAL_SERVER
 def test_a_driver_knows_by_which_claim_each_executor_is(sim: OperatorSim, tmp_path: Path) -> None:
     sim.apply(join(**CLAIMS))
     sim.settle()
@@ -123,6 +125,7 @@ def test_a_driver_knows_by_which_claim_each_executor_is(sim: OperatorSim, tmp_pa
     assert seats == {"processor-0": "2", "processor-1": "3", "processor-2": "1"}
 
 
+@ON_REAL_SERVER
 def test_the_claims_of_executors_end_with_their_app_only_while_it_says_so(sim: OperatorSim) -> None:
     sim.apply(join(state={**CLAIMS["state"], "reclaimPolicy": "Delete"}))
     sim.settle()

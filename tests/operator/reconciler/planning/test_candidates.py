@@ -8,7 +8,7 @@ from streamapp.protocol.accepted_app import decode_accepted
 from streamapp.protocol.driver_report import CandidateVerdict, ReportedWarning
 from streamapp.protocol.message_names import CANDIDATE
 from streamapp_operator.reconciler.planning.candidate import VERDICT_SECONDS
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.simulated_cluster import incarnation_in
 from tests.harness.operator.small_apps import join
 
@@ -67,6 +67,7 @@ def test_the_driver_is_asked_about_whatever_may_be_refused(
     assert candidate(running) == 2
 
 
+@ON_REAL_SERVER
 def test_what_the_driver_refuses_is_told_whole_and_the_driver_goes_on(running: OperatorSim) -> None:
     running.edit(**EDIT)
     running.settle()
@@ -134,6 +135,7 @@ def test_a_driver_of_an_earlier_version_is_not_asked(running: OperatorSim) -> No
     assert running.says("Accepted")[0] == "True"
 
 
+@ON_REAL_SERVER
 def test_an_edit_of_the_edit_is_another_candidate(running: OperatorSim) -> None:
     running.edit(**EDIT)
     running.settle()

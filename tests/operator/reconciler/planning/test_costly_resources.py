@@ -3,6 +3,8 @@
 import asyncio
 from typing import Any
 
+import pytest
+
 from streamapp_operator.reconciler.facts.generation_judgement import judge_generation
 from streamapp_operator.reconciler.facts.judgement_processes import GenerationJudges
 from streamapp_operator.reconciler.result_caches import MemoizedResults, RecentResults
@@ -13,6 +15,7 @@ QUICK_SECONDS, MOST_SECONDS = 0.1, 0.25
 """A tenth of what the costly app takes, and less: no machine is fast enough to judge it in this time."""
 
 
+@pytest.mark.usefixtures("process")
 def test_an_app_that_takes_too_long_to_check_is_refused_and_the_generation_before_runs_on(
     sim: OperatorSim,
 ) -> None:
@@ -26,6 +29,7 @@ def test_an_app_that_takes_too_long_to_check_is_refused_and_the_generation_befor
     assert [pod["metadata"]["name"] for pod in sim.drivers()] == ["app-driver-1"]
 
 
+@pytest.mark.usefixtures("process")
 def test_what_another_process_says_of_an_app_is_what_this_one_says() -> None:
     sound, wrong = join("sound"), join("wrong")
     wrong["spec"]["operators"][0]["joinTable"]["select"] = "user, nothing"
@@ -44,6 +48,7 @@ def test_what_another_process_says_of_an_app_is_what_this_one_says() -> None:
     ]
 
 
+@pytest.mark.usefixtures("process")
 def test_work_whose_reconcile_is_cancelled_is_ended_and_another_process_follows() -> None:
     apps = [costly(f"app-{number}") for number in range(2)]
     for number, app in enumerate(apps):

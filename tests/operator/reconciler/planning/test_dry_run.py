@@ -7,7 +7,7 @@ import pytest
 from streamapp_operator.controller.client.api_errors import RejectedError
 from streamapp_operator.reconciler.planning.pod_refusals import lacks_account, pod_refusal
 from tests.harness.machine.processes import until
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join
 
 OVER_LIMIT = {"resources": {"requests": {"cpu": "3"}, "limits": {"cpu": "2", "memory": "2Gi"}}}
@@ -17,6 +17,7 @@ BAD_LABEL = {"template": {"metadata": {"labels": {"team": "a b"}}}}
 NO_CLASS = {"template": {"spec": {"priorityClassName": "no-such-class"}}}
 
 
+@ON_REAL_SERVER
 @pytest.mark.parametrize("role", ["driver", "executor"])
 @pytest.mark.parametrize(
     ("edit", "words"),
@@ -47,6 +48,7 @@ def test_an_edit_that_the_api_server_would_refuse_ends_nothing(
     assert [pod["metadata"]["name"] for pod in sim.drivers()] == ["app-driver-1"]
 
 
+@ON_REAL_SERVER
 def test_a_new_app_whose_pods_are_refused_gets_no_objects(sim: OperatorSim) -> None:
     sim.apply(join(driver=NO_LABEL_VALUE))
     sim.settle()
@@ -54,6 +56,7 @@ def test_a_new_app_whose_pods_are_refused_gets_no_objects(sim: OperatorSim) -> N
     assert sim.names("configmaps") == sim.names("services") == sim.names("pods") == []
 
 
+@ON_REAL_SERVER
 def test_the_policy_of_a_namespace_speaks_at_the_same_door(sim: OperatorSim) -> None:
     sim.bring_up(join())
     label = {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}
@@ -67,6 +70,7 @@ def test_the_policy_of_a_namespace_speaks_at_the_same_door(sim: OperatorSim) -> 
     assert sim.says("Ready") == ("True", "Running")
 
 
+@ON_REAL_SERVER
 def test_a_limit_range_refuses_until_it_is_gone(sim: OperatorSim) -> None:
     sim.bring_up(join())
     path = f"/api/v1/namespaces/{sim.namespace}/limitranges"
@@ -95,6 +99,7 @@ def _is_refused(sim: OperatorSim, container: dict[str, Any]) -> bool:
     return code == 403
 
 
+@ON_REAL_SERVER
 def test_an_edit_that_restarts_nothing_is_not_tried(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.calls.clear()
@@ -146,6 +151,7 @@ def test_an_account_that_is_made_at_the_start_is_not_missed() -> None:
     assert not lacks_account(error, "driver")
 
 
+@ON_REAL_SERVER
 def test_a_quota_with_an_exponent_is_read_as_the_api_server_reads_it(sim: OperatorSim) -> None:
     path = f"/api/v1/namespaces/{sim.namespace}/resourcequotas"
     hard = {"requests.memory": "1e9"}

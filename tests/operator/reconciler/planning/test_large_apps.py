@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from streamapp_operator.controller.watch.object_cache import ObjectCache
 from streamapp_operator.reconciler.facts.config_map_facts import decode_config_maps
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
@@ -12,6 +14,7 @@ from tests.harness.operator.operator_sim import INSTALLATION, START, OperatorSim
 from tests.harness.operator.small_apps import join
 
 
+@pytest.mark.long
 def test_an_app_of_a_hundred_thousand_tasks_is_launched_from_one_config_map() -> None:
     sim = OperatorSim(MemoryApi(lambda: START), "shop")
     try:
@@ -27,6 +30,7 @@ def test_an_app_of_a_hundred_thousand_tasks_is_launched_from_one_config_map() ->
         sim.close()
 
 
+@pytest.mark.long
 def test_other_apps_are_served_while_the_model_of_a_large_one_is_decoded() -> None:
     """Its text is small: 9 kB hold 40,000 tasks, and take half a second."""
     sim = OperatorSim(MemoryApi(lambda: START), "shop")
@@ -56,6 +60,7 @@ def test_other_apps_are_served_while_the_model_of_a_large_one_is_decoded() -> No
         sim.close()
 
 
+@pytest.mark.usefixtures("process")
 def test_an_app_that_no_config_map_takes_is_refused_with_its_size(sim: OperatorSim) -> None:
     template = {"metadata": {"annotations": {"long": "x" * 500_000}}}
     sim.apply(join(driver={"template": template}, executor={"template": template}))

@@ -46,7 +46,7 @@ class Straight:
 
 
 class TestConfigMapStore(StoreContract):
-    examples = 8
+    examples = 0.08
 
     @pytest.fixture
     def fresh(self, api_server: ApiServer, namespace: str) -> Callable[[], MetadataStore]:

@@ -2,6 +2,8 @@
 
 import time
 
+import pytest
+
 from streamapp.spec.reasons import Reason
 from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.resource_kinds import STREAM_APP
@@ -10,7 +12,7 @@ from streamapp_operator.reconciler.facts.gather import gather_facts
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, SystemUnavailable
 from streamapp_operator.reconciler.planning.acceptance import accept_generation
-from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join, two_joins
 
 
@@ -147,6 +149,7 @@ def test_an_application_id_is_not_taken_over_from_an_app_that_lives(sim: Operato
     assert sim.says("Accepted", "second") == ("True", "Accepted")
 
 
+@pytest.mark.usefixtures("process")
 def test_an_application_id_is_taken_over_from_an_app_that_never_was_accepted(sim: OperatorSim) -> None:
     sim.apply(join("first", applicationId="shop.views", serviceAccountName="admin"))
     sim.settle("first")
@@ -190,6 +193,7 @@ def test_a_field_that_is_tied_to_state_cannot_change(sim: OperatorSim) -> None:
     assert sim.says("Ready") == ("True", "Running")
 
 
+@ON_REAL_SERVER
 def test_kubectl_waits_for_an_app_to_be_ready(sim: OperatorSim) -> None:
     sim.bring_up(join())
     done = sim.kubectl("wait", "-n", sim.namespace, "sapp/app", "--for=condition=Ready", "--timeout=5s")

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 from streamapp_runtime.crash_points import VARIABLE
-from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from tests.harness.runs.app_runs import AppEnv, Row, app, in_order, inputs, last_by_key
-from tests.harness.runs.run_systems import ON_BOTH
+from tests.harness.runs.run_systems import ON_BOTH, ON_SPARK_AND_KAFKA
 from tests.harness.runs.timed_streams import at, counting, events, sent
 
 ROWS = [at(n, f"u{n % 7}", f"/{n % 3}") for n in range(40)]
@@ -54,7 +53,7 @@ def test_what_comes_after_the_start_is_left_to_the_next_turn(env: AppEnv) -> Non
     env.write("events", inputs(ROWS[:25], "user"), partitions=4)
     _, ready = env.launched(BATCH)
     env.write("events", inputs(ROWS[25:], "user"), partitions=4)
-    loop = Loop(env.session, CurrentRun.of(ready, batch_rows=1_000))
+    loop = env.loop(CurrentRun.of(ready, batch_rows=1_000))
     loop.start()
     while not loop.ended:
         loop.step()
@@ -88,14 +87,14 @@ def test_a_row_of_the_next_turn_opens_no_window_that_the_watermark_had_closed(en
     assert found == [("00", 1), ("20", 1), ("20", 2)]
 
 
-@ON_BOTH
+@ON_SPARK_AND_KAFKA
 def test_killed_before_and_after_every_commit_it_ends_with_each_window_once(
     env: AppEnv, tmp_path: Path
 ) -> None:
     """Each end of stream that a task writes is in one of these commits, and no two tasks end in the same."""
     env.write("events", inputs(ROWS, "user"), partitions=2)
     _, ready = env.launched(BATCH)
-    loop = Loop(env.session, CurrentRun.of(ready, batch_rows=25), pause=lambda _: None)
+    loop = env.loop(CurrentRun.of(ready, batch_rows=25), pause=lambda _: None)
     loop.start()
     environment = env.session.context.environment
     environment[VARIABLE] = str(tmp_path)

@@ -1,6 +1,5 @@
 """Windows of event time in apps: from the columns of a source to rows in the output."""
 
-from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from tests.harness.runs.app_runs import AppEnv, app
 from tests.harness.runs.run_systems import ON_BOTH
@@ -61,7 +60,7 @@ def test_a_silent_partition_is_left_out_by_a_batch_that_no_record_asked_for(env:
     keeping = ready.setup.time
     assert keeping is not None
     now = [keeping.since]
-    loop = Loop(env.session, CurrentRun.of(ready, batch_rows=1_000), clock=lambda: now[0])
+    loop = env.loop(CurrentRun.of(ready, batch_rows=1_000), clock=lambda: now[0])
     loop.start()
     while loop.behind:
         loop.step()

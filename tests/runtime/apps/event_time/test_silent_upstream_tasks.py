@@ -5,7 +5,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.key_partitioning import partition_of
 from tests.harness.runs.app_runs import AppEnv, app
@@ -30,7 +29,7 @@ class Watched:
         _, ready = env.launched(made)
         assert ready.setup.time is not None
         self.now = ready.setup.time.since
-        self.loop = Loop(env.session, CurrentRun.of(ready, batch_rows=1_000), clock=lambda: self.now)
+        self.loop = env.loop(CurrentRun.of(ready, batch_rows=1_000), clock=lambda: self.now)
         self.loop.start()
         self.settle()
 

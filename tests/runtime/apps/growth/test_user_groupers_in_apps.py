@@ -107,6 +107,7 @@ def test_a_provider_that_tells_no_location_is_refused_before_spark_starts(
     assert text in problem.message
 
 
+@pytest.mark.usefixtures("process")
 def test_a_run_remembers_its_tasks_at_the_location_that_the_app_tells(env: AppEnv) -> None:
     env.write("events", inputs(numbered(0, 1), "user"), 2)
     app = chained(placement={"location": f"{WAYS}:one_rack"})

@@ -14,7 +14,6 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from streamapp_runtime.crash_points import VARIABLE
-from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.failures import FailedError
@@ -24,6 +23,7 @@ from tests.harness.kafka.clients import QUIET, created
 from tests.harness.kafka.topic_records import committed
 from tests.harness.runs.app_runs import AppEnv, app, inputs
 from tests.harness.runs.page_views_run import USERS, PageViews
+from tests.harness.runs.run_systems import ON_KAFKA
 
 Make = Callable[[str, bool], PageViews]
 
@@ -123,7 +123,7 @@ def test_kills_repeat_rows_and_lose_none_and_delivery_may_change_back_and_forth(
         assert totals(app) == expected_totals(app)
 
 
-@pytest.mark.parametrize("env", ["kafka"], indirect=True)
+@ON_KAFKA
 def test_a_busy_driver_ends_soon_after_another_has_taken_over(env: AppEnv) -> None:
     """No commit of its lanes is refused: they write without a transaction."""
     made = app(
@@ -133,7 +133,7 @@ def test_a_busy_driver_ends_soon_after_another_has_taken_over(env: AppEnv) -> No
     )
     env.write("events", inputs([{"user": "ann"}], "user"))
     ledger, launch = env.launched(made)
-    loop = Loop(env.session, CurrentRun.of(launch))
+    loop = env.loop(CurrentRun.of(launch))
     loop.start()
     while not env.rows("out"):
         loop.step()

@@ -43,7 +43,7 @@ def idle_loop(env: AppEnv) -> Loop:
     """A loop that has read all, and whose last batch is longer ago than its latency."""
     env.write("lines", inputs([{"text": "first"}]), partitions=1)
     _, launch = env.launched(PASSING, 1)
-    loop = Loop(env.session, CurrentRun.of(launch))
+    loop = env.loop(CurrentRun.of(launch))
     loop.start()
     drain(loop)
     until(lambda: loop.step() is None and loop.idle, limit=60)

@@ -97,6 +97,7 @@ def test_a_broadcast_table_outlives_the_driver_with_the_version_that_was_whole(
     assert env.rows("out") == [{"n": 1, "price": 1}]
 
 
+@pytest.mark.usefixtures("process")
 def test_a_run_says_that_rows_wait_for_the_first_version(env: AppEnv) -> None:
     env.write("prices", inputs([price("a", 1)], "page"), partitions=1)
     env.write("views", inputs([{"page": "a", "n": 1}], "page"), partitions=1)

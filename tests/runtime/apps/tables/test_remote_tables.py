@@ -7,10 +7,10 @@ import pytest
 
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.batches.batch_result import BatchResult
-from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.failures import FailedError
 from tests.harness.runs.app_runs import AppEnv, Row, app, in_order, inputs
+from tests.harness.runs.run_systems import ON_SPARK
 
 VIEWS = {"name": "views", "key": "user", "columns": "user STRING, n INT"}
 TIERS = {"u0": 0, "u1": 10, "u2": 20}
@@ -96,6 +96,7 @@ def test_a_class_of_the_app_looks_rows_up_too(env: AppEnv) -> None:
     assert without_nulls(env.rows("out")) == in_order(found)
 
 
+@ON_SPARK
 def test_a_remote_table_is_joined_before_and_after_sql_of_one_app(env: AppEnv) -> None:
     there(env)
     env.write("views", inputs(ROWS, "user"))
@@ -115,7 +116,7 @@ def test_rows_wait_for_a_table_that_is_away_and_none_is_lost(env: AppEnv) -> Non
     env.write("views", inputs(ROWS, "user"))
     ledger, ready = env.launched(joining(env, retry={"attempts": 1}))
     heard: list[str] = []
-    loop = Loop(env.session, CurrentRun.of(ready, batch_rows=8), trouble=heard.append)
+    loop = env.loop(CurrentRun.of(ready, batch_rows=8), trouble=heard.append)
     loop.start()
     waits = 0
     for _ in range(MOST_STEPS):
@@ -147,6 +148,7 @@ def test_without_a_table_that_is_away_columns_are_null_and_inner_joins_drop_and_
     assert counted(batches, "remoteUnanswered") == 5
 
 
+@pytest.mark.usefixtures("process")
 def test_an_app_that_cannot_do_without_a_table_ends_and_may_be_started_again(env: AppEnv) -> None:
     env.write("views", inputs(ROWS, "user"))
     made = joining(env, onUnavailable="fail", retry={"attempts": 2, "backoff": "1ms"})

@@ -9,7 +9,7 @@ import pytest
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.failures import FinalFailureError
 from tests.harness.runs.app_runs import AppEnv, Input, Row, app, in_order, inputs
-from tests.harness.runs.run_systems import ON_BOTH
+from tests.harness.runs.run_systems import ON_BOTH, ON_SPARK
 
 VIEWS = {"name": "views", "key": "user", "columns": "user STRING, n INT"}
 USERS = {"name": "users", "key": "id", "columns": "id STRING, name STRING, tier INT, op STRING"}
@@ -49,11 +49,13 @@ def test_a_value_is_made_of_the_record_and_gives_the_table_its_columns(env: AppE
     assert found == in_order([{"user": "1", "tier": 11}, {"user": "2", "tier": 21}])
 
 
+@ON_SPARK
 def test_a_value_is_cast_to_the_tables_columns(env: AppEnv) -> None:
     found = held(env, filled({"value": "tier"}, columns="tier STRING"), inputs(ROWS, "id"))
     assert found == in_order([{"user": "1", "tier": "10"}, {"user": "2", "tier": "20"}])
 
 
+@ON_SPARK
 def test_a_record_without_a_value_deletes_what_its_own_key_says(env: AppEnv) -> None:
     made = filled({"key": "concat('u', id)", "value": "tier"})
     assert held(env, made, [*inputs(ROWS, "id"), Input("1", None)]) == [{"user": "u2", "tier": 20}]
@@ -83,6 +85,7 @@ def test_a_function_that_says_no_keys_ends_the_app_with_its_name(env: AppEnv) ->
         held(env, made, inputs(ROWS, "id"))
 
 
+@ON_SPARK
 @pytest.mark.parametrize(
     ("side", "columns", "path", "why"),
     [

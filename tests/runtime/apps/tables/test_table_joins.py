@@ -3,6 +3,7 @@
 import pytest
 
 from tests.harness.runs.app_runs import AppEnv, Input, Row, app, in_order, inputs, last_by_key
+from tests.harness.runs.run_systems import ON_SPARK
 
 VIEWS = {"name": "views", "key": "user", "columns": "user STRING, n INT"}
 USERS = {"name": "users", "key": "user", "columns": "user STRING, tier INT"}
@@ -42,6 +43,7 @@ def test_an_inner_and_a_left_join_of_one_table_give_what_the_table_held(env: App
     assert without_nulls(env.rows("kept")) == joined(VIEW_ROWS, "left")
 
 
+@ON_SPARK
 def test_a_table_joined_twice_with_sql_between_gives_the_same_row_twice(env: AppEnv) -> None:
     env.write("users", inputs(USER_ROWS, "user"))
     env.write("views", inputs(VIEW_ROWS, "user"))
@@ -58,6 +60,7 @@ def test_a_table_joined_twice_with_sql_between_gives_the_same_row_twice(env: App
     assert env.rows("out") == in_order(expected)
 
 
+@ON_SPARK
 def test_two_tables_in_both_orders_on_two_branches(env: AppEnv) -> None:
     env.write("users", inputs(USER_ROWS, "user"))
     env.write("views", inputs(VIEW_ROWS, "user"))
@@ -105,6 +108,7 @@ def test_a_row_that_is_sent_to_a_table_is_found_and_one_that_deletes_is_gone(
     assert without_nulls(env.rows("out")) == [{"user": "a", "n": 1}, {"user": "b", "n": 2, "tier": 2}]
 
 
+@ON_SPARK
 def test_a_tombstone_deletes_its_row_from_a_table_and_reaches_the_output_as_one(env: AppEnv) -> None:
     env.write(
         "users",

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from streamapp.spec.resource.app import StreamApp
-from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.standby.standby_program import standby_program
@@ -15,6 +14,7 @@ from streamapp_runtime.lanes.layers.standby_lane import packed_tasks, restore_st
 from streamapp_runtime.lanes.task_stores.lane_stores import RestoreProgress
 from tests.harness.runs.app_runs import AppEnv, Input, Row, app, inputs
 from tests.harness.runs.drained_loop import drain
+from tests.harness.runs.run_systems import ON_SPARK
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, n BIGINT"}
 PEOPLE = {"name": "people", "key": "user", "columns": "user STRING, name STRING, age INT"}
@@ -53,7 +53,7 @@ def warmed_up(env: AppEnv, made: StreamApp, seconds: float = 60.0) -> RestorePro
 def people_read(env: AppEnv, made: StreamApp) -> int:
     """How many records of the side input a run reads, to its end."""
     _, launch = env.launched(made)
-    loop = Loop(env.session, CurrentRun.of(launch, batch_rows=10_000), pause=lambda _: None)
+    loop = env.loop(CurrentRun.of(launch, batch_rows=10_000), pause=lambda _: None)
     loop.start()
     read = sum(batch.read.get("people", 0) for batch in drain(loop))
     loop.release()
@@ -126,6 +126,7 @@ def test_a_record_that_ends_the_app_is_left_to_the_lane(env: AppEnv) -> None:
     assert warmed_up(env, joined(onBadRecord={"action": "fail"})) == RestoreProgress()
 
 
+@ON_SPARK
 def test_tables_that_spark_computes_are_left_to_the_lanes(env: AppEnv) -> None:
     side = BY_PEOPLE | {"value": "user, initcap(name) AS name, age"}
     env.write("events", inputs([{"user": "u1", "n": 1}], "user"), 4)

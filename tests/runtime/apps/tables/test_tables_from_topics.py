@@ -9,7 +9,6 @@ import pytest
 from confluent_kafka import Producer
 
 from streamapp.spec.resource.app import StreamApp
-from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from tests.harness.kafka.clients import consumed, producer
 from tests.harness.kafka.topic_records import create
@@ -126,7 +125,7 @@ def test_a_topic_that_is_written_all_the_time_is_waited_for_up_to_where_it_was_a
         write(to, topic, dict.fromkeys(KEYS, number))
     assert to.flush(60) == 0
     _, ready = env.launched(joining())
-    loop = Loop(env.session, CurrentRun.of(ready, batch_rows=60), pause=lambda _: None)
+    loop = env.loop(CurrentRun.of(ready, batch_rows=60), pause=lambda _: None)
     loop.start()
     number, steps = 20, 0
     while len(env.rows("out")) < len(KEYS):

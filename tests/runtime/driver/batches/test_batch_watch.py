@@ -37,6 +37,7 @@ class Batch:
         self.waits.append((lane, reason))
 
 
+@pytest.mark.usefixtures("loopback")
 def test_a_batch_whose_time_is_over_is_ended_and_the_operator_that_has_it_is_named() -> None:
     batch, beacon, times = Batch(), StepBeacon(lambda: None), StepTimes()
     expected = "the batch had not ended after 3 s: processor-1 has been in picky for"
@@ -55,6 +56,7 @@ def test_a_batch_whose_time_is_over_is_ended_and_the_operator_that_has_it_is_nam
     assert not batch.waits
 
 
+@pytest.mark.usefixtures("loopback")
 def test_what_brokers_keep_a_lane_from_is_said_while_the_lane_waits() -> None:
     trouble = SystemTrouble("10.0.0.1:9092 does not answer", 0.0)
     batch, beacon, times = Batch(), StepBeacon(lambda: trouble), StepTimes()
@@ -68,6 +70,7 @@ def test_what_brokers_keep_a_lane_from_is_said_while_the_lane_waits() -> None:
     assert set(batch.waits) == {("processor-1", "processor-1 is in views: 10.0.0.1:9092 does not answer")}
 
 
+@pytest.mark.usefixtures("process")
 def test_what_the_driver_waits_for_itself_is_said_until_the_watch_ends() -> None:
     trouble, heard = SystemTrouble("nobody leads views#0", 0.0), list[SystemTrouble]()
     with watched_calls(lambda: trouble, heard.append):
@@ -76,6 +79,7 @@ def test_what_the_driver_waits_for_itself_is_said_until_the_watch_ends() -> None
     assert "call-watch" not in {thread.name for thread in threading.enumerate()}
 
 
+@pytest.mark.usefixtures("loopback")
 def test_where_no_lane_says_what_it_does_that_is_told() -> None:
     batch = Batch()
     with pytest.raises(BatchTimeoutError, match="no lane says"), batch.watch.over(7, 0.5):
@@ -83,6 +87,7 @@ def test_where_no_lane_says_what_it_does_that_is_told() -> None:
         raise EOFError("the job was cancelled")
 
 
+@pytest.mark.usefixtures("loopback")
 def test_what_a_batch_raises_in_its_time_stays_what_it_is() -> None:
     batch = Batch()
     with pytest.raises(EOFError), batch.watch.over(7, 60.0):
@@ -90,6 +95,7 @@ def test_what_a_batch_raises_in_its_time_stays_what_it_is() -> None:
     assert not batch.cancelled.is_set()
 
 
+@pytest.mark.usefixtures("loopback")
 def test_a_batch_without_a_bound_is_never_ended() -> None:
     batch = Batch()
     with batch.watch.over(7, None) as address:

@@ -95,6 +95,7 @@ def finished_lanes(results: Iterator[FinishedOrders]) -> list[str]:
     return [name for finished in results for name in sorted(finished.lanes)]
 
 
+@pytest.mark.usefixtures("loopback")
 def test_a_round_whose_lanes_keep_pace_ends_with_all_of_them(lanes: Lanes) -> None:
     lanes.let_report(0, 1, 2)
     assert sorted(finished_lanes(lanes.run(1, 0, 1, 2))) == list(NAMES)
@@ -102,6 +103,7 @@ def test_a_round_whose_lanes_keep_pace_ends_with_all_of_them(lanes: Lanes) -> No
     assert lanes.watched == [1]
 
 
+@pytest.mark.usefixtures("loopback")
 def test_a_round_ends_without_a_lane_that_takes_much_longer_than_half_of_them(lanes: Lanes) -> None:
     lanes.let_report(0, 1)
     assert sorted(finished_lanes(lanes.run(1, 0, 1, 2))) == list(NAMES[:2])
@@ -111,6 +113,7 @@ def test_a_round_ends_without_a_lane_that_takes_much_longer_than_half_of_them(la
     assert lanes.watched == [], "the batch is watched while a lane is at it"
 
 
+@pytest.mark.usefixtures("loopback")
 def test_further_rounds_go_by_and_a_late_report_is_heard_with_what_it_is_about(lanes: Lanes) -> None:
     lanes.let_report(0, 1)
     finished_lanes(lanes.run(1, 0, 1, 2))
@@ -126,10 +129,12 @@ def test_further_rounds_go_by_and_a_late_report_is_heard_with_what_it_is_about(l
     assert lanes.served == sorted(lanes.served, key=lambda one: one[1] if one[0] != 2 else 4)
 
 
+@pytest.mark.usefixtures("loopback")
 def test_nothing_is_waited_for_when_no_lane_is_at_work(lanes: Lanes) -> None:
     assert lanes.rounds.receive() is None
 
 
+@pytest.mark.usefixtures("loopback")
 def test_a_lane_that_is_lost_while_others_work_is_an_error_and_all_watches_end(lanes: Lanes) -> None:
     lanes.let_report(0, 1)
     finished_lanes(lanes.run(1, 0, 1, 2))
@@ -142,6 +147,7 @@ def test_a_lane_that_is_lost_while_others_work_is_an_error_and_all_watches_end(l
     assert lanes.rounds.lanes == frozenset()
 
 
+@pytest.mark.usefixtures("loopback")
 def test_a_lane_whose_host_is_silent_is_lost_alone_and_is_not_heard_when_it_wakes_up(lanes: Lanes) -> None:
     lanes.let_report(0, 1)
     finished_lanes(lanes.run(1, 0, 1, 2))
@@ -156,6 +162,7 @@ def test_a_lane_whose_host_is_silent_is_lost_alone_and_is_not_heard_when_it_wake
     assert lanes.rounds.receive() is None
 
 
+@pytest.mark.usefixtures("loopback")
 def test_a_lane_that_is_idle_is_not_lost_with_its_host(lanes: Lanes) -> None:
     lanes.let_report(0, 1, 2)
     finished_lanes(lanes.run(1, 0, 1, 2))

@@ -4,7 +4,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp.spec.value_types.column_list import parse_columns
@@ -56,7 +56,6 @@ def write(system: EmbeddedSystem, written: list[tuple[int, bytes, int | None]], 
     transaction.commit()
 
 
-@settings(max_examples=40)
 @given(changes, st.integers(0, 2), st.none() | st.just(b"a"))
 def test_the_rows_are_those_of_the_checkpoints_and_of_nothing_after_them(
     written: list[tuple[int, bytes, int | None]], ahead: int, key: bytes | None

@@ -157,6 +157,7 @@ def test_a_layout_that_cannot_be_read_is_given_up_too(system: EmbeddedSystem) ->
     assert opened(system, StateReset(1)).layout is None
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.usefixtures("known")
 @pytest.mark.parametrize("point", ["driver.recorded", "driver.fenced", "driver.giving-up", "driver.gave-up"])
 def test_a_kill_in_the_midst_leaves_all_or_nothing_and_the_next_start_has_given_up_once(

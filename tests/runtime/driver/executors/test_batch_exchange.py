@@ -16,6 +16,7 @@ from streamapp_runtime.driver.executors.session_lanes import RESIDENT_VARIABLE
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from tests.harness.machine.processes import parent_of, until
 from tests.harness.runs.app_runs import AppEnv, Row, app, in_order, inputs
+from tests.harness.runs.run_systems import ON_SPARK
 
 CODE = "tests.harness.user_code.graph_code"
 WAYS = pytest.mark.parametrize("resident", [True, False], ids=["resident", "job per batch"])
@@ -56,7 +57,7 @@ def started(env: AppEnv, monkeypatch: pytest.MonkeyPatch) -> Started:
         )
         env.write("events", inputs(ROWS, "user"))
         _, launch = env.launched(made)
-        run = Run(env, Loop(env.session, CurrentRun.of(launch, batch_rows=7), pause=lambda _: None))
+        run = Run(env, env.loop(CurrentRun.of(launch, batch_rows=7), pause=lambda _: None))
         run.loop.trouble = run.troubles.append
         run.loop.start()
         return run
@@ -68,6 +69,7 @@ def rows_of(run: Run) -> list[Row]:
     return in_order([{"user": row["user"], "n": row["n"]} for row in run.env.rows("out")])
 
 
+@ON_SPARK
 @WAYS
 def test_each_batch_is_reported_by_all_tasks_and_every_row_written_once(
     started: Started, resident: bool
@@ -86,6 +88,7 @@ def test_each_batch_is_reported_by_all_tasks_and_every_row_written_once(
     assert run.troubles == []
 
 
+@ON_SPARK
 @WAYS
 def test_spark_has_its_slot_again_once_stores_are_closed(started: Started, resident: bool) -> None:
     run = started(resident)
@@ -94,6 +97,7 @@ def test_spark_has_its_slot_again_once_stores_are_closed(started: Started, resid
     assert run.env.session.context.parallelize(range(3)).count() == 3
 
 
+@ON_SPARK
 @WAYS
 def test_one_worker_serves_all_batches(started: Started, resident: bool) -> None:
     run = started(resident)
@@ -101,6 +105,7 @@ def test_one_worker_serves_all_batches(started: Started, resident: bool) -> None
     assert len({row["worker"] for row in run.env.rows("out")}) == 1
 
 
+@ON_SPARK
 @WAYS
 @pytest.mark.parametrize("killed", ["worker", "daemon"])
 def test_a_process_that_dies_between_batches_costs_no_row(
@@ -125,6 +130,7 @@ def is_alive(process: int) -> bool:
     return state != "Z"
 
 
+@ON_SPARK
 @WAYS
 def test_an_exchange_that_was_left_open_gives_way_to_the_next(started: Started, resident: bool) -> None:
     first = started(resident)

@@ -141,7 +141,7 @@ def shake_hands(driver: TlsChannel, lane: object) -> None:
         lane.receive(driver.outgoing())
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.tuples(st.booleans(), st.binary(max_size=40_000)), max_size=6),
     st.lists(st.integers(1, 20_000), min_size=1, max_size=5),

@@ -147,6 +147,7 @@ def test_executors_for_which_no_node_has_room_are_counted_beside_the_batches() -
     until(lambda: locations.unschedulable() == 0, 30)
 
 
+@pytest.mark.usefixtures("process")
 def test_an_api_server_that_hangs_holds_nobody_up_who_asks_for_room() -> None:
     answers = Event()
 

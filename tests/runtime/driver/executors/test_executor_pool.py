@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.harness.machine.script_facts import facts_of
 
 DRIVER = """
@@ -52,6 +54,7 @@ close_session(session)
 """
 
 
+@pytest.mark.usefixtures("process")
 def test_a_new_executor_is_ready_when_it_has_a_worker(tmp_path: Path) -> None:
     assert facts_of(DRIVER, tmp_path) == [
         *("those that are there need nothing: True", "a third is waited for: True"),

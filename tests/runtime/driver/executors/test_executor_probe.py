@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.harness.machine.script_facts import facts_of
 
 ANSWER_SECONDS = 5.0
@@ -75,6 +77,7 @@ close_session(session)
 """
 
 
+@pytest.mark.usefixtures("process")
 def test_an_executor_that_does_not_answer_while_it_is_asked_is_replaced(tmp_path: Path) -> None:
     assert facts_of(DRIVER, tmp_path, str(ANSWER_SECONDS)) == [
         *("all answer: True", "nobody looked: True"),

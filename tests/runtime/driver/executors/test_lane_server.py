@@ -22,6 +22,8 @@ from streamapp_runtime.lanes.connection.messages import (
     message,
 )
 
+pytestmark = pytest.mark.usefixtures("loopback")
+
 SECONDS = 10
 
 
@@ -74,6 +76,7 @@ def served(server: LaneServer, address: LaneAddress) -> bool:
         return lane.next_order(0, after=0) == b"order"
 
 
+@pytest.mark.usefixtures("process")
 def test_each_lane_gets_its_own_order_and_only_once(server: LaneServer) -> None:
     address = server.bind()
     with DriverConnection.open(address) as zero, DriverConnection.open(address) as one:
@@ -245,7 +248,7 @@ def test_the_socket_on_one_machine_is_in_a_folder_of_this_user_alone() -> None:
     assert not place.folder.exists()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.one_of(
         st.binary(max_size=200),
@@ -268,7 +271,7 @@ def test_whatever_a_stranger_sends_lanes_are_served(plain_server: LaneServer, se
     assert served(plain_server, address)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.sampled_from(
         [LaneMessageKind.ASK, LaneMessageKind.REPORT, LaneMessageKind.HELLO, LaneMessageKind.ORDER]

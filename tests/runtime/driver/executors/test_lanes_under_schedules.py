@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from streamapp_runtime.driver.executors import resident_lanes
 from streamapp_runtime.lanes.delivery_guarantee import DeliveryGuarantee
 from streamapp_runtime.systems.kafka import kafka_system
+from tests.harness.machine.random_cases import share
 from tests.harness.runs.app_runs import AppEnv
 from tests.harness.runs.run_systems import ON_KAFKA
 from tests.harness.schedules import switched_off_rules as rules
@@ -31,6 +32,8 @@ from tests.harness.schedules.schedule_steps import (
     WakeOne,
     schedules,
 )
+
+pytestmark = pytest.mark.usefixtures("loopback")
 
 INDEPENDENT = pytest.mark.parametrize("independent", [False, True], ids=["in lock-step", "independent"])
 SwitchOff = Callable[[pytest.MonkeyPatch], None]
@@ -227,7 +230,7 @@ def violations(
 
 
 @INDEPENDENT
-@settings(max_examples=40, deadline=None, derandomize=True, database=None)
+@settings(deadline=None, derandomize=True, database=None)
 @given(schedule=schedules())
 def test_whatever_befalls_drivers_and_lanes_each_row_is_written_once(
     schedule: Schedule, independent: bool
@@ -235,7 +238,7 @@ def test_whatever_befalls_drivers_and_lanes_each_row_is_written_once(
     assert violations(schedule, independent=independent) == []
 
 
-@settings(max_examples=10, deadline=None, derandomize=True, database=None)
+@settings(max_examples=share(0.1), deadline=None, derandomize=True, database=None)
 @given(schedules())
 def test_on_the_embedded_log_at_least_once_is_exact_as_well(schedule: Schedule) -> None:
     assert violations(schedule, delivery="atLeastOnce") == []
@@ -244,7 +247,6 @@ def test_on_the_embedded_log_at_least_once_is_exact_as_well(schedule: Schedule) 
 @pytest.mark.long
 @pytest.mark.timeout(1_200)
 @INDEPENDENT
-@settings(max_examples=300, deadline=None)
 @given(schedule=schedules(80))
 def test_whatever_befalls_drivers_and_lanes_for_long_each_row_is_written_once(
     schedule: Schedule, independent: bool

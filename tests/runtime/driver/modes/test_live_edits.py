@@ -27,7 +27,7 @@ def passing(**spec: Any) -> StreamApp:
 
 def begun(env: AppEnv, made: StreamApp, processors: int = 1) -> Loop:
     _, ready = env.launched(made, processors)
-    loop = Loop(env.session, CurrentRun.of(ready, batch_rows=made.spec.batch.rows), pause=lambda _: None)
+    loop = env.loop(CurrentRun.of(ready, batch_rows=made.spec.batch.rows), pause=lambda _: None)
     loop.start()
     return loop
 
@@ -128,6 +128,7 @@ def test_executors_are_waited_for_as_long_as_the_edit_says(env: AppEnv) -> None:
     assert loop.supervisor.run.settings.executor_start == 7.0
 
 
+@pytest.mark.usefixtures("process")
 def test_a_new_partition_opens_when_the_edit_says_that_producers_have_settled(env: AppEnv) -> None:
     env.write("events", inputs(numbered(0, 2), "user"), 2)
     run = Run.start(env, chained(partitionSettle=LONG))
@@ -142,6 +143,7 @@ def test_a_new_partition_opens_when_the_edit_says_that_producers_have_settled(en
     everything_once_and_in_order(env, 4)
 
 
+@pytest.mark.usefixtures("process")
 def test_watermarks_are_written_as_often_as_the_edit_says(env: AppEnv) -> None:
     def windows(milliseconds: int) -> StreamApp:
         return app(

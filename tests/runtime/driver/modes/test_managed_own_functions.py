@@ -23,7 +23,6 @@ from streamapp_operator.reconciler.partition_counts.lookup_results import KnownC
 from streamapp_operator.reconciler.planning.generation_plan import plan_generation
 from streamapp_operator.reconciler.planning.model_update import ModelUpdate, model_update
 from streamapp_runtime.driver.app_refusal import AppRefusedError
-from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
@@ -37,6 +36,7 @@ from tests.harness.runs.app_runs import AppEnv, inputs
 from tests.harness.runs.chained_app import chained, everything_once_and_in_order, numbered
 from tests.harness.runs.drained_loop import drain
 from tests.harness.runs.growing_loop import Run
+from tests.harness.runs.run_systems import ON_SPARK
 
 CODE = "tests.harness.user_code.grouper_code"
 UID = "5b1c"
@@ -123,6 +123,7 @@ def tasks(launch: Launch) -> dict[str, list[int]]:
     return {task: [part.index for part in parts] for task, parts in launch.partitions.items()}
 
 
+@ON_SPARK
 def test_it_reports_the_answers_runs_the_model_made_of_them_and_asks_again_when_a_stream_grows(
     env: AppEnv, tmp_path: Path
 ) -> None:
@@ -140,7 +141,7 @@ def test_it_reports_the_answers_runs_the_model_made_of_them_and_asks_again_when_
         launch = cluster.first_launch()
     assert [report.state for report in operator.reports] == [DriverState.STARTING]
     assert tasks(launch) == {"east": [0, 2], "west": [1]}
-    loop = Loop(env.session, CurrentRun.of(launch, batch_rows=1_000), pause=lambda _: None)
+    loop = env.loop(CurrentRun.of(launch, batch_rows=1_000), pause=lambda _: None)
     changes: list[RunChange] = []
     pool = ExecutorPool("one", env.session, lambda _: None, 1)
     follower = cluster.mode.follower(loop, pool, changes.append)
@@ -215,7 +216,7 @@ def test_a_growth_that_the_algorithm_does_not_take_is_a_warning_and_the_app_goes
     cluster = Cluster(env, app, tmp_path)
     with answering(cluster.operator):
         launch = cluster.first_launch()
-    loop = Loop(env.session, CurrentRun.of(launch, batch_rows=1_000), pause=lambda _: None)
+    loop = env.loop(CurrentRun.of(launch, batch_rows=1_000), pause=lambda _: None)
     pool = ExecutorPool("one", env.session, lambda _: None, 1)
     changes: list[RunChange] = []
     follower = cluster.mode.follower(loop, pool, changes.append)

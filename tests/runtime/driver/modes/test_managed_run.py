@@ -110,6 +110,7 @@ def operator(tmp_path: Path) -> Iterator[Operator]:
     system.close()
 
 
+@pytest.mark.usefixtures("process")
 def test_it_runs_the_model_takes_up_another_and_refuses_one_that_contradicts_the_state(
     operator: Operator,
 ) -> None:
@@ -141,6 +142,7 @@ def test_it_runs_the_model_takes_up_another_and_refuses_one_that_contradicts_the
     log_has_everything_once(operator.system, 8)
 
 
+@pytest.mark.usefixtures("process")
 def test_the_jvm_that_a_driver_starts_before_its_imports_is_the_one_that_it_uses(operator: Operator) -> None:
     rows = numbered(0, 4)
     write_all(operator.system, "events", inputs(rows, "user"), 2)
@@ -155,6 +157,7 @@ def test_the_jvm_that_a_driver_starts_before_its_imports_is_the_one_that_it_uses
     operator.stop()
 
 
+@pytest.mark.usefixtures("process")
 def test_the_first_model_may_be_the_drivers_own_which_then_tells_the_layout(operator: Operator) -> None:
     write_all(operator.system, "events", inputs(numbered(0, 2), "user"), 2)
     write_wanted(operator.folder, WantedState(AcceptedApp(operator.app).hash, 1))
@@ -167,6 +170,7 @@ def test_the_first_model_may_be_the_drivers_own_which_then_tells_the_layout(oper
     log_has_everything_once(operator.system, 2)
 
 
+@pytest.mark.usefixtures("process")
 def test_state_that_cannot_be_read_is_told_to_the_operator_as_what_the_app_has_to_mend(
     operator: Operator,
 ) -> None:
@@ -185,6 +189,7 @@ def test_state_that_cannot_be_read_is_told_to_the_operator_as_what_the_app_has_t
     assert "resetNonce" in last.message
 
 
+@pytest.mark.usefixtures("process")
 def test_what_a_worker_writes_and_raises_has_no_value_of_a_secret(
     operator: Operator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ from streamapp_runtime.driver.page.page_recorder import PageRecorder
 from tests.harness.runs.app_runs import AppEnv, inputs
 from tests.harness.runs.chained_app import chained, numbered
 from tests.harness.runs.growing_loop import Run
+from tests.harness.runs.run_systems import ON_SPARK
 
 
 def shown(page: PageRecorder) -> dict[str, Any]:
@@ -26,6 +27,7 @@ def placements(page: PageRecorder) -> set[str]:
     return {snapshot["placements"][task["placement"]] for task in tasks}
 
 
+@ON_SPARK
 def test_the_page_shows_the_model_that_runs_and_the_growth_that_brought_it(env: AppEnv) -> None:
     env.write("events", inputs(numbered(0, 2), "user"), partitions=2)
     run = Run.start(env, chained())

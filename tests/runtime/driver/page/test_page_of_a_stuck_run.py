@@ -2,6 +2,7 @@
 
 from tests.harness.runs.app_runs import AppEnv
 from tests.harness.runs.planted_faults import SKEWED_KEYS, begin_both, go_on_alone, two_streams
+from tests.harness.runs.run_systems import ON_SPARK
 from tests.harness.runs.timed_streams import at, inputs
 from tests.harness.runs.watched_loop import WatchedLoop
 
@@ -12,6 +13,7 @@ def waits(watched: WatchedLoop) -> list[str]:
     return [wait["text"] for wait in watched.snapshot()["waits"]]
 
 
+@ON_SPARK
 def test_the_stream_that_has_stopped_is_named_while_windows_wait_for_it(env: AppEnv) -> None:
     begin_both(env)
     watched = WatchedLoop.start(env, two_streams())
@@ -27,6 +29,7 @@ def test_the_stream_that_has_stopped_is_named_while_windows_wait_for_it(env: App
     watched.release()
 
 
+@ON_SPARK
 def test_the_stream_that_never_had_a_record_is_named_with_the_tasks_that_wait_for_one(env: AppEnv) -> None:
     everybody = [at(second, user=f"user {second}") for second in range(20)]
     env.write("events", inputs(everybody))
@@ -41,6 +44,7 @@ def test_the_stream_that_never_had_a_record_is_named_with_the_tasks_that_wait_fo
     watched.release()
 
 
+@ON_SPARK
 def test_the_task_with_the_key_of_most_records_is_named_while_it_is_behind(env: AppEnv) -> None:
     env.write("events", inputs([at(0, user=key) for key in SKEWED_KEYS]), 4)
     env.write("stopped", [], 4)

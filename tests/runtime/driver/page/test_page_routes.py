@@ -24,6 +24,8 @@ from tests.harness.graphs.graph_drawing import drawn, maps, reads
 from tests.harness.graphs.shop_apps import shop
 from tests.harness.runs.run_process import got
 
+pytestmark = pytest.mark.usefixtures("loopback")
+
 ASSETS = Path(page_routes.__file__).parent / "assets"
 
 
@@ -34,12 +36,14 @@ def asked(url: str, method: str = "GET", **headers: str) -> HTTPResponse:
     return connection.getresponse()
 
 
+@pytest.mark.usefixtures("process")
 def test_without_a_page_there_is_nothing_below_its_address() -> None:
     with serve_metrics(metrics_server(CollectorRegistry(), 0)) as url:
         for path in ("/page", "/page/", "/page/data", "/page/events"):
             assert got(url.replace("/metrics", path))[0] == 404
 
 
+@pytest.mark.usefixtures("process")
 def test_with_a_page_metrics_are_where_they_were() -> None:
     with page_served(WatchedRun().recorder) as url:
         assert got(url.replace("/page/", "/metrics"))[:2] == (200, "text/plain; version=0.0.4; charset=utf-8")
@@ -61,6 +65,7 @@ def test_every_answer_has_the_policy_and_is_for_pages_of_the_same_origin() -> No
             answer.close()
 
 
+@pytest.mark.usefixtures("process")
 def test_every_file_that_the_page_names_is_there_and_none_is_left_over() -> None:
     with page_served(WatchedRun().recorder) as url:
         html = got(url)[2]
@@ -72,6 +77,7 @@ def test_every_file_that_the_page_names_is_there_and_none_is_left_over() -> None
         assert {file.name for file in ASSETS.iterdir()} - served == {"app_page.html"}
 
 
+@pytest.mark.usefixtures("process")
 def test_the_history_of_a_stream_is_asked_for_by_the_name_that_is_shown() -> None:
     run = WatchedRun()
     run.recorder.runs(running(drawn(reads("a\nb&c"), maps("seen", "a\nb&c"))))
@@ -84,6 +90,7 @@ def test_the_history_of_a_stream_is_asked_for_by_the_name_that_is_shown() -> Non
             assert got(url + "history" + query)[0] == 404
 
 
+@pytest.mark.usefixtures("process")
 def test_what_a_growth_would_change_is_asked_for_by_the_name_that_is_shown() -> None:
     run = WatchedRun()
     graph = drawn(reads("a\nb"), maps("seen", "a\nb"))
@@ -160,6 +167,7 @@ def test_events_bring_what_is_new_without_the_history() -> None:
     assert point["at"] == run.clock.seconds
 
 
+@pytest.mark.usefixtures("process")
 def test_a_late_viewer_gets_the_history() -> None:
     run = WatchedRun()
     run.batches(batch(), count=40)

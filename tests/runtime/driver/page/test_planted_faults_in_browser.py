@@ -20,6 +20,7 @@ from tests.harness.runs.planted_faults import (
     remote_table,
     two_streams,
 )
+from tests.harness.runs.run_systems import ON_SPARK
 from tests.harness.runs.watched_loop import WatchedLoop
 
 pytestmark = pytest.mark.browser
@@ -34,6 +35,7 @@ def row(page: Page, section: str, text: str) -> Locator:
     return page.locator(f"#{section} tbody tr", has_text=text)
 
 
+@ON_SPARK
 def test_a_stream_that_has_stopped_while_windows_wait_for_it(env: AppEnv, browser: Browser) -> None:
     begin_both(env)
     run = WatchedLoop.start(env, two_streams())
@@ -47,6 +49,7 @@ def test_a_stream_that_has_stopped_while_windows_wait_for_it(env: AppEnv, browse
     run.release()
 
 
+@ON_SPARK
 def test_a_key_with_most_of_the_records(env: AppEnv, browser: Browser) -> None:
     env.write("events", inputs([{"user": user, "n": 1} for user in SKEWED_KEYS], "user"), 4)
     run = WatchedLoop.start(env, app(SENT, streams=STREAMS), rows=200)
@@ -64,6 +67,7 @@ def test_a_key_with_most_of_the_records(env: AppEnv, browser: Browser) -> None:
     run.release()
 
 
+@ON_SPARK
 def test_a_producer_of_another_schema(env: AppEnv, browser: Browser) -> None:
     wrong = Input("u1", b'{"user": "u1", "n": "many"}')
     env.write("events", [*inputs([{"user": "u1", "n": 1}] * 5, "user"), wrong, wrong])
@@ -78,6 +82,7 @@ def test_a_producer_of_another_schema(env: AppEnv, browser: Browser) -> None:
     run.release()
 
 
+@ON_SPARK
 def test_a_remote_table_that_is_slow(env: AppEnv, browser: Browser) -> None:
     env.write("events", inputs([{"user": "u1", "n": 1}], "user"))
     tables = remote_table(env, "SlowFolder")

@@ -20,6 +20,7 @@ from tests.harness.runs.planted_faults import (
     remote_table,
     two_streams,
 )
+from tests.harness.runs.run_systems import ON_SPARK
 from tests.harness.runs.watched_loop import WatchedLoop
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, n INT"}
@@ -61,6 +62,7 @@ def users(count: int) -> Sequence[Any]:
     return inputs([{"user": f"user {number}", "n": 1} for number in range(count)], "user")
 
 
+@ON_SPARK
 @pytest.mark.parametrize(
     ("operator", "python", "situation", "detail"),
     [
@@ -81,6 +83,7 @@ def test_what_takes_most_of_the_batches_of_an_app_that_is_behind_is_found(
     run.release()
 
 
+@ON_SPARK
 @pytest.mark.parametrize(
     ("operator", "python"), [(PLAIN, ""), (LOOKUP, "SlowFolder"), (SLOW_CODE, ""), (SPARK, "")]
 )
@@ -96,6 +99,7 @@ def test_a_small_app_that_keeps_up_has_nothing_the_matter(env: AppEnv, operator:
     run.release()
 
 
+@ON_SPARK
 def test_a_key_with_most_of_the_records_is_a_slow_task(env: AppEnv) -> None:
     env.write("events", inputs([{"user": key, "n": 1} for key in SKEWED_KEYS], "user"), 4)
     run = WatchedLoop.start(env, app(PLAIN, SENT, streams=STREAMS), rows=ROWS)
@@ -108,6 +112,7 @@ def test_a_key_with_most_of_the_records_is_a_slow_task(env: AppEnv) -> None:
     run.release()
 
 
+@ON_SPARK
 def test_a_stream_that_has_stopped_is_a_stuck_watermark(env: AppEnv) -> None:
     begin_both(env)
     run = WatchedLoop.start(env, two_streams())

@@ -20,6 +20,7 @@ from tests.harness.machine.processes import Child, until
 from tests.harness.runs import page_views_run
 from tests.harness.runs.app_runs import AppEnv, app, inputs
 from tests.harness.runs.page_views_run import PageViews
+from tests.harness.runs.run_systems import ON_SPARK
 
 PATIENCE_SECONDS = 120.0
 STEP_SECONDS = 2.0
@@ -125,6 +126,7 @@ def test_a_driver_that_was_late_lately_may_be_asked_to_end_for_that(clock: list[
     assert not liveness.was_late
 
 
+@ON_SPARK
 def test_a_driver_that_is_stopped_does_not_answer(env: AppEnv) -> None:
     env.write("events", inputs([{"user": "a", "n": 1}], "user"), partitions=1)
     with running(env, copying()) as driver:
@@ -134,6 +136,7 @@ def test_a_driver_that_is_stopped_does_not_answer(env: AppEnv) -> None:
         driver.comes_to(200, "looks for records")
 
 
+@ON_SPARK
 def test_a_loop_that_waits_for_a_stopped_jvm_is_late(env: AppEnv) -> None:
     env.write("events", inputs([{"user": "a", "n": 1}], "user"), partitions=1)
     with running(env, copying()) as driver:
@@ -143,6 +146,7 @@ def test_a_loop_that_waits_for_a_stopped_jvm_is_late(env: AppEnv) -> None:
         driver.comes_to(200, "looks for records")
 
 
+@ON_SPARK
 def test_a_loop_that_an_own_function_holds_up_is_late(env: AppEnv) -> None:
     env.write("events", inputs([{"user": "a", "n": 1}], "user"), partitions=1)
     grouper = "tests.harness.user_code.grouper_code:lingering"
@@ -154,6 +158,7 @@ def test_a_loop_that_an_own_function_holds_up_is_late(env: AppEnv) -> None:
         driver.comes_to(200, "looks for records")
 
 
+@ON_SPARK
 def test_a_batch_that_takes_longer_than_a_step_makes_progress_while_its_timeout_allows(env: AppEnv) -> None:
     env.write("events", inputs([{"user": "a", "n": 13}], "user"), partitions=1)
     columns = "user STRING, n INT"

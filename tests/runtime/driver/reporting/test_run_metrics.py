@@ -140,6 +140,7 @@ def test_a_gauge_has_no_sample_before_it_is_known_and_none_of_a_stream_that_is_g
     assert samples(scraped(values))["streamapp_watermark_seconds"] == {(("stream", "users"),): 3}
 
 
+@pytest.mark.usefixtures("process")
 def test_a_scrape_is_read_by_the_parser_of_prometheus_with_the_names_and_kinds_of_the_table() -> None:
     values = measured()
     values.batch(batch(given={"views": 10}, watermarks={"views": 1000}))
@@ -154,6 +155,7 @@ def test_a_scrape_is_read_by_the_parser_of_prometheus_with_the_names_and_kinds_o
             assert sample.labels.keys() - {"le"} == set(metric.labels)
 
 
+@pytest.mark.usefixtures("process")
 def test_what_is_served_is_the_text_and_nothing_else_is_there() -> None:
     values = measured()
     with serve_metrics(metrics_server(values.registry, 0)) as url:
@@ -165,6 +167,7 @@ def test_what_is_served_is_the_text_and_nothing_else_is_there() -> None:
         got(url)
 
 
+@pytest.mark.usefixtures("process")
 def test_a_reader_that_breaks_off_leaves_no_trace_in_the_log(capfd: pytest.CaptureFixture[str]) -> None:
     server = metrics_server(measured().registry, 0)
     with serve_metrics(server) as url:
@@ -178,6 +181,7 @@ def test_a_reader_that_breaks_off_leaves_no_trace_in_the_log(capfd: pytest.Captu
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.usefixtures("loopback")
 def test_a_port_that_is_taken_is_an_error_at_once() -> None:
     server = metrics_server(measured().registry, 0)
     with serve_metrics(server), pytest.raises(OSError, match="in use"):

@@ -94,18 +94,21 @@ def archive(made_folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     return _archive(monkeypatch, shutil.copytree(made_folder, tmp_path / "classes"))
 
 
+@pytest.mark.usefixtures("process")
 def test_what_one_jvm_has_loaded_the_next_one_takes_from_the_archive(archive: ClassArchive) -> None:
     assert archive.is_whole
     assert {file.suffix for file in archive.folder.iterdir()} == {".jsa", ".size", ".lock", ""}
     assert _from_archive(_run(archive))
 
 
+@pytest.mark.usefixtures("process")
 def test_an_archive_that_was_cut_short_is_not_taken(archive: ClassArchive) -> None:
     os.truncate(archive.file, archive.file.stat().st_size // 2)
     assert not _from_archive(_run(archive))
     assert archive.class_lists(), "and the next run makes it anew"
 
 
+@pytest.mark.usefixtures("process")
 def test_an_archive_of_something_else_does_no_harm(archive: ClassArchive) -> None:
     with archive.file.open("r+b") as opened:
         opened.write(b"\0" * 4096)
@@ -124,6 +127,7 @@ def test_classes_are_listed_without_their_numbers_and_without_those_that_spark_g
     assert loaded_classes(class_list) == ["java/lang/Object", "@cp java/lang/Object 2 4"]
 
 
+@pytest.mark.usefixtures("process")
 def test_other_jars_have_another_archive(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     jars = [str(tmp_path / "a.jar"), str(tmp_path / "b.jar")]
     for jar in jars:
@@ -140,6 +144,7 @@ def test_archives_can_be_turned_off(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert ClassArchive.of(ROLE, _java(), JARS) is None
 
 
+@pytest.mark.usefixtures("process")
 def test_without_a_place_to_write_there_is_no_archive(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -147,6 +152,7 @@ def test_without_a_place_to_write_there_is_no_archive(
     assert _archive(monkeypatch, tmp_path / "home" / "classes").options() == ()
 
 
+@pytest.mark.usefixtures("process")
 def test_a_start_that_came_to_nothing_makes_no_archive(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -157,6 +163,7 @@ def test_a_start_that_came_to_nothing_makes_no_archive(
     assert archive.class_lists() == []
 
 
+@pytest.mark.usefixtures("process")
 def test_two_runs_that_end_at_once_make_one_archive(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     archive = _archive(monkeypatch, tmp_path / "classes")
     _run(archive)
@@ -170,6 +177,7 @@ def test_two_runs_that_end_at_once_make_one_archive(monkeypatch: pytest.MonkeyPa
     assert _from_archive(_run(archive))
 
 
+@pytest.mark.usefixtures("process")
 def test_archives_are_removed_that_are_unused_or_too_many(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -188,6 +196,7 @@ def test_archives_are_removed_that_are_unused_or_too_many(
     assert left == {archive.file.name, *(other.name for other in youngest)}
 
 
+@pytest.mark.usefixtures("process")
 def test_a_failure_to_make_one_is_not_repeated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     archive = _archive(monkeypatch, tmp_path / "classes")
     _run(archive)
@@ -201,6 +210,7 @@ def test_a_failure_to_make_one_is_not_repeated(monkeypatch: pytest.MonkeyPatch, 
     assert archive.options() == ()
 
 
+@pytest.mark.usefixtures("process")
 def test_spark_starts_with_an_archive_that_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(FOLDER, str(tmp_path / "classes"))
     archive = ClassArchive.of(JvmRole.LOCAL, _java(), JARS)

@@ -54,6 +54,7 @@ def _without_class_path(command: list[str]) -> list[str]:
     return command[3:]
 
 
+@pytest.mark.usefixtures("process")
 def test_spark_begins_as_its_launcher_would_have_it(tmp_path: Path) -> None:
     defaults = "# ours\nspark.driver.extraJavaOptions  -Dthree=3\nspark.eventLog.enabled=false\n"
     (tmp_path / "spark-defaults.conf").write_text(defaults)

@@ -45,6 +45,7 @@ def test_a_collector_of_the_environment_is_the_only_one(monkeypatch: pytest.Monk
     assert jvm_options({}, "executor") == COMMON_OPTIONS
 
 
+@pytest.mark.usefixtures("process")
 def test_java_takes_the_options_and_refuses_two_collectors() -> None:
     java = find_java()
     assert java is not None

@@ -17,6 +17,7 @@ open_session("interrupted", 1)
 """
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("started", [children, java_children])
 def test_an_interrupt_while_the_jvm_starts_leaves_none(started: Callable[[int], list[int]]) -> None:
     with subprocess.Popen([sys.executable, "-c", PROGRAM], stderr=subprocess.DEVNULL) as starting:
@@ -65,6 +66,7 @@ def use(process: subprocess.Popen[str], processors: int) -> list[int]:
     return java_children(process.pid)
 
 
+@pytest.mark.usefixtures("process")
 def test_a_jvm_that_was_started_early_is_the_one_of_the_session() -> None:
     process, jvm = started_early()
     assert use(process, 1) == [jvm]
@@ -73,6 +75,7 @@ def test_a_jvm_that_was_started_early_is_the_one_of_the_session() -> None:
     until(lambda: not Path(f"/proc/{jvm}").exists(), 10)
 
 
+@pytest.mark.usefixtures("process")
 def test_a_session_with_other_settings_has_a_jvm_of_its_own_and_the_early_one_ends() -> None:
     process, jvm = started_early()
     (other,) = use(process, 2)
@@ -82,6 +85,7 @@ def test_a_session_with_other_settings_has_a_jvm_of_its_own_and_the_early_one_en
     assert process.returncode == 0
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("killed", [False, True])
 def test_a_jvm_that_nobody_calls_ends_with_its_process(killed: bool) -> None:
     process, jvm = started_early()

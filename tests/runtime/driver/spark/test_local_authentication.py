@@ -30,6 +30,7 @@ STRANGER = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
 JARS = Path(pyspark.__file__).parent / "jars"
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("processors", [1, 2])
 def test_a_process_without_the_secret_is_refused(tmp_path: Path, processors: int) -> None:
     end = tmp_path / "end"

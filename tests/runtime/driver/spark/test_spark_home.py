@@ -3,6 +3,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SETTLED = """
 import os
 from streamapp_runtime.driver.spark.spark_home import prepare_spark_home
@@ -20,6 +22,7 @@ def _settled(**more: str) -> list[str]:
     return ran.stdout.splitlines()
 
 
+@pytest.mark.usefixtures("process")
 def test_spark_works_in_a_folder_of_the_process_and_not_where_it_is_installed(tmp_path: Path) -> None:
     folder, parts = _settled(TMPDIR=str(tmp_path))
     assert Path(folder).parent == tmp_path
@@ -27,6 +30,7 @@ def test_spark_works_in_a_folder_of_the_process_and_not_where_it_is_installed(tm
     assert list(tmp_path.iterdir()) == [], "it goes with the process"
 
 
+@pytest.mark.usefixtures("process")
 def test_a_spark_that_the_user_names_is_taken_as_it_is(tmp_path: Path) -> None:
     tmp_path.joinpath("bin").mkdir()
     assert _settled(SPARK_HOME=str(tmp_path)) == [str(tmp_path), "bin"]

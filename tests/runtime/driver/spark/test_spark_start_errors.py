@@ -20,6 +20,7 @@ SCRIPT = textwrap.dedent(
 )
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize(
     ("settings", "how_long", "words"),
     [

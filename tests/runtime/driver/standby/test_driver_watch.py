@@ -91,6 +91,7 @@ def gone(_: int) -> AbstractContextManager[None]:
     return nullcontext()
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("silence", [stopped, gone, late])
 def test_a_driver_that_does_not_answer_any_more_is_told_until_it_does(
     port: int, silence: Callable[[int], AbstractContextManager[None]]
@@ -107,6 +108,7 @@ def test_a_driver_that_does_not_answer_any_more_is_told_until_it_does(
             until(lambda: cluster.said == ["app-driver-1", ""], 10.0)
 
 
+@pytest.mark.usefixtures("process")
 def test_a_driver_that_has_never_answered_is_not_judged(port: int) -> None:
     cluster = Cluster()
     with watch(cluster, port).going_on():
@@ -114,6 +116,7 @@ def test_a_driver_that_has_never_answered_is_not_judged(port: int) -> None:
     assert cluster.said == []
 
 
+@pytest.mark.usefixtures("process")
 def test_a_driver_after_the_one_that_answered_is_not_judged_by_that_one(port: int) -> None:
     cluster = Cluster(pods=[driver(1), driver(3)])
     own = DriverWatch(cluster.drivers, 3, port, cluster.tell, ASK_SECONDS)
@@ -125,6 +128,7 @@ def test_a_driver_after_the_one_that_answered_is_not_judged_by_that_one(port: in
     assert cluster.said == []
 
 
+@pytest.mark.usefixtures("process")
 def test_what_the_api_server_did_not_take_is_told_again(port: int) -> None:
     cluster = Cluster(refusals=2)
     own = watch(cluster, port)

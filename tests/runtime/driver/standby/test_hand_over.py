@@ -70,6 +70,7 @@ def test_a_driver_waits_for_what_may_come_of_it(case: str) -> None:
     assert abs(cluster.now - seconds) <= POLL_SECONDS
 
 
+@pytest.mark.usefixtures("process")
 def test_a_signal_before_the_start_is_over_waits_for_nobody() -> None:
     cluster = Cluster(lambda _: [OWN, COMING])
     stop = SignalStop(hand_over=HandOver(cluster.pods, 7, GRACE, lambda: cluster.now, lambda _: None))

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.harness.machine.script_facts import facts_of
 
 DRIVER = """
@@ -201,6 +203,7 @@ close_session(session)
 """
 
 
+@pytest.mark.usefixtures("process")
 def test_a_driver_that_stands_by_has_its_stores_and_its_program_when_it_takes_over(tmp_path: Path) -> None:
     assert facts_of(DRIVER, tmp_path) == [
         *("it has compiled: True", "they have said who they are: True", "there are executors: True"),

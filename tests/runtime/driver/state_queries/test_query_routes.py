@@ -60,6 +60,7 @@ def served(env: AppEnv) -> Iterator[ServedState]:
         yield ServedState(url, notes)
 
 
+@pytest.mark.usefixtures("loopback")
 def test_tables_are_listed_and_rows_are_served(served: ServedState) -> None:
     assert served.asked("/state") == served.asked("/state/") == (200, {"tables": ["totals"]})
     status, answer = served.asked("/state/totals?key=u007&key=u100")
@@ -71,6 +72,7 @@ def test_tables_are_listed_and_rows_are_served(served: ServedState) -> None:
     assert "next" not in answer
 
 
+@pytest.mark.usefixtures("loopback")
 def test_a_scan_gives_as_much_as_it_may_and_where_it_goes_on(served: ServedState) -> None:
     _, first = served.asked("/state/totals?prefix=u")
     _, second = served.asked(f"/state/totals?prefix=u&after={first['next']}")
@@ -79,6 +81,7 @@ def test_a_scan_gives_as_much_as_it_may_and_where_it_goes_on(served: ServedState
     assert "next" not in second
 
 
+@pytest.mark.usefixtures("loopback")
 def test_a_snapshot_is_read_in_pages_by_the_name_that_the_first_has(served: ServedState) -> None:
     rows, pages = [], 0
     answer = {"next": "", "snapshot": "new"}
@@ -97,6 +100,7 @@ def test_a_snapshot_is_read_in_pages_by_the_name_that_the_first_has(served: Serv
     assert answer["error"].startswith("the snapshot no longer exists, begin the scan again: ")
 
 
+@pytest.mark.usefixtures("loopback")
 def test_a_snapshot_is_of_one_table_and_prefix_and_some_are_open_at_a_time(served: ServedState) -> None:
     name = served.asked("/state/totals?limit=5&snapshot=new")[1]["snapshot"]
     assert "of another table or prefix" in served.refused(f"/state/totals?prefix=u&snapshot={name}")
@@ -109,6 +113,7 @@ def test_a_snapshot_is_of_one_table_and_prefix_and_some_are_open_at_a_time(serve
     assert served.asked(f"/state/totals?limit=5&snapshot={name}")[0] == 200
 
 
+@pytest.mark.usefixtures("loopback")
 def test_what_cannot_be_asked_is_refused_with_what_can(served: ServedState) -> None:
     assert served.asked("/state/total")[0] == 404
     assert 'did you mean "totals"?' in served.asked("/state/total")[1]["error"]
@@ -126,6 +131,7 @@ def test_what_cannot_be_asked_is_refused_with_what_can(served: ServedState) -> N
     assert "ask for fewer" in served.refused(f"/state/totals?{keys}&{keys}")
 
 
+@pytest.mark.usefixtures("loopback")
 def test_only_this_machine_asks_and_nothing_is_written(served: ServedState) -> None:
     assert served.asked("/state/totals", Host="other.example")[0] == 403
     for method in ("POST", "PUT", "DELETE"):
@@ -133,6 +139,7 @@ def test_only_this_machine_asks_and_nothing_is_written(served: ServedState) -> N
     assert served.notes == []
 
 
+@pytest.mark.usefixtures("loopback")
 def test_each_query_is_noted_without_its_keys(served: ServedState) -> None:
     served.asked("/state/totals?key=u007&key=nobody")
     served.asked("/state/totals?limit=5")
@@ -140,6 +147,7 @@ def test_each_query_is_noted_without_its_keys(served: ServedState) -> None:
     assert served.notes == [of_all | {"keys": 2, "rows": 1}, of_all | {"keys": 0, "rows": 5}]
 
 
+@pytest.mark.usefixtures("loopback")
 def test_commands_print_rows(served: ServedState) -> None:
     lines = served.command("get", "totals", "u007", ODD_KEY).stdout.splitlines()
     assert [line.split()[-1] for line in lines] == ["sum(n)", str(USERS), "7"]
@@ -154,6 +162,7 @@ def test_commands_print_rows(served: ServedState) -> None:
     assert few.stderr == "there are more than 3 rows; see --limit, --all and --prefix\n"
 
 
+@pytest.mark.usefixtures("loopback")
 def test_commands_say_what_is_wrong(served: ServedState) -> None:
     nobody = served.command("get", "totals", "nobody")
     assert (nobody.exit_code, nobody.stdout.split()) == (1, ["TASK", "KEY"])
@@ -167,6 +176,7 @@ def test_commands_say_what_is_wrong(served: ServedState) -> None:
     assert (no_host.exit_code, "names no host" in no_host.stderr) == (2, True)
 
 
+@pytest.mark.usefixtures("loopback")
 def test_others_need_the_token_and_then_ask_as_any_host(env: AppEnv, monkeypatch: pytest.MonkeyPatch) -> None:
     bearer = "Bearer of-the-app"
     sent = {"name": "sent", "sendTo": {"from": "events", "stream": "out"}}

@@ -40,6 +40,7 @@ def closed(telemetry: RunTelemetry) -> None:
     telemetry.tracer.close(WITHIN)
 
 
+@pytest.mark.usefixtures("loopback")
 def test_an_outage_is_told_once_when_it_begins_and_once_when_it_ends(receiver: TelemetryReceiver) -> None:
     warnings: list[str] = []
     telemetry = opened(warnings)
@@ -56,6 +57,7 @@ def test_an_outage_is_told_once_when_it_begins_and_once_when_it_ends(receiver: T
     assert [attributes_of(span)["streamapp.batch.number"] for span in receiver.spans] == [2]
 
 
+@pytest.mark.usefixtures("loopback")
 def test_the_span_of_a_failed_batch_names_the_status_and_repeats_no_record(
     receiver: TelemetryReceiver,
 ) -> None:
@@ -69,6 +71,7 @@ def test_the_span_of_a_failed_batch_names_the_status_and_repeats_no_record(
     assert attributes_of(span)["error.type"] == "code"
 
 
+@pytest.mark.usefixtures("loopback")
 def test_a_failure_without_reports_is_a_span_of_its_own(receiver: TelemetryReceiver) -> None:
     telemetry = opened([])
     telemetry.trouble("unavailable: the broker is away")
@@ -80,6 +83,7 @@ def test_a_failure_without_reports_is_a_span_of_its_own(receiver: TelemetryRecei
     assert done.status.code == Status.STATUS_CODE_UNSET
 
 
+@pytest.mark.usefixtures("loopback")
 def test_a_batch_without_anything_to_do_has_no_span(receiver: TelemetryReceiver) -> None:
     telemetry = opened([])
     telemetry.batch(batch(rows_in=0, rows_out=0))
@@ -91,6 +95,7 @@ def test_nothing_is_opened_where_nothing_is_set() -> None:
     assert open_telemetry(APP, pytest.fail) is None
 
 
+@pytest.mark.usefixtures("loopback")
 def test_another_protocol_is_refused_in_one_line(
     receiver: TelemetryReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,6 +115,7 @@ def test_a_wrong_url_is_a_warning(monkeypatch: pytest.MonkeyPatch, url: str) -> 
     assert warning.startswith("no lineage events are sent: ")
 
 
+@pytest.mark.usefixtures("process")
 def test_a_missing_library_is_one_line_that_names_the_extra() -> None:
     program = f"""
 import sys

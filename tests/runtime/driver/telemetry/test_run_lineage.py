@@ -12,6 +12,7 @@ from streamapp_runtime.operators.stateless.stream_operations import Read, Write
 from streamapp_runtime.systems.connection import KafkaConnection
 from tests.harness.runs.app_runs import AppEnv, app, inputs
 from tests.harness.runs.growing_loop import Run
+from tests.harness.runs.run_systems import ON_KAFKA
 from tests.harness.runs.telemetry_receiver import telemetry_receiver
 
 WITHIN = 60.0
@@ -49,7 +50,7 @@ def as_the_specification_has_it(facet: dict[str, Any]) -> dict[str, Any]:
     return Serde.to_dict(column_lineage_dataset.ColumnLineageDatasetFacet(fields, dataset))
 
 
-@pytest.mark.parametrize("env", ["kafka"], indirect=True)
+@ON_KAFKA
 def test_topics_are_datasets_of_their_brokers_and_a_run_that_goes_on_by_another_model_is_running(
     env: AppEnv, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -170,6 +170,7 @@ def kept_by_another(task: ChangelogTask) -> Iterator[subprocess.Popen[str]]:
     process.communicate()
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("task", [StoreKind.LMDB], indirect=True)
 def test_an_earlier_worker_that_still_keeps_a_store_is_ended(
     task: ChangelogTask, kept_by_another: subprocess.Popen[str]
@@ -179,6 +180,7 @@ def test_an_earlier_worker_that_still_keeps_a_store_is_ended(
     assert kept_by_another.wait() != 0
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("task", [StoreKind.LMDB], indirect=True)
 def test_a_worker_whose_time_is_over_leaves_the_store_to_the_one_that_has_it(
     task: ChangelogTask, kept_by_another: subprocess.Popen[str]
@@ -192,6 +194,7 @@ def test_a_worker_whose_time_is_over_leaves_the_store_to_the_one_that_has_it(
     assert kept_by_another.poll() is None
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("task", [StoreKind.LMDB], indirect=True)
 def test_a_store_kept_by_another_app_is_busy(
     task: ChangelogTask, kept_by_another: subprocess.Popen[str]

@@ -46,6 +46,7 @@ def copy(tmp_path: Path) -> Path:
     return tmp_path / "product"
 
 
+@pytest.mark.usefixtures("process")
 def test_a_kind_is_a_model_a_row_of_traits_a_method_a_room_and_its_rows_in_tables(
     copy: Path, tmp_path: Path
 ) -> None:
@@ -68,6 +69,7 @@ def test_a_kind_is_a_model_a_row_of_traits_a_method_a_room_and_its_rows_in_table
     assert sent == [*range(7), 43, 44]
 
 
+@pytest.mark.usefixtures("process")
 def test_its_operator_groups_keys_and_makes_tasks_stateful_by_its_row_alone(copy: Path) -> None:
     add(copy, *EVERY_ADDITION)
     (copy / "app.py").write_text(
@@ -87,6 +89,7 @@ print(json.dumps([keeps_state(parsed, graph), join_groups(graph).members("first"
     assert json.loads(run.stdout) == [True, ["visits"]], run.stderr
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize(
     ("additions", "told"),
     [
@@ -113,6 +116,7 @@ def test_a_kind_that_one_table_lacks_is_an_error_at_import(
     assert told in run.stderr
 
 
+@pytest.mark.usefixtures("process")
 def test_with_its_row_in_each_table_the_import_goes_through(copy: Path) -> None:
     add(copy, *MODEL, KIND, TRAITS, MEANING, COLUMNS, *COMPILER)
     run = python(copy, "-c", IMPORT)

@@ -71,6 +71,7 @@ def check_every_transaction_is_whole(system: EmbeddedSystem) -> dict[str, int]:
     return last
 
 
+@pytest.mark.usefixtures("process")
 def test_writers_killed_at_any_moment_leave_whole_transactions_and_a_log_that_works(
     system: EmbeddedSystem, tmp_path: Path
 ) -> None:
@@ -87,6 +88,7 @@ def test_writers_killed_at_any_moment_leave_whole_transactions_and_a_log_that_wo
     check_every_transaction_is_whole(system)
 
 
+@pytest.mark.usefixtures("process")
 def test_a_reader_sees_each_transaction_whole_while_others_write(
     system: EmbeddedSystem, tmp_path: Path
 ) -> None:
@@ -97,6 +99,7 @@ def test_a_reader_sees_each_transaction_whole_while_others_write(
             assert check_every_transaction_is_whole(system).keys() == {"ann", "bob"}
 
 
+@pytest.mark.usefixtures("process")
 def test_a_stream_grows_while_it_is_written_and_read(system: EmbeddedSystem, tmp_path: Path) -> None:
     with writers(tmp_path / "log", "ann") as (process,):
         for count in range(3, 20):

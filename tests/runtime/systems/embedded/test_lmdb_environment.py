@@ -115,6 +115,7 @@ def test_a_log_of_zero_bytes_is_refused_and_left_alone(folder: Path) -> None:
     assert (folder / "data.mdb").stat().st_size == 0
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize("part", [0.999, 0.5, 0.1])
 def test_a_log_that_was_cut_off_is_refused(folder: Path, part: float) -> None:
     system = EmbeddedSystem(folder)
@@ -128,6 +129,7 @@ def test_a_log_that_was_cut_off_is_refused(folder: Path, part: float) -> None:
         EmbeddedSystem(folder)
 
 
+@pytest.mark.usefixtures("process")
 def test_a_log_that_lacks_pages_which_hold_nothing_is_read(folder: Path) -> None:
     system = EmbeddedSystem(folder)
     system.create("views", 1)
@@ -181,6 +183,7 @@ def test_a_path_that_cannot_be_a_folder_is_told(tmp_path: Path) -> None:
         EmbeddedSystem(tmp_path / "file" / "log")
 
 
+@pytest.mark.usefixtures("process")
 def test_a_forked_child_is_refused_the_log_of_its_parent_and_does_not_disturb_it(folder: Path) -> None:
     system = EmbeddedSystem(folder)
     system.create("views", 1)

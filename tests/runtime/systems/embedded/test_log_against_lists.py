@@ -163,4 +163,4 @@ def newest(held: Mapping[int, Record]) -> dict[bytes, tuple[int, bytes | None]]:
 
 
 TestLogModel = LogModel.TestCase
-TestLogModel.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+TestLogModel.settings = settings(stateful_step_count=25, deadline=None)

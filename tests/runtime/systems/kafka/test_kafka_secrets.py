@@ -51,6 +51,7 @@ def test_a_wrong_password_and_a_wrong_certificate_are_named_as_such(
     system.close()
 
 
+@pytest.mark.usefixtures("process")
 def test_an_app_that_runs_says_nothing_of_them_anywhere(
     fortress: tuple[str, str, str], tmp_path: Path
 ) -> None:

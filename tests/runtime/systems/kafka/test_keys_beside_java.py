@@ -33,6 +33,7 @@ def java(kafka_jars: Path, keys: list[bytes]) -> list[int]:
     return [int(line) for line in run.stdout.split()]
 
 
+@pytest.mark.usefixtures("process")
 def test_the_engine_places_keys_as_java_does(keys: list[bytes], java: list[int]) -> None:
     assert partition_of(pa.array(keys, pa.binary()), PARTITIONS).tolist() == java
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp.tasks.expansion.split_waits import split_waits, unfinished_splits
@@ -68,7 +68,6 @@ class Reader:
                     self.read[producer, key].append(written)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     first=st.integers(1, 3),
     growths=st.lists(st.tuples(st.integers(1, 9), st.sampled_from([2, 3])), max_size=3),

@@ -158,6 +158,7 @@ def test_a_broker_that_does_not_answer_is_out_of_reach(broker: Broker) -> None:
         each.close()
 
 
+@pytest.mark.usefixtures("loopback")
 def test_nobody_at_the_address_is_out_of_reach() -> None:
     address = f"127.0.0.1:{free_port()}"
     with pytest.raises(UnavailableError, match="refused"):
@@ -166,6 +167,7 @@ def test_nobody_at_the_address_is_out_of_reach() -> None:
         WireProducer(address, "w", ConnectionSecurity(timeout=0.2)).initialise()
 
 
+@pytest.mark.usefixtures("loopback")
 def test_who_does_not_speak_the_protocol_is_out_of_reach() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(1) as pool:
         server.settimeout(1)  # then nobody asks any more

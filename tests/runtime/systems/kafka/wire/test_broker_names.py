@@ -68,6 +68,7 @@ def stale_names(resolver: Resolver, port: int, monkeypatch: pytest.MonkeyPatch) 
     return names
 
 
+@pytest.mark.usefixtures("loopback")
 def test_a_name_is_asked_for_once_while_its_address_is_fresh(resolver: Resolver, port: int) -> None:
     names = BrokerNames()
     for _ in range(3):
@@ -75,6 +76,7 @@ def test_a_name_is_asked_for_once_while_its_address_is_fresh(resolver: Resolver,
     assert resolver.asked == 1
 
 
+@pytest.mark.usefixtures("loopback")
 def test_a_known_address_is_used_while_the_name_server_does_not_answer(
     resolver: Resolver, port: int, stale_names: BrokerNames
 ) -> None:
@@ -87,6 +89,7 @@ def test_a_known_address_is_used_while_the_name_server_does_not_answer(
     assert resolver.asked > 2
 
 
+@pytest.mark.usefixtures("loopback")
 def test_a_known_address_is_used_while_the_name_server_has_no_answer(
     resolver: Resolver, port: int, stale_names: BrokerNames
 ) -> None:
@@ -95,6 +98,7 @@ def test_a_known_address_is_used_while_the_name_server_has_no_answer(
     assert resolver.asked == 2
 
 
+@pytest.mark.usefixtures("loopback")
 def test_a_broker_that_has_moved_is_asked_for_at_once(resolver: Resolver, port: int) -> None:
     names = BrokerNames()
     resolver.address = "127.0.0.2"
@@ -104,6 +108,7 @@ def test_a_broker_that_has_moved_is_asked_for_at_once(resolver: Resolver, port: 
     connect(names, port)
 
 
+@pytest.mark.usefixtures("loopback")
 def test_a_name_that_was_never_known_fails_as_the_resolver_says(resolver: Resolver, port: int) -> None:
     resolver.fails = True
     names = BrokerNames()

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp.tasks.partition import Partition
@@ -59,7 +59,6 @@ def ranges_of(kafka: str, topic: str, cuts: Sequence[tuple[float, float]]) -> li
 SHARE = st.floats(0, 1)
 
 
-@settings(max_examples=30, deadline=None)
 @given(cuts=st.lists(st.tuples(SHARE, SHARE), min_size=PARTITIONS, max_size=PARTITIONS))
 def test_what_was_fetched_ahead_is_what_is_read(
     kafka: str, topic: str, reader: WireReader, cuts: list[tuple[float, float]]

@@ -15,6 +15,7 @@ from streamapp_runtime.systems.kafka.wire.wire_producer import WireProducer
 from streamapp_runtime.systems.stream_system import FencedError, RecordRefusedError, UnknownStreamError
 from tests.harness.kafka.clients import consumed, created, end_of, producer
 from tests.harness.kafka.record_contents import Content, batch, numbered
+from tests.harness.machine.random_cases import share
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def target(request: pytest.FixtureRequest, kafka: str) -> Iterator[tuple[str, Wi
 
 
 @given(given=st.lists(contents, min_size=1, max_size=3), first=st.integers(0, 3))
-@settings(max_examples=12)
+@settings(max_examples=share(0.12))
 def test_any_records_are_read_by_librdkafka_as_they_were_written(
     given: list[list[Content]], first: int, kafka: str, target: tuple[str, WireProducer]
 ) -> None:

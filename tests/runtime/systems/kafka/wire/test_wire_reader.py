@@ -13,6 +13,7 @@ from streamapp_runtime.systems.kafka.wire.requests.broker_connection import Conn
 from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
 from streamapp_runtime.systems.stream_system import STORED, OutOfRangeError, UnknownStreamError
 from tests.harness.kafka.clients import consumed, created, end_of, producer
+from tests.harness.machine.random_cases import share
 
 Row = tuple[int, bytes | None, bytes | None, int | None]
 
@@ -67,7 +68,7 @@ def target(request: pytest.FixtureRequest, kafka: str) -> tuple[str, Producer]:
 
 
 @given(records=written())
-@settings(max_examples=15)
+@settings(max_examples=share(0.15))
 def test_any_records_are_read_as_librdkafka_reads_them(
     records: list[dict[str, object]], kafka: str, target: tuple[str, Producer], reader: WireReader
 ) -> None:
