@@ -223,15 +223,18 @@ def _requeue_after(findings: Findings) -> float | None:
                 delays.append(RETRY_SECONDS)
     successor = findings.driver.successor
     late_in = seconds_until_late(findings.facts, findings.target)
-    delays += [delay for delay in (successor.seconds_to_wait, successor.retry_after, late_in) if delay]
+    obstacle = findings.driver.obstacle
+    failed_in = obstacle.seconds_left if obstacle is not None else None
+    delays += [delay for delay in (successor.look_after, failed_in, late_in) if delay]
     driver_pod = findings.driver.pod
     if driver_pod is not None and driver_pod.labels.get(APP_LABEL) != findings.facts.name:
         delays.append(RETRY_SECONDS)  # the watch does not see a pod without the label
     if findings.acceptance.status is AcceptanceStatus.REJECTED and findings.facts.dry_run is not None:
         delays.append(RETRY_SECONDS)  # quotas and policies change without an event of the app
-    if findings.facts.unrestored:
+    if findings.facts.unrestored or findings.facts.refused_pod:
         delays.append(RETRY_SECONDS)
-    if driver_pod is not None and has_configuration(driver_pod.manifest):
+    is_refused = findings.acceptance.driver_refusal is not None
+    if is_refused or (driver_pod is not None and has_configuration(driver_pod.manifest)):
         delays.append(CONFIGURATION_SECONDS)
     delays += expires_in(findings)
     if findings.autoscaling is not None and findings.autoscaling.look_after is not None:

@@ -23,11 +23,13 @@ from streamapp_operator.controller.workqueue.reconcile_outcome import (
     RequeueAfter,
 )
 from streamapp_operator.reconciler.decide import decide
-from streamapp_operator.reconciler.facts.facts import DryRun, Facts
+from streamapp_operator.reconciler.facts.facts import DryRun, Facts, RefusedPod
 from streamapp_operator.reconciler.facts.gather import dry_run_key, gather_facts
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
+from streamapp_operator.reconciler.facts.reported_texts import reported_text
 from streamapp_operator.reconciler.internal_error import internal_error
 from streamapp_operator.reconciler.pause import is_paused, paused_status
+from streamapp_operator.reconciler.pods.driver_pod import is_standby
 from streamapp_operator.reconciler.status.app_measurement import app_measurement, with_driver
 from streamapp_operator.reconciler.status.status_events import status_events
 from streamapp_operator.reconciler.status.write_failure import with_write_failure
@@ -36,6 +38,7 @@ from streamapp_operator.reconciler.writes.event_publication import publish_event
 from streamapp_operator.reconciler.writes.reconcile_decision import Create, ReconcileDecision
 from streamapp_operator.reconciler.writes.write_execution import (
     ForeignObject,
+    RejectedPodError,
     execute_restores,
     execute_writes,
 )
@@ -131,6 +134,8 @@ async def _outcome(facts: Facts, decision: ReconcileDecision, context: Reconcile
         facts = await execute_restores(context.cluster, facts, decision.restores)
         decision = await _decide(facts, context) if facts.unrestored else decision
     failure = await _execute(facts, decision, context)
+    if isinstance(failure, RefusedPod):
+        return await _after_refused_pod(facts, failure, context)
     if failure is WriteConflict.CONFLICT:
         return RequeueAfter(CONFLICT_RETRY_SECONDS)
     if failure is not None:
@@ -138,9 +143,21 @@ async def _outcome(facts: Facts, decision: ReconcileDecision, context: Reconcile
     return ReconcileDone() if decision.requeue_after is None else RequeueAfter(decision.requeue_after)
 
 
+async def _after_refused_pod(
+    facts: Facts, refused_pod: RefusedPod, context: ReconcileContext
+) -> ReconcileOutcome:
+    """Decide again, with the word of the API server on the pod of a successor."""
+    metadata = facts.manifest["metadata"]
+    newer = await gather_facts(context, AppKey(metadata["namespace"], metadata["name"]), live=True)
+    if newer is None:
+        return ReconcileDone()
+    newer = replace(newer, refused_pod=refused_pod)
+    return await _outcome(newer, await _decide(newer, context), context)
+
+
 async def _execute(
     facts: Facts, decision: ReconcileDecision, context: ReconcileContext
-) -> Literal[WriteConflict.CONFLICT] | ForeignObject | RejectedError | None:
+) -> Literal[WriteConflict.CONFLICT] | ForeignObject | RejectedError | RefusedPod | None:
     """Write, set the status, write. A conflict at the status ends the reconcile: the facts are outdated."""
     cluster, app = context.cluster, facts.manifest
     try:
@@ -152,16 +169,32 @@ async def _execute(
     if updated_app is WriteConflict.CONFLICT:
         return WriteConflict.CONFLICT
     _measure(app, decision.status, facts, context)
-    events = publish_events(cluster, app, decision.events, context.metrics)
+    return await _execute_announced(facts, decision, context, updated_app)
+
+
+async def _execute_announced(
+    facts: Facts, decision: ReconcileDecision, context: ReconcileContext, updated_app: Manifest
+) -> Literal[WriteConflict.CONFLICT] | ForeignObject | RejectedError | RefusedPod | None:
+    """Publish the events, and make the writes that the status has announced."""
+    cluster = context.cluster
+    events = publish_events(cluster, facts.manifest, decision.events, context.metrics)
     writing = asyncio.ensure_future(execute_writes(cluster, updated_app, decision.after))
     try:
         await side_by_side([events, writing])
     except RejectedError as error:
+        is_of_pod = isinstance(error, RejectedPodError) and _starts_successor(decision)
+        if is_of_pod and facts.refused_pod is None:
+            return RefusedPod(error.reason, reported_text(str(error)))
         return await _report_failure(facts, error, context, updated_app)
     if foreign := writing.result():
         return await _report_failure(facts, foreign, context, updated_app)
     count_decision(context.metrics, facts.status, decision)
     return await _scale(facts, decision, context, updated_app)
+
+
+def _starts_successor(decision: ReconcileDecision) -> bool:
+    created = [write.manifest for write in decision.after if isinstance(write, Create)]
+    return any(is_standby(manifest) for manifest in created if kind_of(manifest) is POD)
 
 
 async def _scale(

@@ -11,18 +11,20 @@ from itertools import count
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from streamapp_operator.controller.client.api_errors import RejectedError
 from streamapp_operator.controller.client.api_requests import ApiReply, ApiRequest
 from streamapp_operator.reconciler.facts.timestamps import format_timestamp
 
 Object = dict[str, Any]
 BOUND_GRACE = 60
+FORBIDDEN = 403
 
 
 class Refused(Exception):  # noqa: N818 - an answer, not a fault
     """An answer with a code of its own."""
 
-    def __init__(self, code: int, reason: str) -> None:
-        super().__init__(reason)
+    def __init__(self, code: int, reason: str, message: str = "") -> None:
+        super().__init__(message or reason)
         self.code, self.reason = code, reason
 
 
@@ -34,6 +36,8 @@ class MemoryApi:
         self._within: defaultdict[str, dict[str, Object]] = defaultdict(dict)  # by collection, then path
         self.created: list[str] = []  # every path under which an object was made, ever
         self.on_create: Callable[[str, Object], None] = lambda path, made: None
+        self.admit: Callable[[Object], None] = lambda made: None
+        """Raises `Refused` for what is not to be created, be it for a trial."""
         self.on_change: Callable[[Object], None] = lambda new: None
         self._clock = clock
         self._versions, self._uids = count(1), count(1)
@@ -55,11 +59,13 @@ class MemoryApi:
         try:
             return 200, deepcopy(self._answer(method, url.path, query, deepcopy(body), content))
         except Refused as refused:
-            return refused.code, {"reason": refused.reason, "message": refused.reason, "metadata": {}}
+            return refused.code, {"reason": refused.reason, "message": str(refused), "metadata": {}}
 
     def _answer(self, method: str, path: str, query: dict[str, str], body: Any, content: str) -> Any:
         if method == "POST" and path.endswith("/binding"):
             return self._bind(path.removesuffix("/binding"), body)
+        if method == "POST":
+            self.admit(body)
         if method == "POST" and query.get("dryRun") == "All":
             return body
         if method == "POST":
@@ -190,6 +196,8 @@ class MemoryCalls:
     async def send(self, call: ApiRequest, limit: float = 0.0) -> ApiReply:
         path = call.path + ("?" + "&".join(f"{k}={v}" for k, v in call.query) if call.query else "")
         code, body = self._api.answer(call.method, path, call.body, call.content)
+        if code == FORBIDDEN and code not in call.expected:
+            raise RejectedError(code, body["reason"], body["message"])
         assert code < 400 or code in call.expected, (call, code, body)
         return ApiReply(code, body)
 

@@ -83,6 +83,19 @@ class Hands:
         )
         return name
 
+    def hold_back(self, pod: str, reason: str, message: str = "so it is", node: str = "node-a") -> None:
+        """The kubelet of a pod's node cannot start its container."""
+        self._bind(pod, node)
+        waiting = {"waiting": {"reason": reason, "message": message}}
+        status = {**self._container(pod), "ready": False, "state": waiting}
+        conditions = [self._ready("False")]
+        self._pod_status(pod, {"phase": "Pending", "conditions": conditions, "containerStatuses": [status]})
+
+    def leave_unscheduled(self, pod: str, message: str) -> None:
+        """The scheduler finds no node for a pod."""
+        condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
+        self._pod_status(pod, {"phase": "Pending", "conditions": [condition]})
+
     def unready(self, pod: str) -> None:
         """Nobody hears of a pod any more."""
         self._pod_status(pod, {"conditions": [self._ready("False")]})

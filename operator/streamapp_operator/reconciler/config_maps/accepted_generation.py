@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from streamapp.jobmodel.unreadable_data import UnreadableError
@@ -11,6 +11,7 @@ from streamapp.protocol.accepted_app import AcceptedApp, decode_accepted, encode
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.config_maps.config_map_objects import accepted_config_map
 from streamapp_operator.reconciler.objects import object_names
+from streamapp_operator.reconciler.objects.configuration_versions import named_versions
 from streamapp_operator.reconciler.objects.object_metadata import GENERATION_LABEL
 from streamapp_operator.reconciler.pods.pod_shape import PodShape, read_pod_shape
 
@@ -22,11 +23,13 @@ RAN_ANNOTATION = "streamapp.dev/ran"
 
 @dataclass(frozen=True, slots=True)
 class DriverRefusal:
-    """A driver's report that the app cannot run."""
+    """Why an accepted generation does not run: its driver says so, or cannot start."""
 
     reason: str
     path: str
     message: str
+    configuration: Mapping[str, str] | None = None
+    """The versions of what the app named at that time: with others it may run. None where any refuse it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,17 @@ class AcceptedGeneration:
 def generation_in_force(generations: Sequence[AcceptedGeneration]) -> AcceptedGeneration | None:
     """The newest of these generations, in ascending order, that no driver has refused."""
     return next((accepted for accepted in reversed(generations) if accepted.driver_refusal is None), None)
+
+
+def without_outdated_refusal(
+    generation: AcceptedGeneration, versions: Mapping[str, str]
+) -> AcceptedGeneration:
+    """The generation, without a refusal that was about other Secrets and ConfigMaps than there are now."""
+    refusal = generation.driver_refusal
+    if refusal is None or refusal.configuration is None:
+        return generation
+    now = named_versions(generation.accepted.app, versions)
+    return generation if refusal.configuration == now else replace(generation, driver_refusal=None)
 
 
 def generation_size(generation: AcceptedGeneration) -> int:
@@ -77,9 +91,9 @@ def read_generation(manifest: Manifest) -> AcceptedGeneration | None:
         return None
     if str(accepted.generation) != (manifest["metadata"].get("labels") or {}).get(GENERATION_LABEL):
         return None
-    return AcceptedGeneration(
-        accepted, shape, read_refusal(annotations.get(REFUSED_ANNOTATION)), RAN_ANNOTATION in annotations
-    )
+    ran = RAN_ANNOTATION in annotations
+    refusal = None if ran else read_refusal(annotations.get(REFUSED_ANNOTATION))
+    return AcceptedGeneration(accepted, shape, refusal, ran)
 
 
 def annotate_generation(app: Manifest, generation: int, **annotations: str) -> Manifest:
@@ -97,7 +111,14 @@ def annotate_generation(app: Manifest, generation: int, **annotations: str) -> M
 
 def refusal_text(refusal: DriverRefusal) -> str:
     """A refusal as an annotation."""
-    return json.dumps({"reason": refusal.reason, "path": refusal.path, "message": refusal.message})
+    return json.dumps(
+        {
+            "reason": refusal.reason,
+            "path": refusal.path,
+            "message": refusal.message,
+            "configuration": refusal.configuration,
+        }
+    )
 
 
 def read_refusal(text: str | None) -> DriverRefusal | None:
@@ -106,6 +127,14 @@ def read_refusal(text: str | None) -> DriverRefusal | None:
         return None
     try:
         refusal: dict[str, Any] = json.loads(text)
-        return DriverRefusal(str(refusal["reason"]), str(refusal["path"]), str(refusal["message"]))
-    except (ValueError, KeyError, TypeError):
+        configuration = refusal.get("configuration")
+        return DriverRefusal(
+            str(refusal["reason"]),
+            str(refusal["path"]),
+            str(refusal["message"]),
+            {str(name): str(version) for name, version in configuration.items()}
+            if configuration is not None
+            else None,
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
         return DriverRefusal("", "", text)

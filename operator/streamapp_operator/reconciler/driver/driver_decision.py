@@ -17,6 +17,12 @@ from streamapp_operator.reconciler.driver.driver_history import (
     history_from_status,
     with_newest_driver,
 )
+from streamapp_operator.reconciler.driver.failed_start import (
+    StartObstacle,
+    ending_obstacle,
+    refused_start,
+    start_obstacle,
+)
 from streamapp_operator.reconciler.driver.next_action import DesiredDriver, ObservedPods, next_action
 from streamapp_operator.reconciler.driver.released_driver import with_former_ended
 from streamapp_operator.reconciler.driver.successor import SuccessorDecision, decide_successor
@@ -26,6 +32,7 @@ from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
 from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.objects.configuration_versions import changed_configuration
 from streamapp_operator.reconciler.planning.model_update import ModelUpdate
+from streamapp_operator.reconciler.planning.pod_room import fits_in_place, shares_claim
 from streamapp_operator.reconciler.pods.driver_pod import generation_of
 
 CLOCK_SKEW_SECONDS = 5.0
@@ -45,6 +52,13 @@ class DriverDecision:
     restart: tuple[str, ...] = ()  # why the running driver has to be replaced
     finished: ConditionReason | None = None  # why no further driver starts
     seconds_to_wait: float | None = None  # seconds until a pending growth is acted on
+    obstacle: StartObstacle | None = None  # what keeps the generation that is to run from its first batch
+
+    @property
+    def failed_start(self) -> StartObstacle | None:
+        """Why the generation that is to run is refused: its driver cannot start."""
+        has_failed = self.obstacle is not None and self.obstacle.seconds_left == 0
+        return self.obstacle if has_failed else None
 
 
 def decide_driver(
@@ -57,24 +71,66 @@ def decide_driver(
     pod = live_driver(facts.drivers)
     finished = _finished_reason(facts, history, target, limit)
     restart, seconds_to_wait = _restart_reasons(facts, target, model, pod)
-    desired = _desired_driver(facts, target, finished, restart)
+    desired = _desired_driver(facts, target, finished, restart, pod)
     observed = ObservedPods(
         facts.drivers,
         tuple(executor for executor in facts.executors if executor.life is not PodLifecycle.ENDED),
         facts.successors,
+        facts.early_executors,
         facts.nodes,
         facts.now,
         milliseconds(app.spec.driver.lost_timeout) / 1000 if app else 300.0,
         driver_works=_works(facts, pod),
+        refused_start=refused_start(facts.refused_pod) if facts.refused_pod else None,
         silent_since=facts.silent_since,
     )
-    successor = decide_successor(desired, history, observed)
+    successor = decide_successor(desired, history, observed, limit)
     action = next_action(
         *(desired, history, observed, limit, successor.incarnation),
-        waits_for_successor=successor.seconds_to_wait is not None,
+        waits_for_successor=successor.is_awaited,
         successor_is_ready=successor.standby is not None and successor.standby.ready,
     )
-    return DriverDecision(history, action, pod, successor, restart, finished, seconds_to_wait)
+    obstacle = _launch_obstacle(facts, target, history, pod, observed)
+    if desired.is_edit and successor.is_awaited:
+        obstacle = successor.obstacle
+    return DriverDecision(history, action, pod, successor, restart, finished, seconds_to_wait, obstacle)
+
+
+def _launch_obstacle(
+    facts: Facts,
+    target: AcceptedGeneration | None,
+    history: DriverHistory,
+    pod: PodState | None,
+    observed: ObservedPods,
+) -> StartObstacle | None:
+    """What keeps the driver of a generation that has never run from its first batch.
+
+    None where it may take as long as it wants, for no other generation could run.
+    It starts without a trial beside another driver where there is no room for both, or none was there.
+    """
+    if target is None or target.ran or not _has_fallback(facts, target):
+        return None
+    if pod is None:
+        last, ended = history.last, facts.drivers[-1] if facts.drivers else None
+        if ended is None or last is None or last.generation != target.generation:
+            return None
+        if last.outcome is not DriverOutcome.RETRY:
+            return None
+        return ending_obstacle(ended, history.failures)
+    if generation_of(pod.manifest) != target.generation or _works(facts, pod):
+        return None
+    executors = [executor for executor in observed.executors if executor.owner_pod in {"", pod.uid}]
+    since = history.last.at if history.last is not None else 0.0
+    obstacle = start_obstacle(replace(pod, ready=False), executors, facts.now, not_before=since)
+    return obstacle if obstacle is not None and pod.silent_since is None else None
+
+
+def _has_fallback(facts: Facts, target: AcceptedGeneration) -> bool:
+    """Whether there is an earlier generation that has run, to go back to."""
+    return any(
+        earlier.ran and earlier.driver_refusal is None and earlier.generation < target.generation
+        for earlier in facts.generations
+    )
 
 
 def _works(facts: Facts, pod: PodState | None) -> bool:
@@ -108,6 +164,7 @@ def _desired_driver(
     target: AcceptedGeneration | None,
     finished: ConditionReason | None,
     restart: tuple[str, ...],
+    pod: PodState | None,
 ) -> DesiredDriver:
     if target is None:
         return DesiredDriver(False, ConditionReason.NOT_ACCEPTED)
@@ -120,6 +177,7 @@ def _desired_driver(
     reason = restart[0] if restart else ""
     since = facts.condition_since("Progressing", "True", reason)
     spec = target.accepted.app.spec
+    former = facts.accepted_generation(generation_of(pod.manifest)) if pod is not None else None
     return DesiredDriver(
         True,
         reason,
@@ -129,6 +187,9 @@ def _desired_driver(
         standby=spec.driver.standby,
         early_executors=spec.state.persistent_volume_claim is None,  # a claim is mounted by one pod
         standby_executors=spec.driver.standby_executors,
+        is_edit=reason == ConditionReason.SPEC_CHANGED and not target.ran,
+        fits_in_place=former is not None and fits_in_place(facts.manifest, target.shape, former.shape),
+        shares_volume=former is not None and shares_claim(target.shape, former.shape),
     )
 
 

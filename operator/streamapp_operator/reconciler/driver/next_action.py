@@ -21,6 +21,7 @@ from streamapp_operator.reconciler.driver.driver_actions import (
 )
 from streamapp_operator.reconciler.driver.driver_endings import RestartLimits
 from streamapp_operator.reconciler.driver.driver_history import DriverHistory
+from streamapp_operator.reconciler.driver.failed_start import StartObstacle
 from streamapp_operator.reconciler.facts.node_state import NodeState
 from streamapp_operator.reconciler.facts.pod_state import (
     PodLifecycle,
@@ -56,6 +57,9 @@ class DesiredDriver:
     early_executors: bool = False  # whether executors of two drivers may be there at once
     standby_executors: bool = False  # whether the next one always has executors
     grace: float = 60.0  # seconds within which a stopped driver is expected to end
+    is_edit: bool = False  # whether it is to be replaced by a generation that has not run, and may be refused
+    fits_in_place: bool = False  # whether the next one's pods fit where those of this one are
+    shares_volume: bool = False  # whether both mount one claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +69,12 @@ class ObservedPods:
     drivers: Sequence[PodState]
     executors: Sequence[PodState]
     successors: tuple[PodState, ...]
+    early_executors: tuple[PodState, ...]  # those of successors
     nodes: Mapping[str, NodeState]
     now: float
     lost_after: float
     driver_works: bool = False  # whether the driver has reported batches
+    refused_start: StartObstacle | None = None  # why the API server would not take a successor's pod
     silent_since: Mapping[str, float] = field(default_factory=dict)
     """By uid of a driver that fails probes, or does not answer its standby: since when that is seen."""
 

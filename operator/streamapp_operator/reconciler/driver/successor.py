@@ -1,12 +1,20 @@
 """The successor of a driver: a standby driver that warms up while another one runs or ends.
 
 The next driver takes seconds to start its JVM and Spark. Where it is known that it will be needed, it is
-created before the last one has ended, and takes over when that one has released its lanes, or is gone.
+created before the last one has ended, and takes over when that one has released its lanes, or is gone. A
+driver that works is not ended before its successor is ready, and not at all for one that cannot start.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from streamapp_operator.reconciler.driver.driver_endings import RestartLimits
 from streamapp_operator.reconciler.driver.driver_history import DriverHistory
+from streamapp_operator.reconciler.driver.failed_start import (
+    MOST_FAILED_STARTS,
+    StartObstacle,
+    ending_obstacle,
+    start_obstacle,
+)
 from streamapp_operator.reconciler.driver.next_action import (
     DesiredDriver,
     ObservedPods,
@@ -21,7 +29,7 @@ from streamapp_operator.reconciler.facts.pod_state import (
 from streamapp_operator.reconciler.pods.driver_pod import generation_of, has_early_executors
 
 WARM_UP_SECONDS = 120.0
-"""How long a running driver waits for a successor that does not get ready, before it is stopped anyway."""
+"""How long a driver that does no work waits for its successor. One that works waits without an end."""
 STANDBY_RETRY_SECONDS = 60.0
 """After this time a standby driver that ended is followed by another one, where the app always has one."""
 
@@ -35,12 +43,19 @@ class SuccessorDecision:
     start: bool = False  # whether to create it
     early_executors: bool = False  # whether its executors start before it takes over
     surplus: tuple[PodState, ...] = ()  # to be deleted
-    seconds_to_wait: float | None = None  # how long the running driver waits for it; None where it does not
-    retry_after: float | None = None  # when another standby follows one that ended
+    is_awaited: bool = False  # whether the running driver runs on until it is ready
+    obstacle: StartObstacle | None = None  # what keeps it from getting ready
+    look_after: float | None = None  # when it is to be looked at again
+
+    @property
+    def failure(self) -> StartObstacle | None:
+        """Why it will never be ready; None while it may be."""
+        has_failed = self.is_awaited and self.obstacle is not None and self.obstacle.seconds_left == 0
+        return self.obstacle if has_failed else None
 
 
 def decide_successor(
-    desired: DesiredDriver, history: DriverHistory, observed: ObservedPods
+    desired: DesiredDriver, history: DriverHistory, observed: ObservedPods, limit: RestartLimits
 ) -> SuccessorDecision:
     """Decide whether there is to be a successor, and whether the running driver waits for it."""
     pods = observed.successors
@@ -49,30 +64,83 @@ def decide_successor(
     incarnation = (
         incarnation_of(standby) if standby else max(history.incarnation, history.successor, newest) + 1
     )
-    seconds_left = _seconds_left(desired, observed)
+    surplus = _others(pods, standby, desired)
     if not _is_needed(desired, observed):
         is_next = standby is not None and desired.run and live_driver(observed.drivers) is None
         next_driver = standby if is_next else None
-        return SuccessorDecision(incarnation, next_driver, surplus=_others(pods, next_driver))
-    surplus = _others(pods, standby)
+        return SuccessorDecision(incarnation, next_driver, surplus=_others(pods, next_driver, desired))
+    if observed.refused_start is not None:
+        return _awaited(SuccessorDecision(incarnation, None, surplus=surplus), desired, observed)
     failed_pods = tuple(pod for pod in pods if _has_failed(pod, desired))
     if failed_pods and standby is None:
-        retry_after = STANDBY_RETRY_SECONDS - (observed.now - max(map(_ended_at, failed_pods)))
-        if desired.stop_reason or not desired.standby or retry_after > 0:
-            # Where the driver ends now, the next one is no standby, and says what is wrong.
-            return SuccessorDecision(incarnation, None, surplus=surplus, retry_after=max(retry_after, 0.0))
-        return SuccessorDecision(incarnation, start=True, surplus=(*surplus, *failed_pods))
+        return _after_failures(incarnation, failed_pods, surplus, desired, observed, limit)
     if standby is None:
-        # A standby that only is to be there takes no CPU from a driver that starts.
-        is_due = observed.driver_works or _is_replaced(desired, observed)
-        start = is_due and not any(_is_there(pod, observed.now) for pod in pods)
-        has_use = desired.standby_executors or _is_replaced(desired, observed)
-        early_executors = desired.early_executors and has_use
-        return SuccessorDecision(incarnation, None, start, early_executors, surplus, seconds_left)
-    waits = not standby.ready and not standby.trouble
-    return SuccessorDecision(
-        incarnation, standby, surplus=surplus, seconds_to_wait=seconds_left if waits else None
-    )
+        return _awaited(_new_successor(incarnation, surplus, desired, observed), desired, observed)
+    return _awaited(SuccessorDecision(incarnation, standby, surplus=surplus), desired, observed)
+
+
+def _new_successor(
+    incarnation: int, surplus: tuple[PodState, ...], desired: DesiredDriver, observed: ObservedPods
+) -> SuccessorDecision:
+    # A standby that only is to be there takes no CPU from a driver that starts.
+    is_due = observed.driver_works or _is_replaced(desired, observed)
+    start = is_due and not any(_is_there(pod, observed.now) for pod in observed.successors)
+    has_use = desired.standby_executors or _is_replaced(desired, observed)
+    return SuccessorDecision(incarnation, None, start, desired.early_executors and has_use, surplus)
+
+
+def _after_failures(
+    incarnation: int,
+    failed_pods: tuple[PodState, ...],
+    surplus: tuple[PodState, ...],
+    desired: DesiredDriver,
+    observed: ObservedPods,
+    limit: RestartLimits,
+) -> SuccessorDecision:
+    """Another one follows those that ended, after a while, unless they have ended for good."""
+    if desired.stop_reason and not observed.driver_works:
+        # Where the driver ends now, the next one is no standby, and says what is wrong.
+        return SuccessorDecision(incarnation, None, surplus=surplus)
+    obstacle = ending_obstacle(failed_pods[-1], len(failed_pods)) if desired.stop_reason else None
+    seconds = limit.wait(len(failed_pods)) if desired.stop_reason and not obstacle else STANDBY_RETRY_SECONDS
+    retry_after = seconds - (observed.now - max(map(_ended_at, failed_pods)))
+    if retry_after > 0 or (obstacle is not None and desired.is_edit):
+        decision = SuccessorDecision(incarnation, None, surplus=surplus)
+        decision = replace(decision, obstacle=obstacle, look_after=max(retry_after, 0.0) or None)
+        return replace(decision, is_awaited=bool(desired.stop_reason))
+    if len(failed_pods) >= MOST_FAILED_STARTS or not desired.stop_reason:
+        surplus = (*surplus, *failed_pods)
+    decision = _new_successor(incarnation, surplus, desired, observed)
+    return replace(decision, is_awaited=bool(desired.stop_reason), obstacle=obstacle)
+
+
+def _awaited(
+    decision: SuccessorDecision, desired: DesiredDriver, observed: ObservedPods
+) -> SuccessorDecision:
+    """The decision with whether the running driver waits for the successor, and what that waits for."""
+    standby, obstacle = decision.standby, observed.refused_start
+    if standby is not None:
+        obstacle = start_obstacle(
+            standby,
+            [pod for pod in observed.early_executors if pod.owner_pod == standby.uid],
+            observed.now,
+            shares_volume=desired.shares_volume,
+        )
+        if obstacle is None and standby.ready:
+            return decision
+    decision = replace(decision, obstacle=obstacle, look_after=(obstacle and obstacle.seconds_left) or None)
+    if not desired.stop_reason:
+        return decision
+    if not observed.driver_works:
+        seconds_left = _seconds_left(desired, observed)
+        has_trouble = standby.trouble if standby is not None else obstacle is not None
+        if has_trouble or seconds_left is None:
+            return decision
+        return replace(decision, is_awaited=True, look_after=seconds_left)
+    needs_room = obstacle is not None and obstacle.seconds_left == 0 and obstacle.needs_room
+    if needs_room and (desired.fits_in_place or desired.shares_volume):
+        return decision  # the two cannot stand side by side: what the driver has is the successor's
+    return replace(decision, is_awaited=True)
 
 
 def _is_needed(desired: DesiredDriver, observed: ObservedPods) -> bool:
@@ -118,7 +186,9 @@ def _may_take_over(pod: PodState, desired: DesiredDriver, observed: ObservedPods
 
 
 def _has_failed(pod: PodState, desired: DesiredDriver) -> bool:
-    return pod.life is PodLifecycle.ENDED and generation_of(pod.manifest) == desired.generation
+    """Whether a successor ended by itself; one that Kubernetes took away says nothing of its generation."""
+    has_ended = pod.life is PodLifecycle.ENDED and not pod.displaced
+    return has_ended and generation_of(pod.manifest) == desired.generation
 
 
 def _ended_at(pod: PodState) -> float:
@@ -132,13 +202,18 @@ def _is_there(pod: PodState, now: float) -> bool:
     return pod.life is not PodLifecycle.ENDED
 
 
-def _others(pods: tuple[PodState, ...], standby: PodState | None) -> tuple[PodState, ...]:
+def _others(
+    pods: tuple[PodState, ...], standby: PodState | None, desired: DesiredDriver
+) -> tuple[PodState, ...]:
+    """The successors that are taken away: all but the next one, and those whose failures count."""
     return tuple(
-        pod for pod in pods if pod is not standby and pod.life in {PodLifecycle.COMING, PodLifecycle.LIVING}
+        pod
+        for pod in pods
+        if pod is not standby and pod.life is not PodLifecycle.LEAVING and not _has_failed(pod, desired)
     )
 
 
 def _seconds_left(desired: DesiredDriver, observed: ObservedPods) -> float | None:
-    """How long the running driver waits yet for a successor that is not ready; None where it does not."""
+    """How long a driver that does no work waits yet for its successor; None where it does not."""
     seconds = WARM_UP_SECONDS - (observed.now - (desired.stop_since or observed.now))
     return seconds if seconds > 0 else None

@@ -20,7 +20,7 @@ async def configuration_versions(
 ) -> dict[str, str]:
     """The versions by kind and name, of those that are there and may be read."""
     objects = sorted(
-        {named for app in apps for named in configuration_objects(app)},
+        {named for app in apps for named in configuration_objects(app, for_pulling=True)},
         key=lambda named: version_key(*named),
     )
     versions = await side_by_side([_version(context, kind, namespace, name, fresh) for kind, name in objects])

@@ -62,6 +62,14 @@ class DryRun:
 
 
 @dataclass(frozen=True, slots=True)
+class RefusedPod:
+    """A pod that the API server would not take."""
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class RecordedHistory:
     """The revisions of an app, and whether the generation in force is to be added to them."""
 
@@ -89,6 +97,7 @@ class Facts:
     drivers: tuple[PodState, ...] = ()  # by incarnation; those that have taken over, or may have
     successors: tuple[PodState, ...] = ()  # by incarnation; standby drivers that have not taken over
     executors: tuple[PodState, ...] = ()  # but those of successors, which have no tasks yet
+    early_executors: tuple[PodState, ...] = ()  # those of successors
     nodes: Mapping[str, NodeState] = field(default_factory=dict)
     silent_since: Mapping[str, float] = field(default_factory=dict)
     """By uid of a driver that fails probes which it passed before, or does not answer its standby: since when
@@ -104,6 +113,7 @@ class Facts:
     history: RecordedHistory = field(default_factory=RecordedHistory)
     unrestored: tuple[str, ...] = ()  # objects of the running driver that cannot be put back, and why
     unrestored_reason: str = ""
+    refused_pod: RefusedPod | None = None  # why the API server would not take the pod of a successor
     configuration: Mapping[str, str] = field(default_factory=dict)
     """The versions of Secrets and ConfigMaps that the app names, by kind and name."""
     locations: Mapping[str, str] = field(default_factory=dict)  # by executor, as Spark calls it

@@ -25,7 +25,10 @@ from streamapp_operator.controller.client.resource_kinds import (
     STREAM_APP,
     VOLUME_CLAIM,
 )
-from streamapp_operator.reconciler.config_maps.accepted_generation import generation_in_force
+from streamapp_operator.reconciler.config_maps.accepted_generation import (
+    generation_in_force,
+    without_outdated_refusal,
+)
 from streamapp_operator.reconciler.facts.config_map_facts import DecodedConfigMaps, decode_config_maps
 from streamapp_operator.reconciler.facts.configuration_lookup import configuration_versions
 from streamapp_operator.reconciler.facts.default_storage_class import FORBIDDEN, default_storage_class
@@ -77,14 +80,16 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
         pod for pod in every_driver if is_standby(pod.manifest) and incarnation_of(pod) > newest_incarnation
     )
     drivers = tuple(pod for pod in every_driver if pod not in successors)
-    executors = _without_early(
-        (read_pod(pod, executor_template.EXECUTOR_CONTAINER) for pod in _executor_pods(pods, driver_pods)),
-        successors,
-    )
+    every_executor = [
+        read_pod(pod, executor_template.EXECUTOR_CONTAINER) for pod in _executor_pods(pods, driver_pods)
+    ]
+    early_executors = _early_executors(every_executor, successors)
+    executors = tuple(pod for pod in every_executor if pod not in early_executors)
     judgement = await _judgement(context, app)
     newest = judgement.newest
     nodes = await _nodes(context, (*drivers, *executors))
     accepted_before = _is_accepted(newest, decoded)
+    configuration = await _configuration(context, newest, decoded, fresh=live)
     return Facts(
         manifest=app,
         newest=newest,
@@ -92,9 +97,12 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
         drivers=drivers,
         successors=successors,
         executors=executors,
+        early_executors=early_executors,
         nodes=nodes,
         silent_since=_silent_since(context, drivers, successors, decoded.silent_driver),
-        generations=decoded.generations,
+        generations=tuple(
+            without_outdated_refusal(generation, configuration) for generation in decoded.generations
+        ),
         unreadable_config_maps=decoded.unreadable,
         desired=decoded.desired,
         report=decoded.report,
@@ -107,7 +115,7 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
         ),
         locality=decoded.locality,
         driver_objects=context.cache.driver_objects(key),
-        configuration=await _configuration(context, newest, decoded, fresh=live),
+        configuration=configuration,
         locations=await _locations(
             context, _target(newest, decoded), _located_executors(executors, drivers), nodes
         ),
@@ -177,10 +185,10 @@ def _executor_pods(pods: Iterable[Manifest], drivers: Sequence[Manifest]) -> Ite
             yield pod
 
 
-def _without_early(executors: Iterable[PodState], successors: Iterable[PodState]) -> tuple[PodState, ...]:
-    """The executors without those of standby drivers, which have no tasks before such a driver takes over."""
+def _early_executors(executors: Iterable[PodState], successors: Iterable[PodState]) -> tuple[PodState, ...]:
+    """The executors of standby drivers, which have no tasks before such a driver takes over."""
     standing_by = {pod.uid for pod in successors if pod.life is not PodLifecycle.ENDED}
-    return tuple(pod for pod in executors if pod.owner_pod not in standing_by)
+    return tuple(pod for pod in executors if pod.owner_pod in standing_by)
 
 
 def _located_executors(executors: Iterable[PodState], drivers: Sequence[PodState]) -> Iterable[PodState]:

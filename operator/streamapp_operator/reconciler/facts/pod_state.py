@@ -26,10 +26,28 @@ _KILLED = {128 + 9, 128 + 15}
 """What a container exits with that a signal has ended."""
 HANG_SECONDS = 10.0
 """A container that was unready for so long before a signal ended it was ended for that."""
-_BAD_STARTS = {
-    "CreateContainerConfigError", "CreateContainerError", "ErrImageNeverPull", "ErrImagePull",
-    "ImagePullBackOff", "InvalidImageName", "RunContainerError",
-}  # fmt: skip
+
+
+class StartReason(StrEnum):
+    """Kubernetes' own words for what keeps a pod from starting."""
+
+    CONTAINER_CREATING = "ContainerCreating"  # the one that is no trouble by itself
+    CRASH_LOOP = "CrashLoopBackOff"
+    CREATE_CONFIG = "CreateContainerConfigError"
+    CREATE = "CreateContainerError"
+    IMAGE_NEVER_PULLED = "ErrImageNeverPull"
+    IMAGE_PULL = "ErrImagePull"
+    IMAGE_PULL_BACK_OFF = "ImagePullBackOff"
+    IMAGE_INSPECT = "ImageInspectError"
+    IMAGE_NAME = "InvalidImageName"
+    REGISTRY = "RegistryUnavailable"
+    RUN = "RunContainerError"
+    SIGNATURE = "SignatureValidationFailed"
+    UNSCHEDULABLE = "Unschedulable"
+
+
+_NO_TROUBLE = frozenset({StartReason.CONTAINER_CREATING})
+_START_REASONS = frozenset(StartReason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +108,7 @@ def read_pod(manifest: Manifest, container: str) -> PodState:
         ended_at=_ended_at(metadata, terminated, conditions) if ended else None,
         ending=_ending(status, terminated) if ended else None,
         displaced=_displaced(status, conditions),
-        trouble=_trouble(container_status, conditions),
+        trouble=_trouble(_waiting(status, container_status), conditions),
         ready=conditions.get("Ready", {}).get("status") == "True",
         unready_since=_unready_since(conditions),
         silent_since=_silent_since(conditions, running) if not container_status.get("ready", True) else None,
@@ -147,13 +165,22 @@ def _displaced(status: Mapping[str, Any], conditions: Mapping[str, Any]) -> str:
     return "Evicted" if status.get("reason") == "Evicted" else ""
 
 
-def _trouble(container_status: Mapping[str, Any], conditions: Mapping[str, Any]) -> str:
-    waiting = (container_status.get("state") or {}).get("waiting") or {}
-    if waiting.get("reason") in _BAD_STARTS:
+def _waiting(status: Mapping[str, Any], main: Mapping[str, Any]) -> dict[str, Any]:
+    """Why a container cannot start: the main one, or another one of its pod, which holds that one up."""
+    others = (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ()))
+    for container_status in (main, *others):
+        waiting: dict[str, Any] = (container_status.get("state") or {}).get("waiting") or {}
+        if waiting.get("reason") in _START_REASONS - _NO_TROUBLE:
+            return waiting
+    return {}
+
+
+def _trouble(waiting: Mapping[str, Any], conditions: Mapping[str, Any]) -> str:
+    if waiting:
         return f"{waiting['reason']}: {waiting.get('message') or 'the container cannot start'}"
     scheduled = conditions.get("PodScheduled", {})
-    if scheduled.get("status") == "False" and scheduled.get("reason") == "Unschedulable":
-        return f"Unschedulable: {scheduled.get('message') or 'no node takes the pod'}"
+    if (scheduled.get("status"), scheduled.get("reason")) == ("False", StartReason.UNSCHEDULABLE):
+        return f"{StartReason.UNSCHEDULABLE}: {scheduled.get('message') or 'no node takes the pod'}"
     return ""
 
 

@@ -8,14 +8,22 @@ from typing import Final
 from streamapp.plan.render.display_names import legible
 from streamapp.protocol.termination import Termination
 from streamapp.spec.reasons import Reason
+from streamapp_operator.reconciler.condition_reasons import ConditionReason
+from streamapp_operator.reconciler.facts.pod_state import StartReason
 
 MOST_CHARACTERS: Final = 2_000
 _REASONS: Final = frozenset(Reason)
+_START_REASONS: Final = frozenset({*StartReason, *ConditionReason, "Forbidden", "Invalid"})
 
 
 def reported_reason(reason: str, default: str) -> str:
     """The reason if it is one that this operator knows, else the default."""
     return reason if reason in _REASONS else default
+
+
+def refusal_reason(reason: str, default: str) -> str:
+    """The reason of a refusal, which may be one of the operator or of Kubernetes; the default for another."""
+    return reason if reason in _REASONS | _START_REASONS else default
 
 
 def ending_message(ending: Termination | None) -> str:

@@ -20,16 +20,24 @@ _KINDS: Final = {"secrets": SECRET, "config_maps": CONFIG_MAP}
 _OBJECT_NAME: Final = re.compile(r"[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?")
 
 
-def configuration_objects(app: StreamApp) -> tuple[tuple[ResourceKind, str], ...]:
-    """The Secrets and ConfigMaps that pods of an app read. Secrets for pulling images are none of them."""
+def configuration_objects(
+    app: StreamApp, *, for_pulling: bool = False
+) -> tuple[tuple[ResourceKind, str], ...]:
+    """The Secrets and ConfigMaps that pods of an app read; with those `for_pulling` images, if asked for."""
     named = {
         (_KINDS[entry.allow_list], entry.name)
         for entry in named_objects(app)
         if entry.allow_list in _KINDS
-        and "imagePullSecrets" not in entry.path
+        and (for_pulling or "imagePullSecrets" not in entry.path)
         and _OBJECT_NAME.fullmatch(entry.name)
     }
     return tuple(sorted(named, key=lambda entry: (entry[0].name, entry[1]))[:MOST_OBJECTS])
+
+
+def named_versions(app: StreamApp, versions: Mapping[str, str]) -> dict[str, str]:
+    """The versions of all that an app names, of those that are there."""
+    keys = (version_key(kind, name) for kind, name in configuration_objects(app, for_pulling=True))
+    return {key: versions[key] for key in keys if key in versions}
 
 
 def version_key(kind: ResourceKind, name: str) -> str:

@@ -26,10 +26,13 @@ def pod_refusal(error: RejectedError) -> str | None:
     text = str(error)
     if _ABOUT_THE_OPERATOR.search(text):
         return None
+    return None if is_short_of_quota(text) else short(text, MOST_CHARACTERS)
+
+
+def is_short_of_quota(text: str) -> bool:
+    """Whether a refusal says that a quota is used up which would have room for the pod alone."""
     quota = _QUOTA.search(text)
-    if quota is not None and not _exceeds(quota["asked"], quota["limit"]):
-        return None
-    return short(text, MOST_CHARACTERS)
+    return quota is not None and not _exceeds(quota["asked"], quota["limit"])
 
 
 def lacks_account(error: RejectedError, account: str) -> bool:

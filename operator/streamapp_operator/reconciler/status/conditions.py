@@ -21,7 +21,11 @@ from streamapp_operator.reconciler.driver.driver_actions import (
 )
 from streamapp_operator.reconciler.driver.driver_history import DriverOutcome
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
-from streamapp_operator.reconciler.facts.reported_texts import reported_reason, reported_text
+from streamapp_operator.reconciler.facts.reported_texts import (
+    refusal_reason,
+    reported_reason,
+    reported_text,
+)
 from streamapp_operator.reconciler.findings import Findings
 from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.partition_counts.lookup_results import (
@@ -64,7 +68,7 @@ def accepted(findings: Findings) -> AppCondition:
     if acceptance.driver_refusal is not None:
         refusal = acceptance.driver_refusal
         message = reported_text(with_path(refusal.path, refusal.message))
-        reason: str = reported_reason(refusal.reason, Reason.INVALID_SPEC)
+        reason: str = refusal_reason(refusal.reason, Reason.INVALID_SPEC)
         return false_condition(ConditionType.ACCEPTED, reason, message, generation)
     reason = acceptance.problems[0].reason if acceptance.problems else Reason.INVALID_SPEC
     return false_condition(ConditionType.ACCEPTED, reason, problem_lines(acceptance.problems), generation)
@@ -220,6 +224,8 @@ def _progressing(findings: Findings) -> Iterator[AppCondition]:
         if isinstance(findings.action, KeepDriver):
             next_driver = object_names.driver(findings.facts.name, driver.successor.incarnation)
             text += f"\n{next_driver} starts next to {findings.action.pod.name}, and then takes over"
+            if driver.successor.obstacle is not None and not driver.successor.obstacle.is_slow:
+                text += f"\n{driver.successor.obstacle.message}"
         yield true_condition(ConditionType.PROGRESSING, reason, text, generation)
     if (
         driver.seconds_to_wait is not None
@@ -293,12 +299,20 @@ def _degraded(findings: Findings) -> Iterator[AppCondition]:
         )
         reason = reported_reason(report.warnings[0].reason, ConditionReason.DRIVER_REPORTED)
         yield true_condition(ConditionType.DEGRADED, reason, text or reason, generation)
-    if findings.processing and (text := standby_problem(findings.facts, findings.target)):
+    if text := _successor_problem(findings):
         yield true_condition(ConditionType.DEGRADED, ConditionReason.STANDBY_MISSING, text, generation)
     text = "nothing is wrong"
     if findings.acceptance.status is AcceptanceStatus.REJECTED:  # which Stalled says
         text = "nothing is wrong with what runs" if findings.target else "nothing runs"
     yield false_condition(ConditionType.DEGRADED, ConditionReason.HEALTHY, text, generation)
+
+
+def _successor_problem(findings: Findings) -> str:
+    """Why the running driver has no successor; empty where it has, or is to have none."""
+    failure = findings.driver.successor.failure
+    if failure is not None and not findings.driver.failed_start:
+        return f"{failure.message}\nthe driver runs on until another one can take over"
+    return standby_problem(findings.facts, findings.target) if findings.processing else ""
 
 
 def stalled(findings: Findings) -> AppCondition:

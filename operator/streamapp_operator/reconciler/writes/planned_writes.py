@@ -34,7 +34,10 @@ from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
 from streamapp_operator.reconciler.findings import Findings
 from streamapp_operator.reconciler.objects import object_names
-from streamapp_operator.reconciler.objects.configuration_versions import configuration_annotation
+from streamapp_operator.reconciler.objects.configuration_versions import (
+    configuration_annotation,
+    named_versions,
+)
 from streamapp_operator.reconciler.objects.driver_objects import driver_objects
 from streamapp_operator.reconciler.objects.object_metadata import is_owned, owner_reference
 from streamapp_operator.reconciler.planning.model_update import ModelUpdate
@@ -169,17 +172,11 @@ def _unwanted_network_policy(findings: Findings) -> Iterator[Write]:
 
 def _annotations(findings: Findings, history: DriverHistory) -> Iterator[Write]:
     """The annotations of generations with their drivers' results."""
-    last = history.last
-    if last is not None and last.outcome is DriverOutcome.CONFIG:
-        generation = findings.facts.accepted_generation(last.generation)
-        if generation is not None and generation.driver_refusal is None and not generation.ran:
-            refusal = DriverRefusal(last.reason, last.path, last.message)
-            yield Apply(
-                annotate_generation(
-                    findings.facts.manifest, last.generation, **{REFUSED_ANNOTATION: refusal_text(refusal)}
-                ),
-                must_exist=True,
-            )
+    refused = _refused_generation(findings, history)
+    if refused is not None and refused.driver_refusal is not None:
+        annotations = {REFUSED_ANNOTATION: refusal_text(refused.driver_refusal)}
+        manifest = annotate_generation(findings.facts.manifest, refused.generation, **annotations)
+        yield Apply(manifest, must_exist=True)
     target, pod = findings.target, findings.driver.pod
     if findings.running and pod is not None and target is not None and not target.ran:
         ran_generation = findings.facts.accepted_generation(generation_of(pod.manifest))
@@ -190,6 +187,25 @@ def _annotations(findings: Findings, history: DriverHistory) -> Iterator[Write]:
                 ),
                 must_exist=True,
             )
+
+
+def _refused_generation(findings: Findings, history: DriverHistory) -> AcceptedGeneration | None:
+    """The generation that has never run and is refused now: its driver says so, or cannot start."""
+    last, failed_start, facts = history.last, findings.driver.failed_start, findings.facts
+    if failed_start is not None and findings.target is not None:
+        changed_paths = findings.driver.restart[1:]
+        path = changed_paths[0] if len(changed_paths) == 1 else "spec"
+        generation: AcceptedGeneration | None = findings.target
+        refusal = DriverRefusal(failed_start.reason, path, failed_start.message)
+    elif last is not None and last.outcome is DriverOutcome.CONFIG:
+        generation = facts.accepted_generation(last.generation)
+        refusal = DriverRefusal(last.reason, last.path, last.message)
+    else:
+        return None
+    if generation is None or generation.driver_refusal is not None or generation.ran:
+        return None
+    versions = named_versions(generation.accepted.app, facts.configuration)
+    return replace(generation, driver_refusal=replace(refusal, configuration=versions))
 
 
 def _locality(findings: Findings) -> Iterator[Write]:

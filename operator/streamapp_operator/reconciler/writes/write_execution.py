@@ -33,6 +33,10 @@ class ForeignObject:
     name: str
 
 
+class RejectedPodError(RejectedError):
+    """The API server refuses a pod."""
+
+
 async def execute_writes(
     cluster: ClusterClient, app: Manifest, writes: Iterable[Write]
 ) -> ForeignObject | None:
@@ -48,8 +52,7 @@ async def execute_writes(
 async def _execute_write(cluster: ClusterClient, app: Manifest, write: Write) -> ForeignObject | None:
     match write:
         case Create(manifest=manifest):
-            if await cluster.create(manifest) is WriteConflict.EXISTS:
-                return await _foreign(cluster, app, manifest)
+            return await _create(cluster, app, manifest)
         case Apply(manifest=manifest, must_exist=must_exist):
             if must_exist and await _is_gone(cluster, manifest):
                 return None
@@ -60,6 +63,16 @@ async def _execute_write(cluster: ClusterClient, app: Manifest, write: Write) ->
         case CreateRunSecret(driver=driver):
             return await _create_run_secret(cluster, app["metadata"]["namespace"], driver)
     return None
+
+
+async def _create(cluster: ClusterClient, app: Manifest, manifest: Manifest) -> ForeignObject | None:
+    try:
+        created = await cluster.create(manifest)
+    except RejectedError as error:
+        if kind_of(manifest) is POD:
+            raise RejectedPodError(error.code, error.reason, str(error)) from None
+        raise
+    return await _foreign(cluster, app, manifest) if created is WriteConflict.EXISTS else None
 
 
 async def _create_run_secret(cluster: ClusterClient, namespace: str, driver: str) -> ForeignObject | None:

@@ -8,7 +8,6 @@ from streamapp.author.proposal import Proposal
 from streamapp.jobmodel.job_model import JobModel
 from streamapp.spec.resource.tables import Table
 from streamapp.tasks.groupers.grouping_request import Assignment
-from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.start.app_compilation import CompiledApp, compile_app
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.launch import reading_setup
@@ -74,14 +73,14 @@ class StandbyProgram:
 def standby_program(
     context: AppContext, session: SparkSource, processors: Sequence[str]
 ) -> StandbyProgram | None:
-    """The program for the streams of today; None where there is none: a start says why."""
-    try:
-        proposal = proposed(context.app, live_world(context, tuple(processors), context.now()))
-        if proposal.assignment is None or proposal_problems(context.app, proposal):
-            return None
-        return StandbyProgram(proposal, proposal.assignment, compile_app(context.app, proposal, session))
-    except AppRefusedError:
+    """The program for the streams of today; AppRefusedError where the app has none.
+
+    None where there are no tasks: the model of the operator may have them, and a start says why not.
+    """
+    proposal = proposed(context.app, live_world(context, tuple(processors), context.now()))
+    if proposal.assignment is None or proposal_problems(context.app, proposal):
         return None
+    return StandbyProgram(proposal, proposal.assignment, compile_app(context.app, proposal, session))
 
 
 def _is_filled_early(table: Table) -> bool:

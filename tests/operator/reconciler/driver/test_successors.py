@@ -17,8 +17,7 @@ from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
 from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.objects.executor_limits import LIMITS_ANNOTATION
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
-from streamapp_operator.reconciler.pods.driver_pod import has_early_executors, is_standby
-from streamapp_runtime.driver.standby.standby_warm_up import EXECUTOR_SECONDS
+from streamapp_operator.reconciler.pods.driver_pod import has_early_executors
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.machine.processes import Child, free_port, until
 from tests.harness.operator.driver_kubelet import contained
@@ -26,6 +25,8 @@ from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join
 
 PATIENCE_SECONDS = 240.0
+READY_SECONDS = 30.0
+"""Within which a standby is ready whose executors no node has room for."""
 
 
 @pytest.fixture
@@ -66,14 +67,6 @@ def test_the_driver_runs_on_until_its_successor_is_ready(running: OperatorSim) -
     assert running.status()["phase"] == "Running"
     running.settle()
     assert _is_leaving(running)
-
-
-def _without_room(sim: OperatorSim, pod: str) -> None:
-    """The scheduler finds no node for a pod."""
-    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "no room"}
-    path = f"/api/v1/namespaces/{sim.namespace}/pods/{pod}/status"
-    status = {"status": {"conditions": [condition]}}
-    sim.server.ask("PATCH", path, status, "application/strategic-merge-patch+json")
 
 
 def test_it_takes_over_when_the_pods_of_the_last_driver_are_gone(running: OperatorSim) -> None:
@@ -131,8 +124,7 @@ def test_it_takes_over_from_a_driver_whose_pod_was_deleted_and_has_released_its_
 def test_a_driver_that_has_released_its_lanes_is_waited_for_where_no_successor_is_ready(
     running: OperatorSim,
 ) -> None:
-    _edited(running)
-    running.pass_time(WARM_UP_SECONDS + 1)
+    running.server.ask("DELETE", f"/api/v1/namespaces/{running.namespace}/pods/app-driver-1")
     running.settle(warms_up=False)
     assert _is_leaving(running)
     running.report(DriverState.ENDED)
@@ -214,40 +206,6 @@ def test_a_driver_that_is_deleted_has_a_successor_while_it_ends(running: Operato
     running.settle()
     assert [_name(pod) for pod in running.successors()] == ["app-driver-2"]
     assert _published(running) == 1
-
-
-def test_a_successor_without_room_is_not_waited_for(running: OperatorSim) -> None:
-    _edited(running)
-    _without_room(running, "app-driver-2")
-    running.settle(warms_up=False)
-    assert _is_leaving(running)
-
-
-def test_a_successor_that_does_not_get_ready_is_waited_for_a_while_only(running: OperatorSim) -> None:
-    _edited(running)
-    running.pass_time(WARM_UP_SECONDS - 1)
-    running.settle(warms_up=False)
-    assert not _is_leaving(running)
-    running.pass_time(2)
-    running.settle(warms_up=False)
-    assert _is_leaving(running)
-
-
-def test_after_a_successor_that_ended_the_driver_is_replaced_by_one_that_is_no_standby(
-    running: OperatorSim,
-) -> None:
-    """As where an app names the image of a runtime that knows no standby."""
-    _edited(running)
-    running.begin("app-driver-2")
-    running.end("app-driver-2", code=2)
-    running.settle()
-    assert _is_leaving(running)
-    running.remove("app-driver-1")
-    running.remove("app-1-exec-1")
-    running.settle()
-    driver = running.driver()
-    assert _name(driver) == "app-driver-3"
-    assert not is_standby(driver)
 
 
 def test_an_edit_that_is_taken_back_takes_the_successor_away(running: OperatorSim) -> None:
@@ -380,7 +338,7 @@ def test_a_standby_without_room_or_that_does_not_get_ready_is_told(sim: Operator
     sim.settle(warms_up=False)
     assert sim.says("Degraded") == ("True", "StandbyMissing")
     assert "app-driver-3 has not got ready" in sim.condition("Degraded")["message"]
-    _without_room(sim, "app-driver-3")
+    sim.leave_unscheduled("app-driver-3", "no room")
     sim.settle(warms_up=False)
     assert "app-driver-3: Unschedulable" in sim.condition("Degraded")["message"]
     assert sim.says("Ready") == ("True", "Running")
@@ -447,10 +405,14 @@ def test_a_standby_driver_gets_ready_and_says_nothing_until_it_takes_over(
     with _standby_child(running, port, tmp_path) as child:
         until(lambda: _passes(port, LIVENESS_PATH), PATIENCE_SECONDS, child)
         until(lambda: "app-2-exec-1" in running.names("pods"), PATIENCE_SECONDS, child)
-        _without_room(running, "app-1-exec-1")  # of the other driver: it says nothing of this one's
+        running.leave_unscheduled(
+            "app-1-exec-1", "no room"
+        )  # of the other driver: it says nothing of this one's
         assert not _passes(port, READINESS_PATH)
-        _without_room(running, "app-2-exec-1")  # it is not waited for while the other driver has the room
-        until(lambda: _passes(port, READINESS_PATH), EXECUTOR_SECONDS / 2, child)
+        running.leave_unscheduled(
+            "app-2-exec-1", "no room"
+        )  # it is not waited for while the other driver has the room
+        until(lambda: _passes(port, READINESS_PATH), READY_SECONDS, child)
         assert running.reported().driver == "app-driver-1"
         running.settle()
         running.remove("app-driver-1")
@@ -468,8 +430,8 @@ def test_a_standby_driver_that_is_told_to_end_ends_at_once(running: OperatorSim,
     port = free_port()
     with _standby_child(running, port, tmp_path) as child:
         until(lambda: "app-2-exec-1" in running.names("pods"), PATIENCE_SECONDS, child)
-        _without_room(running, "app-2-exec-1")
-        until(lambda: _passes(port, READINESS_PATH), EXECUTOR_SECONDS / 2, child)
+        running.leave_unscheduled("app-2-exec-1", "no room")
+        until(lambda: _passes(port, READINESS_PATH), READY_SECONDS, child)
         child.signal(signal.SIGTERM)
         assert child.wait(PATIENCE_SECONDS) == 0
     assert running.reported().driver == "app-driver-1"

@@ -20,6 +20,7 @@ from streamapp.protocol.accepted_app import AcceptedApp
 from streamapp.protocol.wanted_state import WantedState
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
+from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.executors.executor_locations import no_locations
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
@@ -30,7 +31,7 @@ from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
 from streamapp_runtime.driver.executors.session_lanes import session_lanes
 from streamapp_runtime.driver.spark.spark_session import close_session, open_session
 from streamapp_runtime.driver.start.app_storage import embedded_storage
-from streamapp_runtime.systems.stream_system import FencedError
+from streamapp_runtime.systems.stream_system import FencedError, UnavailableError
 from streamapp_runtime.transport.file_transport import FileTransport, write_wanted
 from tests.harness.machine.app_processes import of_executor, standing_still, victims
 from tests.harness.machine.processes import until
@@ -38,7 +39,25 @@ from tests.harness.runs.app_runs import Input, app, environment_at, in_order, in
 from tests.harness.runs.chained_app import EVENTS, USERS, numbered
 from tests.harness.runs.drained_loop import drain
 
+
+class AwayTwice(CheckpointStream):
+    # The checkpoint stream of a system that does not answer at first.
+
+    asked = 0
+
+    def look(self):
+        self.asked += 1
+        if self.asked < 3:
+            raise UnavailableError("no broker answers")
+        super().look()
+
+
 folder = Path(sys.argv[1])
+wrong_app = app(
+    {"name": "wrong", "filter": {"from": "events", "where": "no_such_column > 1"}},
+    {"name": "sent", "sendTo": {"from": "wrong", "stream": "out"}},
+    streams=[EVENTS, {"name": "out", "key": "user"}],
+)
 app = app(
     {"name": "total", "aggregate": {"from": "events", "aggregates": "sum(n) AS total"}},
     {"name": "told", "sendTo": {"from": "total", "stream": "totals"}},
@@ -113,6 +132,14 @@ with environment_at(session, embedded_storage(folder / "data")) as env:
     )
     warm_up.compile()
     print("it has compiled:", warm_up.program.program == launch.program)
+    try:
+        replace(warm_up, context=replace(warm_up.context, app=wrong_app)).compile()
+    except AppRefusedError as refusal:
+        print("an app that has no program is refused:", "no_such_column" in str(refusal))
+    away = AwayTwice(env.system, working_ledger.stream)
+    waiting = replace(warm_up, context=replace(warm_up.context, ledger=away), program=None)
+    waiting.compile()
+    print("a system that does not answer is waited for:", away.asked == 3 and waiting.program is not None)
     working.release()  # its lanes have the one slot of each executor
     warm_up.start_executors()
     print("they have said who they are:", len(set(session_lanes(session.context).identities.values())) == 2)
@@ -206,7 +233,12 @@ close_session(session)
 @pytest.mark.usefixtures("process")
 def test_a_driver_that_stands_by_has_its_stores_and_its_program_when_it_takes_over(tmp_path: Path) -> None:
     assert facts_of(DRIVER, tmp_path) == [
-        *("it has compiled: True", "they have said who they are: True", "there are executors: True"),
+        *("it has compiled: True", "an app that has no program is refused: True"),
+        *(
+            "a system that does not answer is waited for: True",
+            "they have said who they are: True",
+            "there are executors: True",
+        ),
         *("it is silent: True", "nobody took over: True", "its program serves: True"),
         *("lanes were bound by that: True", "nothing is left to restore: True"),
         *("nothing is left to fill: True", "rows are exact: True", "else all is restored: True"),
