@@ -22,7 +22,8 @@ from streamapp_operator.reconciler.driver.driver_decision import decide_driver
 from streamapp_operator.reconciler.driver.driver_history import DriverHistory
 from streamapp_operator.reconciler.driver.released_driver import with_hand_over
 from streamapp_operator.reconciler.driver.start_conditions import hold_start
-from streamapp_operator.reconciler.facts.facts import Facts
+from streamapp_operator.reconciler.facts.facts import Facts, MissingExecutors
+from streamapp_operator.reconciler.facts.missing_executors import ASK_SECONDS
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
 from streamapp_operator.reconciler.findings import Findings
 from streamapp_operator.reconciler.installation import Installation
@@ -231,6 +232,10 @@ def _requeue_after(findings: Findings) -> float | None:
         delays.append(RETRY_SECONDS)  # the watch does not see a pod without the label
     if findings.acceptance.status is AcceptanceStatus.REJECTED and findings.facts.dry_run is not None:
         delays.append(RETRY_SECONDS)  # quotas and policies change without an event of the app
+    delays += [
+        max(MissingExecutors.GRACE_SECONDS - missing.seconds(findings.facts.now), 0.0) or ASK_SECONDS
+        for missing in findings.facts.missing_executors.values()
+    ]
     if findings.facts.unrestored or findings.facts.refused_pod:
         delays.append(RETRY_SECONDS)
     is_refused = findings.acceptance.driver_refusal is not None

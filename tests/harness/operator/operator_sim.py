@@ -133,6 +133,8 @@ class OperatorSim(Hands):
                 memoized=before.memoized,
                 unready_nodes=before.unready_nodes,
                 silent_drivers=before.silent_drivers,
+                executor_losses=before.executor_losses,
+                refused_executors=before.refused_executors,
             )
         self._context = context
         return await reconcile(key, context)

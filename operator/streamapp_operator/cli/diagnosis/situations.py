@@ -98,6 +98,12 @@ def _trouble(pods: Sequence[PodState], beginnings: tuple[str, ...]) -> str | Non
     return f"{troubled[0].name}{more}: {troubled[0].trouble}"
 
 
+def _executors_missing(facts: SituationFacts) -> str | None:
+    reason = ConditionReason.EXECUTORS_MISSING
+    degraded = facts.message(ConditionType.DEGRADED, "True", reason)
+    return degraded or facts.message(ConditionType.READY, "False", reason)
+
+
 def _volume_missing(facts: SituationFacts) -> str | None:
     if facts.driver is None or facts.driver.life is not PodLifecycle.COMING:
         return None
@@ -368,10 +374,10 @@ SITUATIONS: Final[Sequence[Situation]] = (
     ),
     Situation(
         "executors-missing",
-        _condition(ConditionType.READY, "False", ConditionReason.EXECUTORS_MISSING),
+        _executors_missing,
         "The driver waits for executors. If it stays so, look for a quota, and for pods that are pending.",
         _LIST_EXECUTORS,
-        (ConditionType.READY, ConditionType.PROGRESSING),
+        (ConditionType.READY, ConditionType.DEGRADED, ConditionType.PROGRESSING),
     ),
     Situation(
         "standby-missing",

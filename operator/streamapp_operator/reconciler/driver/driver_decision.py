@@ -77,6 +77,7 @@ def decide_driver(
         tuple(executor for executor in facts.executors if executor.life is not PodLifecycle.ENDED),
         facts.successors,
         facts.early_executors,
+        facts.missing_executors,
         facts.nodes,
         facts.now,
         milliseconds(app.spec.driver.lost_timeout) / 1000 if app else 300.0,
@@ -121,7 +122,10 @@ def _launch_obstacle(
         return None
     executors = [executor for executor in observed.executors if executor.owner_pod in {"", pod.uid}]
     since = history.last.at if history.last is not None else 0.0
-    obstacle = start_obstacle(replace(pod, ready=False), executors, facts.now, not_before=since)
+    missing = facts.missing_executors.get(pod.uid)
+    obstacle = start_obstacle(
+        replace(pod, ready=False), executors, facts.now, missing=missing, not_before=since
+    )
     return obstacle if obstacle is not None and pod.silent_since is None else None
 
 

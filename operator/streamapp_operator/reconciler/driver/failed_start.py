@@ -6,13 +6,13 @@ from one that is slow: by Kubernetes' own words, with a bound for each.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from streamapp.protocol.termination import RunOutcome
 from streamapp.spec.reasons import Reason
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
-from streamapp_operator.reconciler.facts.facts import RefusedPod
+from streamapp_operator.reconciler.facts.facts import MissingExecutors, RefusedPod
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState, StartReason
 from streamapp_operator.reconciler.facts.reported_texts import (
     ending_message,
@@ -50,18 +50,23 @@ def start_obstacle(
     executors: Sequence[PodState],
     now: float,
     *,
+    missing: MissingExecutors | None = None,
     not_before: float = 0.0,
     shares_volume: bool = False,
 ) -> StartObstacle | None:
     """What keeps a driver that has not ended from getting ready, with its executors; None where it is.
 
-    `not_before` is when it could not have been ready yet: before that another one had its room.
+    `missing` are the executors that it lacks. Before `not_before` another driver had its room.
     """
     if driver.life in {PodLifecycle.LEAVING, PodLifecycle.ENDED}:
         return None
     obstacles = [
         obstacle for pod in (driver, *executors) for obstacle in _pod_obstacles(pod, not_before, now)
     ]
+    if missing is not None and missing.refused_pod is not None:
+        since = max(driver.started_at or 0.0, missing.since, not_before)
+        refusal = refused_start(missing.refused_pod, "an executor")
+        obstacles.append(replace(refusal, seconds_left=_seconds_left(since, TROUBLE_SECONDS, now)))
     if obstacles:
         return min(obstacles, key=lambda obstacle: obstacle.seconds_left)
     if driver.ready:
@@ -94,10 +99,11 @@ def ending_obstacle(last: PodState, failures: int) -> StartObstacle | None:
     return StartObstacle(reason, f"{last.name} ended: {path}{ending_message(ending)}", 0.0)
 
 
-def refused_start(refused_pod: RefusedPod) -> StartObstacle:
-    """A start whose pod the API server would not take."""
-    text, reason = refused_pod.message, refused_pod.reason
-    return StartObstacle(reason, f"the API server refuses the pod: {text}", 0.0, is_short_of_quota(text))
+def refused_start(refused_pod: RefusedPod, role: str = "the driver") -> StartObstacle:
+    """A start for which the API server would not take a pod."""
+    text = refused_pod.message
+    message = f"the API server refuses the pod of {role}: {text}"
+    return StartObstacle(refused_pod.reason, message, 0.0, is_short_of_quota(text))
 
 
 def _pod_obstacles(pod: PodState, not_before: float, now: float) -> Iterator[StartObstacle]:

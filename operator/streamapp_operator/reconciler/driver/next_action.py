@@ -22,6 +22,7 @@ from streamapp_operator.reconciler.driver.driver_actions import (
 from streamapp_operator.reconciler.driver.driver_endings import RestartLimits
 from streamapp_operator.reconciler.driver.driver_history import DriverHistory
 from streamapp_operator.reconciler.driver.failed_start import StartObstacle
+from streamapp_operator.reconciler.facts.facts import MissingExecutors
 from streamapp_operator.reconciler.facts.node_state import NodeState
 from streamapp_operator.reconciler.facts.pod_state import (
     PodLifecycle,
@@ -70,6 +71,7 @@ class ObservedPods:
     executors: Sequence[PodState]
     successors: tuple[PodState, ...]
     early_executors: tuple[PodState, ...]  # those of successors
+    missing_executors: Mapping[str, MissingExecutors]  # by uid of a driver
     nodes: Mapping[str, NodeState]
     now: float
     lost_after: float

@@ -124,6 +124,7 @@ def _awaited(
             standby,
             [pod for pod in observed.early_executors if pod.owner_pod == standby.uid],
             observed.now,
+            missing=None if standby.ready else observed.missing_executors.get(standby.uid),
             shares_volume=desired.shares_volume,
         )
         if obstacle is None and standby.ready:

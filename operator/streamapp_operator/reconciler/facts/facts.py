@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from streamapp.protocol.driver_report import ExecutorBinding, Report
 from streamapp.protocol.wanted_state import WantedState
@@ -70,6 +71,23 @@ class RefusedPod:
 
 
 @dataclass(frozen=True, slots=True)
+class MissingExecutors:
+    """The executors that a driver lacks."""
+
+    GRACE_SECONDS: ClassVar[float] = 5.0
+    """How long Spark has for another pod before anything is said of it."""
+
+    living: int
+    wanted: int
+    since: float  # when so many of them were first seen
+    refused_pod: RefusedPod | None = None  # why the API server would not take another one
+
+    def seconds(self, now: float) -> float:
+        """For how long they have been missing."""
+        return now - self.since
+
+
+@dataclass(frozen=True, slots=True)
 class RecordedHistory:
     """The revisions of an app, and whether the generation in force is to be added to them."""
 
@@ -98,6 +116,7 @@ class Facts:
     successors: tuple[PodState, ...] = ()  # by incarnation; standby drivers that have not taken over
     executors: tuple[PodState, ...] = ()  # but those of successors, which have no tasks yet
     early_executors: tuple[PodState, ...] = ()  # those of successors
+    missing_executors: Mapping[str, MissingExecutors] = field(default_factory=dict)  # by uid of a driver
     nodes: Mapping[str, NodeState] = field(default_factory=dict)
     silent_since: Mapping[str, float] = field(default_factory=dict)
     """By uid of a driver that fails probes which it passed before, or does not answer its standby: since when

@@ -39,6 +39,7 @@ from streamapp_operator.reconciler.facts.facts import (
     NewestGeneration,
 )
 from streamapp_operator.reconciler.facts.generation_judgement import GenerationJudgement
+from streamapp_operator.reconciler.facts.missing_executors import missing_executors
 from streamapp_operator.reconciler.facts.node_state import NodeState, read_node
 from streamapp_operator.reconciler.facts.pod_state import (
     PodLifecycle,
@@ -54,7 +55,7 @@ from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, is_owned
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, PartitionCounts
 from streamapp_operator.reconciler.pods import driver_template, executor_template
-from streamapp_operator.reconciler.pods.driver_pod import is_standby
+from streamapp_operator.reconciler.pods.driver_pod import has_early_executors, is_standby
 from streamapp_operator.reconciler.pods.state_volume import location_provider
 
 DRY_RUN_SECONDS = 25.0
@@ -98,6 +99,15 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
         successors=successors,
         executors=executors,
         early_executors=early_executors,
+        missing_executors=await missing_executors(
+            context,
+            app,
+            decoded.generations,
+            (*drivers[-1:], *(pod for pod in successors if has_early_executors(pod.manifest))),
+            every_executor,
+            decoded.report,
+            _wanted_executors(newest, decoded),
+        ),
         nodes=nodes,
         silent_since=_silent_since(context, drivers, successors, decoded.silent_driver),
         generations=tuple(
@@ -241,6 +251,15 @@ async def _start_problems(
 def _target(newest: NewestGeneration, decoded: DecodedConfigMaps) -> StreamApp | None:
     in_force = generation_in_force(decoded.generations)
     return in_force.accepted.app if in_force else newest.app
+
+
+def _wanted_executors(newest: NewestGeneration, decoded: DecodedConfigMaps) -> int:
+    """How many executors a driver is to have. One with an embedded log has none."""
+    app = _target(newest, decoded)
+    if app is None or is_embedded(app):
+        return 0
+    wanted = decoded.desired.wanted if decoded.desired else None
+    return len(wanted.model.processors) if wanted and wanted.model else app.spec.processors
 
 
 def _silent_since(

@@ -13,7 +13,7 @@ from streamapp_operator.controller.telemetry.app_metrics import AppCollector
 from streamapp_operator.controller.telemetry.operator_metrics import operator_collector
 from streamapp_operator.controller.watch.object_cache import ObjectCache
 from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration
-from streamapp_operator.reconciler.facts.facts import DesiredModel, DryRun
+from streamapp_operator.reconciler.facts.facts import DesiredModel, DryRun, RefusedPod
 from streamapp_operator.reconciler.facts.generation_judgement import GenerationJudgement
 from streamapp_operator.reconciler.facts.judgement_processes import GenerationJudges
 from streamapp_operator.reconciler.installation import Installation
@@ -44,6 +44,10 @@ class ReconcileContext:
     dry_runs: RecentResults[DryRun] = field(default_factory=RecentResults)
     unready_nodes: RecentResults[float] = field(default_factory=RecentResults)
     """When this operator first saw each node in a state that it is not ready in."""
+    executor_losses: RecentResults[float] = field(default_factory=RecentResults)
+    """When this operator first saw each driver with fewer executors than it is to have, by these."""
+    refused_executors: RecentResults[tuple[float, RefusedPod | None]] = field(default_factory=RecentResults)
+    """What the API server said of an executor of each generation, with the time when it was asked."""
     silent_drivers: RecentResults[float] = field(default_factory=RecentResults)
     """When this operator first saw each driver silent, by its uid and since when its node says so."""
     configuration_cache: RecentResults[tuple[float, str]] = field(

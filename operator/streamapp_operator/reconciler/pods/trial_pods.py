@@ -1,20 +1,23 @@
 """The pods of a generation as the API server is to judge them before the generation is accepted."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.pods.driver_pod import driver_pod
 from streamapp_operator.reconciler.pods.executor_template import EXECUTOR_CONTAINER
 from streamapp_operator.reconciler.pods.pod_shape import PodShape
 
+DRIVER_PATH: Final = "spec.driver"
+EXECUTOR_PATH: Final = "spec.executor"
 TRIAL_INCARNATION = 0
 """No driver has this one."""
 
 
 def trial_pods(app: Manifest, shape: PodShape, generation: int) -> Iterator[tuple[str, Manifest]]:
     """The pods, each with the path of the resource that its shape comes from."""
-    yield "spec.driver", driver_pod(app, shape.driver, generation, TRIAL_INCARNATION, {})
-    yield "spec.executor", _executor_pod(app, shape)
+    yield DRIVER_PATH, driver_pod(app, shape.driver, generation, TRIAL_INCARNATION, {})
+    yield EXECUTOR_PATH, _executor_pod(app, shape)
 
 
 def _executor_pod(app: Manifest, shape: PodShape) -> Manifest:

@@ -20,6 +20,7 @@ from streamapp_operator.reconciler.driver.driver_actions import (
     StopDriver,
 )
 from streamapp_operator.reconciler.driver.driver_history import DriverOutcome
+from streamapp_operator.reconciler.facts.facts import MissingExecutors
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
 from streamapp_operator.reconciler.facts.reported_texts import (
     refusal_reason,
@@ -164,6 +165,9 @@ def _ready(findings: Findings) -> Iterator[AppCondition]:
     pod, generation = findings.driver.pod, _running_generation(findings)
     if text := findings.no_progress:
         yield unknown_condition(ConditionType.READY, ConditionReason.NO_PROGRESS, text, generation)
+    if findings.processing and _all_tasks_wait(findings):
+        text = _executor_problem(findings) or _work_text(findings)
+        yield false_condition(ConditionType.READY, ConditionReason.EXECUTORS_MISSING, text, generation)
     if findings.processing:
         yield true_condition(ConditionType.READY, ConditionReason.RUNNING, _work_text(findings), generation)
     if pod is None:
@@ -291,8 +295,8 @@ def _degraded(findings: Findings) -> Iterator[AppCondition]:
         )
     if pod is not None and pod.trouble:
         yield true_condition(ConditionType.DEGRADED, ConditionReason.DRIVER_PENDING, pod.trouble, generation)
-    if trouble := next((item.trouble for item in findings.facts.executors if item.trouble), ""):
-        yield true_condition(ConditionType.DEGRADED, ConditionReason.EXECUTORS_MISSING, trouble, generation)
+    if text := _executor_problem(findings):
+        yield true_condition(ConditionType.DEGRADED, ConditionReason.EXECUTORS_MISSING, text, generation)
     if report is not None and report.warnings:
         text = "\n".join(
             reported_text(with_path(item.path, item.message)) for item in report.warnings[:MOST_WARNINGS]
@@ -415,10 +419,33 @@ def _work_text(findings: Findings) -> str:
     return f"all tasks run; away from their processors: {len(moved)}" if moved else "all processors work"
 
 
+def _executor_problem(findings: Findings) -> str:
+    """What is the matter with the executors of the driver, in Kubernetes' words where it has any."""
+    pod, now = findings.driver.pod, findings.facts.now
+    missing = findings.facts.missing_executors.get(pod.uid) if pod is not None else None
+    if missing is not None and missing.seconds(now) < MissingExecutors.GRACE_SECONDS:
+        missing = None
+    trouble = next((f"{item.name}: {item.trouble}" for item in findings.facts.executors if item.trouble), "")
+    refused_pod = missing.refused_pod if missing is not None else None
+    if refused_pod is not None and not trouble:
+        trouble = f"the API server refuses the pod of an executor: {refused_pod.message}"
+    waiting = _work_text(findings) if findings.processing and _waiting_tasks(findings) else ""
+    has_lost_some = missing is not None and missing.living > 0 and findings.processing
+    if not (trouble or waiting or has_lost_some):
+        return ""
+    counts = f"{missing.living} of {missing.wanted} executors run" if missing is not None else ""
+    return "\n".join(line for line in (counts, trouble, waiting) if line)
+
+
+def _all_tasks_wait(findings: Findings) -> bool:
+    model = findings.model_in_force
+    return model is not None and bool(model.tasks) and len(_waiting_tasks(findings)) == len(model.tasks)
+
+
 def _waiting_tasks(findings: Findings) -> dict[str, str]:
     """The tasks whose processor has no lane, by the report of a driver that runs the model."""
     report, model = findings.report, findings.model_in_force
-    if report is None or model is None or report.model_version != model.version or not report.binding:
+    if report is None or model is None or report.model_version != model.version or findings.embedded:
         return {}
     if report.binding.keys() >= set(model.processors):
         return {}

@@ -8,12 +8,14 @@ from streamapp_operator.reconciler.status.app_condition import ConditionType
 CONDITION_TEXTS: Mapping[ConditionType, str] = {
     ConditionType.ACCEPTED: "The newest generation is valid and runs, or is about to. "
     "False: something in "
-    "it has to change; an earlier generation keeps running where there is one.",
+    "it has to change, or its pods cannot start, and the reason is that of the pod; an earlier generation "
+    "keeps running where there is one.",
     ConditionType.PLANNED: "The newest generation has a plan in which all joins agree. Unknown: "
     "the partition "
     "counts are not known, mostly because a system does not answer.",
     ConditionType.LAUNCHED: "There is a driver pod for the generation that is to run.",
-    ConditionType.READY: "The driver makes batches with the wanted job model. Unknown: "
+    ConditionType.READY: "The driver makes batches with the wanted job model, and has an executor for them. "
+    "Tasks that wait while others work are told by `Degraded`. Unknown: "
     "the driver or its node does not answer, or the driver makes no progress. Its "
     "`observedGeneration` is the generation that runs, not the newest.",
     ConditionType.PROGRESSING: "The operator is bringing the app from one form to another.",
@@ -64,7 +66,9 @@ REASON_TEXTS: Mapping[ConditionReason, str] = {
     ConditionReason.LOCALITY_UNREADABLE: (
         "An event alone: the ConfigMap with the places of tasks cannot be read, and counts as empty."
     ),
-    ConditionReason.EXECUTORS_MISSING: "Not all executors are running.",
+    ConditionReason.EXECUTORS_MISSING: (
+        "Not all executors are running; the message says why, in Kubernetes' words where it has any."
+    ),
     ConditionReason.STANDBY_MISSING: (
         "The app asks for a standby driver, and none is ready: the message says why. The app itself works."
     ),

@@ -400,6 +400,19 @@ def test_a_restart_for_another_secret_that_cannot_start_ends_nobody_and_goes_on(
     assert "deletionTimestamp" in sim.driver()["metadata"]
 
 
+@pytest.mark.parametrize("message", [QUOTA, "admission webhook policy.example denied the request"])
+def test_executors_that_the_api_server_refuses_end_nobody(running: OperatorSim, message: str) -> None:
+    successor = _try_edit(running, executor=LARGER)
+    _api(running).admit = _refusing(message, "app-executor-0")
+    running.begin(successor)
+    running.unready(successor)
+    _pass(running, TROUBLE_SECONDS - 1)
+    _assert_untouched(running)
+    assert message in running.condition("Progressing")["message"]
+    _pass(running, 10)
+    _assert_refused(running, "Forbidden", "the pod of an executor", message)
+
+
 # Where the two cannot stand side by side.
 
 
@@ -455,6 +468,17 @@ def test_a_quota_that_has_room_for_one_driver_ends_it_for_the_next(running: Oper
     running.hold_back(driver, "ImagePullBackOff", "no such image")
     _pass(running, TROUBLE_SECONDS + 1)
     _assert_taken_back(running, "ImagePullBackOff", "no such image")
+
+
+def test_a_quota_that_has_room_for_one_set_of_executors_ends_them_for_the_next(running: OperatorSim) -> None:
+    successor = _try_edit(running)
+    _api(running).admit = _refusing(USED_UP, "app-executor-0")
+    running.begin(successor)
+    running.unready(successor)
+    _pass(running, TROUBLE_SECONDS - 1)
+    _assert_untouched(running)
+    _pass(running, 10)
+    assert _replaced(running) == successor
 
 
 def test_a_claim_of_both_drivers_is_the_next_ones_after_a_while(sim: OperatorSim) -> None:
