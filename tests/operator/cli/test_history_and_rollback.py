@@ -4,10 +4,13 @@ import json
 from typing import Any
 
 import pytest
+from click import ClickException
 from click.testing import CliRunner, Result
 
+from streamapp_operator.cli.cluster_access.cluster_command import run_with_cluster
 from streamapp_operator.cli.history import history
 from streamapp_operator.cli.rollback import rollback
+from streamapp_operator.controller.client.api_errors import WriteConflict
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join
@@ -35,6 +38,17 @@ def run_edit(sim: OperatorSim, **spec: Any) -> None:
     sim.settle()
     sim.report()
     sim.settle()
+
+
+def replace_spec(sim: OperatorSim, app: dict[str, Any], spec: dict[str, Any]) -> Any:
+    """Replace the spec of an app as it was read before, as a user may."""
+    assert isinstance(sim.server, ApiServer)
+    return run_with_cluster(
+        str(sim.server.kubeconfig()),
+        None,
+        lambda cluster: cluster.replace_spec(app, spec, "test", dry_run=False),
+        writes=True,
+    )
 
 
 def app_path(sim: OperatorSim) -> str:
@@ -243,14 +257,38 @@ def test_a_paused_app_is_rolled_back_with_a_warning(edited: OperatorSim) -> None
 
 
 @ON_REAL_SERVER
-def test_brokers_that_cannot_be_asked_leave_the_plan_to_the_operator(sim: OperatorSim) -> None:
-    systems = [{"name": "main", "kafka": {"bootstrapServers": "127.0.0.1:1"}}]
+def test_a_change_of_the_status_is_no_edit_and_a_change_of_the_spec_is(edited: OperatorSim) -> None:
+    before = edited.app()
+    status = {"status": {**before["status"], "restarts": 7}}
+    edited.server.ask("PATCH", f"{app_path(edited)}/status", status, MERGE)
+    spec = {**before["spec"], "restartNonce": 7}
+    written = replace_spec(edited, before, spec)
+    assert not isinstance(written, WriteConflict)
+    assert edited.app()["spec"]["restartNonce"] == 7
+    assert replace_spec(edited, before, before["spec"]) is WriteConflict.CONFLICT
+    with pytest.raises(ClickException, match="spec.processors"):
+        replace_spec(edited, edited.app(), {**spec, "processors": -1})
+
+
+@ON_REAL_SERVER
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("127.0.0.1:1", "looking at topic"),
+        ("kafka.invalid:9092", "no name of kafka.invalid:9092 can be resolved here"),
+    ],
+)
+def test_brokers_that_cannot_be_asked_leave_the_plan_to_the_operator(
+    sim: OperatorSim, address: str, words: str
+) -> None:
+    systems = [{"name": "main", "kafka": {"bootstrapServers": address}}]
     sim.bring_up(join(systems=systems))
     run_edit(sim, batch={"rows": 500})
     sim.end(code=3)
     result = roll_back(sim)
     assert result.exit_code == 0, result.output
     assert "warning: only the operator can plan it: " in result.output
+    assert words in result.output
     assert sim.app()["spec"]["batch"]["rows"] == 1_000_000
 
 

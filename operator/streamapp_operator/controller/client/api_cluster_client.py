@@ -29,6 +29,7 @@ FIELD_MANAGER = "streamapp-operator"
 LIST_LIMIT = 500
 UNPROCESSABLE = 422
 _FIELD_MANAGER_QUERY = (("fieldManager", FIELD_MANAGER),)
+_JSON_PATCH = "application/json-patch+json"
 _METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 _NAMES_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
@@ -188,9 +189,33 @@ class ApiClusterClient:
     async def replace_spec(
         self, app: Manifest, spec: Manifest, field_manager: str, *, dry_run: bool
     ) -> Manifest | Literal[WriteConflict.CONFLICT]:
-        """Replace the app's spec, if the app has not changed since it was read; or have that judged alone."""
+        """Replace the app's spec, if that is still the one that was read; or have that judged alone.
+
+        The status may have changed since, which says nothing about the spec.
+        """
+        metadata = app["metadata"]
         query = (("fieldManager", field_manager), *((("dryRun", "All"),) if dry_run else ()))
-        return await self._patch_read_app(app, {"op": "replace", "path": "/spec", "value": spec}, query)
+        steps = [
+            {"op": "test", "path": f"/metadata/{name}", "value": metadata[name]}
+            for name in ("uid", "generation")
+        ]
+        steps.append({"op": "replace", "path": "/spec", "value": spec})
+        path = object_path(STREAM_APP, metadata["namespace"], metadata["name"])
+        request = ApiRequest(Verb.PATCH, "PATCH", path, query, steps, _JSON_PATCH, expected=(404, 409))
+        try:
+            reply = await self._write(request)
+        except RejectedError as error:
+            if error.code != UNPROCESSABLE or await self._is_as_read(app):
+                raise
+            return WriteConflict.CONFLICT  # the test has failed
+        return WriteConflict.CONFLICT if reply.code in (404, 409) else self._object(reply)
+
+    async def _is_as_read(self, app: Manifest) -> bool:
+        """Whether an app is there with the spec that was read."""
+        metadata = app["metadata"]
+        current = await self.read_metadata(STREAM_APP, metadata["namespace"], metadata["name"])
+        identity = ("uid", "generation")
+        return current is not None and all(current["metadata"][name] == metadata[name] for name in identity)
 
     async def event(
         self, app: Manifest, type_: Literal["Normal", "Warning"], reason: str, message: str
@@ -225,9 +250,8 @@ class ApiClusterClient:
         metadata = app["metadata"]
         path = object_path(STREAM_APP, metadata["namespace"], metadata["name"]) + subresource
         version = {"op": "replace", "path": "/metadata/resourceVersion", "value": metadata["resourceVersion"]}
-        json_patch = "application/json-patch+json"
         reply = await self._write(
-            ApiRequest(Verb.PATCH, "PATCH", path, query, [version, step], json_patch, expected=(404, 409))
+            ApiRequest(Verb.PATCH, "PATCH", path, query, [version, step], _JSON_PATCH, expected=(404, 409))
         )
         return WriteConflict.CONFLICT if reply.code in (404, 409) else self._object(reply)
 

@@ -3,8 +3,11 @@
 import logging
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
+from socket import getaddrinfo
 from typing import Any
+from urllib.parse import urlsplit
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient, TopicDescription
@@ -40,10 +43,19 @@ class KafkaTopicAdmin:
         topic_names = sorted(set(topics))
         if not topic_names:
             return {}
+        self._resolve()
         answers = self._client().describe_topics(
             TopicCollection(topic_names), request_timeout=self.answer_seconds
         )
         return {name: self._count(name, future) for name, future in answers.items()}
+
+    def _resolve(self) -> None:
+        """Refuse at once what the client would ask again and again: names that nothing here resolves."""
+        for address in self.bootstrap_servers.split(","):
+            with suppress(OSError, ValueError):  # what is no address the client has to say
+                getaddrinfo(urlsplit(f"//{address.strip().rpartition('//')[2]}").hostname, None)
+                return
+        raise KafkaUnavailableError(f"no name of {self.bootstrap_servers} can be resolved here")
 
     def _count(self, name: str, future: "Future[TopicDescription]") -> int | None:
         try:

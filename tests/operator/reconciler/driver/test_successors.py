@@ -32,7 +32,17 @@ READY_SECONDS = 30.0
 @pytest.fixture
 def running(sim: OperatorSim) -> OperatorSim:
     """A simulation with an app that has run for a while, and has an executor."""
-    sim.bring_up(join())
+    return _brought_up(sim, join())
+
+
+@pytest.fixture
+def on_kafka(sim: OperatorSim, kafka: str) -> OperatorSim:
+    """The same with a system that answers: a standby is not ready before it has compiled its app."""
+    return _brought_up(sim, join(systems=[{"name": "main", "kafka": {"bootstrapServers": kafka}}]))
+
+
+def _brought_up(sim: OperatorSim, app: dict[str, Any]) -> OperatorSim:
+    sim.bring_up(app)
     sim.executor(1, driver="app-driver-1")
     sim.pass_time(600)
     return sim
@@ -398,43 +408,41 @@ def test_the_set_of_the_last_executors_is_gone_before_the_successor_may_make_its
 
 @ON_REAL_SERVER
 def test_a_standby_driver_gets_ready_and_says_nothing_until_it_takes_over(
-    running: OperatorSim, tmp_path: Path
+    on_kafka: OperatorSim, tmp_path: Path
 ) -> None:
-    _edited(running)
+    _edited(on_kafka)
     port = free_port()
-    with _standby_child(running, port, tmp_path) as child:
+    with _standby_child(on_kafka, port, tmp_path) as child:
         until(lambda: _passes(port, LIVENESS_PATH), PATIENCE_SECONDS, child)
-        until(lambda: "app-2-exec-1" in running.names("pods"), PATIENCE_SECONDS, child)
-        running.leave_unscheduled(
-            "app-1-exec-1", "no room"
-        )  # of the other driver: it says nothing of this one's
+        until(lambda: "app-2-exec-1" in on_kafka.names("pods"), PATIENCE_SECONDS, child)
+        # One of the other driver says nothing of this one's.
+        on_kafka.leave_unscheduled("app-1-exec-1", "no room")
         assert not _passes(port, READINESS_PATH)
-        running.leave_unscheduled(
-            "app-2-exec-1", "no room"
-        )  # it is not waited for while the other driver has the room
+        # This one is not waited for while the other driver has the room.
+        on_kafka.leave_unscheduled("app-2-exec-1", "no room")
         until(lambda: _passes(port, READINESS_PATH), READY_SECONDS, child)
-        assert running.reported().driver == "app-driver-1"
-        running.settle()
-        running.remove("app-driver-1")
-        running.remove("app-1-exec-1")
-        running.settle()
-        assert "app-2-exec-1" in running.names("pods")
-        until(lambda: running.reported().driver == "app-driver-2", PATIENCE_SECONDS, child)
-        assert running.reported().state is DriverState.STARTING
+        assert on_kafka.reported().driver == "app-driver-1"
+        on_kafka.settle()
+        on_kafka.remove("app-driver-1")
+        on_kafka.remove("app-1-exec-1")
+        on_kafka.settle()
+        assert "app-2-exec-1" in on_kafka.names("pods")
+        until(lambda: on_kafka.reported().driver == "app-driver-2", PATIENCE_SECONDS, child)
+        assert on_kafka.reported().state is DriverState.STARTING
 
 
 @ON_REAL_SERVER
-def test_a_standby_driver_that_is_told_to_end_ends_at_once(running: OperatorSim, tmp_path: Path) -> None:
+def test_a_standby_driver_that_is_told_to_end_ends_at_once(on_kafka: OperatorSim, tmp_path: Path) -> None:
     """The next standby is created when it is gone."""
-    _edited(running)
+    _edited(on_kafka)
     port = free_port()
-    with _standby_child(running, port, tmp_path) as child:
-        until(lambda: "app-2-exec-1" in running.names("pods"), PATIENCE_SECONDS, child)
-        running.leave_unscheduled("app-2-exec-1", "no room")
+    with _standby_child(on_kafka, port, tmp_path) as child:
+        until(lambda: "app-2-exec-1" in on_kafka.names("pods"), PATIENCE_SECONDS, child)
+        on_kafka.leave_unscheduled("app-2-exec-1", "no room")
         until(lambda: _passes(port, READINESS_PATH), READY_SECONDS, child)
         child.signal(signal.SIGTERM)
         assert child.wait(PATIENCE_SECONDS) == 0
-    assert running.reported().driver == "app-driver-1"
+    assert on_kafka.reported().driver == "app-driver-1"
 
 
 def _standby_child(sim: OperatorSim, port: int, folder: Path) -> Child:
