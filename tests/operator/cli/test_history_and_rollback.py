@@ -266,7 +266,7 @@ def test_a_change_of_the_status_is_no_edit_and_a_change_of_the_spec_is(edited: O
     assert not isinstance(written, WriteConflict)
     assert edited.app()["spec"]["restartNonce"] == 7
     assert replace_spec(edited, before, before["spec"]) is WriteConflict.CONFLICT
-    with pytest.raises(ClickException, match="spec.processors"):
+    with pytest.raises(ClickException, match=r"spec\.processors"):
         replace_spec(edited, edited.app(), {**spec, "processors": -1})
 
 
