@@ -22,6 +22,7 @@ from streamapp_operator.reconciler.driver.driver_decision import decide_driver
 from streamapp_operator.reconciler.driver.driver_history import DriverHistory
 from streamapp_operator.reconciler.driver.released_driver import with_hand_over
 from streamapp_operator.reconciler.driver.start_conditions import hold_start
+from streamapp_operator.reconciler.driver.taken_names import names_in_the_way
 from streamapp_operator.reconciler.facts.facts import Facts, MissingExecutors
 from streamapp_operator.reconciler.facts.missing_executors import ASK_SECONDS
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
@@ -134,7 +135,8 @@ def collect_findings(
     plan = _plan_target(facts, acceptance)
     model = _update_model(facts, acceptance, plan)
     driver = decide_driver(facts, acceptance.target, model if isinstance(model, ModelUpdate) else None)
-    action = hold_start(driver.action, acceptance.target, plan, model)
+    taken = "" if driver.history.incarnation else names_in_the_way(facts)
+    action = hold_start(driver.action, acceptance.target, plan, model, taken)
     findings = Findings(facts, acceptance, plan, model, driver, action, installation.network_rules)
     findings = replace(findings, model_in_force=_model_in_force(findings))
     return replace(findings, autoscaling=_autoscaling(findings))

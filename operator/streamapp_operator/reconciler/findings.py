@@ -9,7 +9,7 @@ from streamapp.tasks.refusal import Refusal
 from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration
 from streamapp_operator.reconciler.driver.driver_actions import DriverAction, KeepDriver
 from streamapp_operator.reconciler.driver.driver_decision import DriverDecision
-from streamapp_operator.reconciler.facts.facts import Facts
+from streamapp_operator.reconciler.facts.facts import Facts, ObjectName
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
 from streamapp_operator.reconciler.facts.timestamps import format_timestamp
 from streamapp_operator.reconciler.installation import AppNetworkRules
@@ -43,6 +43,11 @@ class Findings:
     def report(self) -> Report | None:
         """The running driver's report; None where the newest report is another driver's."""
         return self.facts.report_of(self.driver.pod)
+
+    @property
+    def taken_names(self) -> tuple[ObjectName, ...]:
+        """The names that others have of objects of the app, before its first driver."""
+        return () if self.driver.history.incarnation else self.facts.taken_names
 
     @property
     def changed_configuration(self) -> tuple[str, ...]:

@@ -304,6 +304,16 @@ SITUATIONS: Final[Sequence[Situation]] = (
         stops=True,
     ),
     Situation(
+        "names-taken",
+        _condition(ConditionType.LAUNCHED, "False", ConditionReason.NAME_TAKEN),
+        "Objects with the names of the app's are there and belong to somebody else, as those that are left "
+        "of a deleted app. The message has the command that deletes these.",
+        "kubectl get pods,services,serviceaccounts,roles,rolebindings,configmaps -n {namespace} "
+        "-l streamapp.dev/app={app}",
+        (ConditionType.LAUNCHED, ConditionType.READY, ConditionType.DEGRADED),
+        stops=True,
+    ),
+    Situation(
         "volume-not-mounted",
         _volume_missing,
         "The driver's pod waits for a volume. Check that the Secret, ConfigMap or claim exists and is bound.",

@@ -16,6 +16,7 @@ from streamapp_operator.reconciler.planning.generation_plan import GenerationPla
 from streamapp_operator.reconciler.planning.model_update import ModelUpdate
 
 PLAN_AGAIN_SECONDS = 30.0
+NAMES_AGAIN_SECONDS = 15.0
 
 
 def hold_start(
@@ -23,13 +24,18 @@ def hold_start(
     target: AcceptedGeneration | None,
     plan: GenerationPlan | None,
     model: ModelUpdate | Refusal | None,
+    names_in_the_way: str = "",
 ) -> DriverAction:
     """The action, or the condition that it has to wait for.
 
     A driver with a model in force starts even while the brokers are unavailable, so that it runs when they
     are back.
     """
-    if not isinstance(action, StartDriver) or target is None or is_embedded(target.accepted.app):
+    if not isinstance(action, StartDriver) or target is None:
+        return action
+    if names_in_the_way:
+        return HoldStart(ConditionReason.NAME_TAKEN, names_in_the_way, NAMES_AGAIN_SECONDS)
+    if is_embedded(target.accepted.app):
         return action
     return next(_holds(plan, model), action)
 

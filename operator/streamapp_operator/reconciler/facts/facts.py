@@ -130,6 +130,8 @@ class Facts:
     locality: Manifest | None = None
     driver_objects: Mapping[ObjectName, Manifest] = field(default_factory=dict)  # as the watches saw them
     history: RecordedHistory = field(default_factory=RecordedHistory)
+    taken_names: tuple[ObjectName, ...] = ()
+    """Objects with names of the app's objects that it does not own, as of a deleted app of this name."""
     unrestored: tuple[str, ...] = ()  # objects of the running driver that cannot be put back, and why
     unrestored_reason: str = ""
     refused_pod: RefusedPod | None = None  # why the API server would not take the pod of a successor

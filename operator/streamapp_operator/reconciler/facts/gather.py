@@ -22,6 +22,7 @@ from streamapp_operator.controller.client.resource_kinds import (
     CONFIG_MAP,
     NODE,
     POD,
+    STATEFUL_SET,
     STREAM_APP,
     VOLUME_CLAIM,
 )
@@ -37,6 +38,7 @@ from streamapp_operator.reconciler.facts.facts import (
     DryRun,
     Facts,
     NewestGeneration,
+    ObjectName,
 )
 from streamapp_operator.reconciler.facts.generation_judgement import GenerationJudgement
 from streamapp_operator.reconciler.facts.missing_executors import missing_executors
@@ -82,7 +84,7 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
     )
     drivers = tuple(pod for pod in every_driver if pod not in successors)
     every_executor = [
-        read_pod(pod, executor_template.EXECUTOR_CONTAINER) for pod in _executor_pods(pods, driver_pods)
+        read_pod(pod, executor_template.EXECUTOR_CONTAINER) for pod in _executor_pods(app, pods, driver_pods)
     ]
     early_executors = _early_executors(every_executor, successors)
     executors = tuple(pod for pod in every_executor if pod not in early_executors)
@@ -117,6 +119,7 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
         desired=decoded.desired,
         report=decoded.report,
         claims=claims,
+        taken_names=_taken_names(app, pods, objects.config_maps, context.cache.driver_objects(key).values()),
         storage_class="" if accepted_before else await default_storage_class(context, newest.app),
         has_report=decoded.has_report,
         reported_at=decoded.reported_at,
@@ -183,13 +186,36 @@ async def _claims(
     return tuple(await context.cluster.select(VOLUME_CLAIM, app["metadata"]["namespace"], labels))
 
 
-def _executor_pods(pods: Iterable[Manifest], drivers: Sequence[Manifest]) -> Iterable[Manifest]:
-    """The executors: pods with their label, and all that a driver owns, whatever labels these have."""
+def _taken_names(app: Manifest, *others: Iterable[Manifest]) -> tuple[ObjectName, ...]:
+    """The objects with names of this app's objects, and with its label, that it does not own."""
+    taken = {
+        (manifest["kind"], manifest["metadata"]["name"])
+        for manifests in others
+        for manifest in manifests
+        if not is_owned(manifest, app)
+        and object_names.is_of_app(manifest["kind"], manifest["metadata"]["name"], app["metadata"]["name"])
+    }
+    return tuple(sorted(taken))
+
+
+def _executor_pods(
+    app: Manifest, pods: Sequence[Manifest], drivers: Sequence[Manifest]
+) -> Iterable[Manifest]:
+    """The executors: pods with their label, and all that a driver owns, whatever labels these have.
+
+    Those of a driver or of a StatefulSet of another app are none, be it a deleted one of the same name.
+    """
     driver_uids = {driver["metadata"]["uid"] for driver in drivers}
+    other_uids = {pod["metadata"]["uid"] for pod in pods} - driver_uids
+    own_set = object_names.executor_set(app["metadata"]["uid"])
     for pod in pods:
         metadata = pod["metadata"]
-        owner_uids = {owner["uid"] for owner in metadata.get("ownerReferences") or ()}
-        if metadata["uid"] in driver_uids:
+        owners = metadata.get("ownerReferences") or ()
+        owner_uids = {owner["uid"] for owner in owners}
+        is_of_other = bool(owner_uids & other_uids) or any(
+            owner["kind"] == STATEFUL_SET.name and owner["name"] != own_set for owner in owners
+        )
+        if metadata["uid"] in driver_uids or is_of_other:
             continue
         if (metadata.get("labels") or {}).get(ROLE_LABEL) == ObjectRole.EXECUTOR or owner_uids & driver_uids:
             yield pod

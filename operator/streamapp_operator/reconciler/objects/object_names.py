@@ -71,6 +71,17 @@ def driver_incarnation(pod: str) -> int:
     return int(match[1]) if match else 0
 
 
+def is_of_app(kind: str, name: str, app: str) -> bool:
+    """Whether an object of an app has this name."""
+    match kind:
+        case "Pod":
+            return driver_incarnation(name) > 0 and name.startswith(f"{app}-driver-")
+        case "ConfigMap":
+            is_accepted = accepted_generation_in(name) > 0 and name.startswith(f"{app}-accepted-")
+            return is_accepted or name in {job_model(app), report(app), locality(app)}
+    return name in {service(app), network_policy(app), executor_account(app)}
+
+
 def driver_account(app: str) -> str:
     """The service account, role and binding of the driver."""
     return f"{app}-driver"

@@ -275,9 +275,7 @@ def _degraded(findings: Findings) -> Iterator[AppCondition]:
     pod, report = findings.driver.pod, findings.report
     if text := findings.no_progress:
         yield true_condition(ConditionType.DEGRADED, ConditionReason.NO_PROGRESS, text, generation)
-    if findings.facts.unrestored:
-        text = "\n".join(findings.facts.unrestored)
-        yield true_condition(ConditionType.DEGRADED, findings.facts.unrestored_reason, text, generation)
+    yield from _object_problems(findings)
     if isinstance(findings.model, Refusal):
         yield true_condition(ConditionType.DEGRADED, findings.model.reason, str(findings.model), generation)
     if findings.plan is not None and findings.plan.problems and findings.target is not None:
@@ -309,6 +307,18 @@ def _degraded(findings: Findings) -> Iterator[AppCondition]:
     if findings.acceptance.status is AcceptanceStatus.REJECTED:  # which Stalled says
         text = "nothing is wrong with what runs" if findings.target else "nothing runs"
     yield false_condition(ConditionType.DEGRADED, ConditionReason.HEALTHY, text, generation)
+
+
+def _object_problems(findings: Findings) -> Iterator[AppCondition]:
+    """The objects of the app whose names others have, or that cannot be put back."""
+    action, facts = findings.action, findings.facts
+    if isinstance(action, HoldStart) and action.reason == ConditionReason.NAME_TAKEN:
+        yield true_condition(
+            ConditionType.DEGRADED, ConditionReason.NAME_TAKEN, action.message, facts.newest.generation
+        )
+    if facts.unrestored:
+        text = "\n".join(facts.unrestored)
+        yield true_condition(ConditionType.DEGRADED, facts.unrestored_reason, text, facts.newest.generation)
 
 
 def _successor_problem(findings: Findings) -> str:

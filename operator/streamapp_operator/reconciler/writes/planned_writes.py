@@ -58,6 +58,8 @@ from streamapp_operator.reconciler.writes.reconcile_decision import (
 def before_status(findings: Findings, history: DriverHistory) -> Iterator[Write]:
     """The writes before the status, harmless whatever follows; `history` has the announced action."""
     app, new_generation = findings.facts.manifest, findings.acceptance.new_generation
+    if findings.taken_names:
+        return  # nothing is written before all names are free
     if new_generation is not None:
         manifest = generation_config_map(app, new_generation)
         if manifest["metadata"]["name"] in findings.facts.unreadable_config_maps:
