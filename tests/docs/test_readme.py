@@ -62,3 +62,41 @@ def test_every_target_that_it_names_is_in_the_list_of_targets() -> None:
 def test_every_example_that_it_deploys_can_be_deployed() -> None:
     (name,) = re.findall(r"`python -m examples deploy ([a-z-]+)`", README)
     assert name in deployable_names()
+
+
+COSTS = (ROOT / "docs/guide/what-a-failure-costs.md").read_text("utf-8")
+FAULTS = {
+    "when executors are lost": (
+        "the Python workers of an executor are killed",
+        "the JVM of an executor is killed",
+        "the pod of an executor is deleted",
+        "ten executors are killed, each when all work again",
+    ),
+    "for an edit that needs another driver": ("an edit needs another driver",),
+    "when the node of the driver is drained": ("the node of the driver is drained, with executors on it",),
+    "when the driver is killed": ("the driver is killed",),
+    "when it is with `driver.standbyExecutors`": ("the driver is killed, with `driver.standbyExecutors`",),
+    "when the driver hangs": ("the driver hangs (SIGSTOP)",),
+    "when the node of the driver loses its power": ("the node of the driver loses its power",),
+}
+"""What the front page calls faults, by the rows of the table that it sums up."""
+
+
+def _worst_partitions() -> list[tuple[str, list[float]]]:
+    """Each fault of the table, with the seconds that the worst partition stopped in its runs."""
+    (table,) = re.findall(r"^\| \| Whole app \| Worst partition \|\n\|[-| ]+\n(.*?)\n\n", COSTS, re.M | re.S)
+    rows = (row.strip("| ").split(" | ") for row in table.splitlines())
+    return [(name, [float(seconds) for seconds in worst.split(", ")]) for name, _, worst in rows]
+
+
+def test_its_figures_of_faults_are_those_of_the_table() -> None:
+    faults, text = _worst_partitions(), " ".join(README.split())
+    assert f"`make e2e TESTS=gaps` makes {len(faults)} faults" in text
+    seconds = dict(faults)
+    for words, rows in FAULTS.items():
+        runs = [figure for row in rows for figure in seconds[row]]
+        least, most = min(runs), max(runs)
+        figures = f"{most:.1f} s" if least == most else f"{least:.1f} to {most:.1f} s"
+        assert re.search(rf"\b{re.escape(figures)} {re.escape(words)}[,.]", text), f"{figures} {words}"
+    sentence = text.partition("`make e2e TESTS=gaps`")[2].partition("[Cost of failures]")[0]
+    assert len(re.findall(r"[0-9.]+ s\b", sentence)) == len(FAULTS), "a figure has no row"
