@@ -1,7 +1,8 @@
 """What fails or is changed under an app on the cluster, one function each, and how long its rows may stop."""
 
+import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -88,6 +89,23 @@ def restart_driver(space: Space) -> None:
     space.edit(space.name, restartNonce=nonce)
     generation = space.app(space.name)["metadata"]["generation"]
     until(lambda: _not_ready(space, generation), LIMIT)
+
+
+def _refused(edit: dict[str, Any], *reasons: str) -> Disturb:
+    return lambda space: refuse_edit(space, edit, reasons)
+
+
+def refuse_edit(space: Space, edit: dict[str, Any], reasons: Collection[str]) -> None:
+    """An edit whose pods cannot start; it is over when it is refused for that, and taken back."""
+    driver, spec = space.driver(space.name), space.app(space.name)["spec"]
+    space.edit(space.name, **edit)
+    until(lambda: _not_refused(space, reasons), LIMIT)
+    assert space.driver(space.name) == driver, "the driver ended for an edit that cannot start"
+    step = {"op": "replace", "path": "/spec", "value": spec}
+    space.kubectl("patch", f"streamapp/{space.name}", "--type=json", "-p", json.dumps([step]))
+    generation = space.app(space.name)["metadata"]["generation"]
+    until(lambda: _not_ready(space, generation), LIMIT)
+    assert space.driver(space.name) == driver, "the driver ended for an edit that was taken back"
 
 
 def keep_standby(space: Space, *, executors: bool = False) -> None:
@@ -211,6 +229,11 @@ def end_operator(space: Space) -> None:
     operator.await_ready()
 
 
+MISSING_SECRET: Final = {
+    "name": "MISSING",
+    "valueFrom": {"secretKeyRef": {"name": "no-such-secret", "key": "none"}},
+}
+NO_NODE: Final = {"spec": {"nodeSelector": {"no-such-label": "none"}}}
 FAULTS: Mapping[str, Fault] = {
     "all replicas of the operator are killed": Fault(end_operator, 10, 10),
     "the processes of a node with an executor stand still for 60 s": Fault(pause_other_node, 50, 55),
@@ -221,6 +244,15 @@ FAULTS: Mapping[str, Fault] = {
     "the driver is killed": Fault(kill_driver, 90, 90),
     "the pod of the driver is deleted": Fault(delete_driver, 90, 90),
     "an edit needs another driver": Fault(restart_driver, 60, 60),
+    "an edit's image cannot be pulled": Fault(
+        _refused({"image": "registry.invalid/none:1"}, "ErrImagePull", "ImagePullBackOff"), 10, 10
+    ),
+    "an edit's Secret is missing": Fault(
+        _refused({"env": [MISSING_SECRET]}, "CreateContainerConfigError"), 10, 10
+    ),
+    "no node takes the executors of an edit": Fault(
+        _refused({"executor": {"template": NO_NODE}}, "Unschedulable"), 10, 10
+    ),
     "a processor is added and removed": Fault(scale, 60, 60),
     "a topic gets more partitions": Fault(partial(grow_topic, partitions=8), 60, 60),
     "the same, with onPartitionChange: restart": Fault(
@@ -248,6 +280,12 @@ def _not_ready(space: Space, generation: int) -> list[str]:
     ready: dict[str, Any] = space.condition(space.name, "Ready")
     runs = ready.get("status") == "True" and ready.get("observedGeneration") == generation
     return [] if runs else [f"Ready is {ready}"]
+
+
+def _not_refused(space: Space, reasons: Collection[str]) -> list[str]:
+    accepted: dict[str, Any] = space.condition(space.name, "Accepted")
+    is_refused = accepted.get("status") == "False" and accepted.get("reason") in reasons
+    return [] if is_refused else [f"Accepted is {accepted}"]
 
 
 def _no_standby(space: Space) -> list[str]:
