@@ -6,7 +6,7 @@ growth was seen, when no producer uses the old count any more: past it, all olde
 read.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -52,3 +52,29 @@ def settle_split(split: Split, ends: Mapping[Partition, int]) -> Split:
     """The split with its offsets: the ends of all old partitions, none of which may be left out."""
     offsets = tuple(ends[Partition(split.stream, index)] for index in range(split.before))
     return replace(split, offsets=offsets)
+
+
+def settled_again(splits: Collection[Split], streams: Collection[str], now: float) -> tuple[Split, ...]:
+    """The splits after these streams were recreated: where partitions of the last ones ended says nothing.
+
+    Nor is it known when the new stream grew, and so its producers are given the time of a growth.
+    """
+    return tuple(
+        replace(split, seen_at=now, offsets=None) if split.stream in streams else split for split in splits
+    )
+
+
+def within_ends(splits: Collection[Split], ends: Mapping[Partition, int]) -> tuple[Split, ...]:
+    """The splits with no offset beyond an end: records that are lost are not waited for."""
+    return tuple(
+        split
+        if split.offsets is None
+        else replace(
+            split,
+            offsets=tuple(
+                min(offset, ends.get(Partition(split.stream, index), offset))
+                for index, offset in enumerate(split.offsets)
+            ),
+        )
+        for split in splits
+    )

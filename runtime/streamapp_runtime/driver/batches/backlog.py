@@ -10,7 +10,12 @@ from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.batches.side_input_progress import SideInputProgress
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.executors.lane_assignment import Lanes
-from streamapp_runtime.driver.inputs.bounded_turns import left_to_read, partitions_at_end, within_turn
+from streamapp_runtime.driver.inputs.bounded_turns import (
+    left_to_read,
+    partitions_at_end,
+    refuse_unreachable_end,
+    within_turn,
+)
 from streamapp_runtime.driver.inputs.data_loss import DataLoss
 from streamapp_runtime.driver.inputs.open_transactions import OpenTransactionWatch
 from streamapp_runtime.driver.inputs.partition_splits import past_splits, settle_splits
@@ -53,6 +58,7 @@ class Backlog:
     side_inputs: SideInputProgress = field(init=False)
     data_loss: DataLoss = field(init=False)
     ends: Mapping[Partition, int] = field(default_factory=dict)  # of topics, as of the last look
+    spans: Mapping[Partition, OffsetSpan] = field(default_factory=dict)  # of streams, likewise
     _inherited: dict[str, str] | None = None  # by task: what it takes over from others; None when not known
 
     def __post_init__(self) -> None:
@@ -66,6 +72,7 @@ class Backlog:
             topics=read,
             goes_on=self.launch.app.spec.on_data_loss == "earliest",
             clock=time.monotonic,
+            now=self.clock,
             reported=self.data_lost,
             repeated=self._cleared() if has_late_checkpoints else frozenset(),
         )
@@ -118,12 +125,18 @@ class Backlog:
         partitions = [p for parts in main.values() for p in parts] + self.side_inputs.partitions
         of_topics = self._of_topics(partitions)
         spans = self._spans(of_topics)
-        idle = {task: parts for task, parts in main.items() if task not in busy} if busy else main
-        if self.data_loss.give_up_lost(positions.next_of(idle), spans):
+        idle = {task: parts for task, parts in main.items() if task not in busy}
+        read_by_busy = {p for task in busy for p in main.get(task, ())}
+        if self.data_loss.give_up_lost(positions.next_of(idle), spans, read_by_busy):
             positions, self._inherited = self.positions(), None
+            refuse_unreachable_end(self.launch.turn, spans)
         self.open_transactions.look(self.system, of_topics, self.launch.read_order.priority)
         main_ranges = within_turn(self.launch.turn, pending_ranges(main, positions, spans))
-        return [*main_ranges, *self.side_inputs.pending(spans)]
+        ranges = [*main_ranges, *self.side_inputs.pending(spans)]
+        if recreated := self.data_loss.recreated:  # until none of their tasks is busy
+            readers = {task for task, parts in main.items() if any(p.stream in recreated for p in parts)}
+            ranges = [one for one in ranges if one.task not in readers]
+        return ranges
 
     def remaining(self, pending: Sequence[PendingRange], ranges: Sequence[PendingRange]) -> RemainingInput:
         """What is left after a batch that reads some of what is pending, and what tasks take over for it."""
@@ -159,7 +172,17 @@ class Backlog:
         """What may be read now: what does not wait for older partitions of a stream that grew."""
         splits = settle_splits(self.ledger, self.system, self.launch.topics, self.clock(), self.launch.settle)
         tasks = self.launch.partitions
-        return past_splits(pending, tasks, positions.next_of(tasks) if splits else {}, splits)
+        return past_splits(pending, tasks, self._reached(positions) if splits else {}, splits)
+
+    def _reached(self, positions: ReadPositions) -> dict[tuple[str, Partition], int]:
+        """Where tasks are, or would begin: a partition whose records are all gone is read to its end."""
+        oldest = {
+            (task, partition): self.spans[partition].oldest
+            for task, partitions in self.launch.partitions.items()
+            for partition in partitions
+            if partition in self.spans
+        }
+        return oldest | positions.next_of(self.launch.partitions)
 
     def settled(self) -> bool:
         """Whether all that the app wrote to itself is there to be read."""
@@ -207,7 +230,8 @@ class Backlog:
     def _spans(self, of_topics: Mapping[Partition, Partition]) -> dict[Partition, OffsetSpan]:
         spans = self.system.spans(set(of_topics.values()))
         self.ends = {of_topic: span.end for of_topic, span in spans.items()}
-        return {partition: spans[of_topic] for partition, of_topic in of_topics.items()}
+        self.spans = {partition: spans[of_topic] for partition, of_topic in of_topics.items()}
+        return self.spans
 
     def _own_partitions(self) -> set[Partition]:
         """The partitions of topics that the app writes for itself to read."""

@@ -35,6 +35,7 @@ MOST_RIVALS = 20
 """So many drivers may start at the same moment as this one and be ahead of it."""
 DRIVER_WRITER = "driver"
 NO_ENTRIES: Final[Mapping[bytes, bytes]] = {}
+NO_IDENTITIES: Final[Mapping[str, str]] = {}
 DATA_LOSS_HINT = "with onDataLoss: earliest the app continues from the oldest record there is"
 """What to do where records that were not yet read no longer exist."""
 
@@ -167,15 +168,24 @@ class CheckpointStream:
             self._put({STREAM_IDENTITIES.key: STREAM_IDENTITIES.encode(all_identities)})
             self.identities = all_identities
 
-    def recreated_topics(self, topics: Collection[str]) -> frozenset[str]:
+    def recreated_topics(self, identities: Mapping[str, str]) -> frozenset[str]:
         """The topics that are not the ones that were known by these names."""
-        identities = self.system.identities(set(topics) & self.identities.keys())
         return frozenset(
-            topic for topic, identity in identities.items() if self.identities[topic] != identity
+            topic
+            for topic, identity in identities.items()
+            if self.identities.get(topic, identity) != identity
         )
 
-    def forget(self, partitions: Collection[Partition]) -> None:
-        """Write that nothing of these was read yet, in whichever checkpoint they stand."""
+    def forget(
+        self,
+        partitions: Collection[Partition],
+        layout: Layout | None = None,
+        identities: Mapping[str, str] = NO_IDENTITIES,
+    ) -> None:
+        """Write that nothing of these was read yet, in whichever checkpoint they stand.
+
+        In one transaction with the layout that follows from it, and with which topics they are of now.
+        """
         lost_partitions = set(partitions)
         expected, after = {}, {}
         for task, before in self.of_tasks().items():
@@ -186,12 +196,15 @@ class CheckpointStream:
                 expected[task.encode()] = self.checkpoints[task].encode()
                 after[task] = replace(before, positions=positions).encode()
         starts = {at: position for at, position in self.starts.items() if at not in lost_partitions}
-        transaction = self.system.begin(self.stream, self.incarnation, expected, DRIVER_WRITER)
-        for task, checkpoint in after.items():
-            transaction.put(self.stream, task.encode(), checkpoint)
-        transaction.put(self.stream, START_POSITIONS.key, _encode_starts(starts))
-        transaction.commit()
-        self.starts = starts
+        layout = layout or self.layout
+        all_identities = self.identities | dict(identities)
+        entries = {task.encode(): checkpoint for task, checkpoint in after.items()}
+        entries[START_POSITIONS.key] = _encode_starts(starts)
+        entries[STREAM_IDENTITIES.key] = STREAM_IDENTITIES.encode(all_identities)
+        if layout is not None:
+            entries[LAYOUT.key] = encode_layout(layout).encode()
+        self._put(entries, expected)
+        self.starts, self.layout, self.identities = starts, layout, all_identities
         self.checkpoints |= {task: checkpoint.decode() for task, checkpoint in after.items()}
 
     def of_tasks(self) -> Mapping[str, Checkpoint]:
@@ -209,8 +222,10 @@ class CheckpointStream:
         """Void what lanes may have open, before anything is read to the end: a dead one would hold it up."""
         self.system.interrupt(self.stream, self._writers(self.system.latest(self.stream, settled=False)))
 
-    def _put(self, entries: Mapping[bytes, bytes | None]) -> None:
-        transaction = self.system.begin(self.stream, self.incarnation, writer=DRIVER_WRITER)
+    def _put(
+        self, entries: Mapping[bytes, bytes | None], expected: Mapping[bytes, bytes | None] | None = None
+    ) -> None:
+        transaction = self.system.begin(self.stream, self.incarnation, expected, DRIVER_WRITER)
         for key, value in entries.items():
             transaction.put(self.stream, key, value)
         transaction.commit()

@@ -11,7 +11,9 @@ from typing import Any
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint_entries import BOUNDED_TURN
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.failures import FailedError
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
+from streamapp_runtime.systems.stream_system import OffsetSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +46,14 @@ def last_turn(ledger: CheckpointStream) -> BoundedTurn | None:
 
 
 def take_turn(ledger: CheckpointStream, ends: Mapping[Partition, int]) -> BoundedTurn:
-    """The turn that continues; where there is none a new one, with these ends."""
+    """The turn that continues; where there is none a new one, with these ends.
+
+    One that continues ends nowhere beyond them: what is lost of a partition is not waited for.
+    """
     last = last_turn(ledger)
     if last is not None and not last.over:
-        return last
+        left = {partition: min(end, ends.get(partition, end)) for partition, end in last.ends.items()}
+        return replace(last, ends=left)
     turn = BoundedTurn(last.number + 1 if last else 1, ends)
     ledger.record(BOUNDED_TURN, turn.document())
     return turn
@@ -68,6 +74,16 @@ def within_turn(turn: BoundedTurn | None, ranges: Iterable[PendingRange]) -> lis
         for d in ranges
     ]
     return [one for one in cut if one.lag > 0]
+
+
+def refuse_unreachable_end(turn: BoundedTurn | None, spans: Mapping[Partition, OffsetSpan]) -> None:
+    """FailedError where records up to the end of a turn are lost: the next start ends it before them."""
+    for partition, end in sorted(turn.ends.items()) if turn else ():
+        if partition in spans and spans[partition].end < end:
+            raise FailedError(
+                f"{partition} ends at {spans[partition].end}, and the turn was to read it up to {end};"
+                " the next start reads what there is"
+            )
 
 
 def left_to_read(

@@ -1,8 +1,9 @@
 """Records that went before they were read: by retention, by truncation, or with the whole topic."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from streamapp.tasks.layouts.split import Split, settled_again, within_ends
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import DATA_LOSS_HINT, CheckpointStream
 from streamapp_runtime.driver.failures import FinalFailureError
@@ -22,49 +23,113 @@ class DataLoss:
     ledger: CheckpointStream
     topics: Mapping[str, str]  # stream -> topic, of all that tasks read by position
     goes_on: bool  # from the oldest record; else the app ends
-    clock: Callable[[], float]
+    clock: Callable[[], float]  # seconds that pass
+    now: Callable[[], float]  # seconds since the epoch, as splits are stamped
     reported: Callable[[str], None] = lambda _: None  # called with which records are lost
     repeated: Collection[str] = ()  # streams that the app clears, and that a late checkpoint may go back in
-    _shrunk: dict[Partition, float] = field(default_factory=dict)
+    recreated: frozenset[str] = frozenset()  # streams that are to be given up once their tasks are idle
+    _identities: Mapping[str, str] = field(default_factory=dict)  # of topics, as of the last check
     _checked: float = float("-inf")
+    _shrunk: dict[Partition, float] = field(default_factory=dict)  # since when it ends before a position
+    _unreachable: dict[Partition, float] = field(default_factory=dict)  # the same with a split offset
 
     def give_up_lost(
-        self, positions: Mapping[tuple[str, Partition], int], spans: Mapping[Partition, OffsetSpan]
+        self,
+        positions: Mapping[tuple[str, Partition], int],
+        spans: Mapping[Partition, OffsetSpan],
+        busy: Collection[Partition] = (),
     ) -> bool:
-        """Whether positions were given up, where nothing can be read; FinalFailureError where none may be."""
-        now = self.clock()
-        lost_ranges: dict[Partition, str] = {}
+        """Whether positions were given up, where nothing can be read; FinalFailureError where none may be.
+
+        A recreated topic is given up as a whole, when no task is `busy` with partitions of it.
+        """
+        self._check_identities()
         cleared: set[Partition] = set()  # a later checkpoint said that all of this was read
+        lost_ranges: dict[Partition, str] = {}
+        furthest: dict[Partition, int] = {}
         for (_, partition), at in positions.items():
-            span = spans[partition]
-            if at < span.oldest and partition.stream in self.repeated:
+            oldest = spans[partition].oldest
+            if partition.stream in self.recreated:
+                continue
+            furthest[partition] = max(at, furthest.get(partition, 0))
+            if at < oldest and partition.stream in self.repeated:
                 cleared.add(partition)
-            elif at < span.oldest:
-                lost_ranges[partition] = f"{partition}: records from {at} to {span.oldest} went unread"
-            elif at > span.end and now - self._shrunk.setdefault(partition, now) > SHRUNK_SECONDS:
-                lost_ranges[partition] = f"{partition}: it ends at {span.end}, and was read up to {at} before"
-            elif at <= span.end:
-                self._shrunk.pop(partition, None)
-        if now - self._checked > CHECK_SECONDS:
-            self._checked = now
-            lost_ranges |= self._of_new_topics(positions)
+            elif at < oldest:
+                lost_ranges[partition] = f"{partition}: records from {at} to {oldest} went unread"
+        for partition in self._beyond_end(furthest, spans, self._shrunk):
+            end, at = spans[partition].end, furthest[partition]
+            lost_ranges[partition] = f"{partition}: it ends at {end}, and was read up to {at} before"
         if cleared:
             self.ledger.forget(cleared)
-        if lost_ranges:
-            self._give_up(lost_ranges)
-        return bool(lost_ranges or cleared)
+        lost_offsets = self._lost_offsets(spans)
+        due = self.recreated
+        if self.goes_on and any(partition.stream in due for partition in busy):
+            due = frozenset()
+        if lost_ranges or lost_offsets or due:
+            self._give_up(lost_ranges, lost_offsets, due, spans)
+        return bool(cleared or lost_ranges or lost_offsets or due)
 
-    def _of_new_topics(self, positions: Mapping[tuple[str, Partition], int]) -> dict[Partition, str]:
-        new = self.ledger.recreated_topics(self.topics.values())
-        reasons = {topic: f'topic "{topic}" was deleted and made again' for topic in new}
-        return {p: reasons[self.topics[p.stream]] for _, p in positions if self.topics.get(p.stream) in new}
+    def _check_identities(self) -> None:
+        now = self.clock()
+        if now - self._checked > CHECK_SECONDS:
+            self._checked = now
+            self._identities = self.system.identities(set(self.topics.values()))
+            new = self.ledger.recreated_topics(self._identities)
+            self.recreated = frozenset(stream for stream, topic in self.topics.items() if topic in new)
 
-    def _give_up(self, lost_ranges: Mapping[Partition, str]) -> None:
-        reason = "; ".join(sorted(set(lost_ranges.values())))
-        if not self.goes_on:
+    def _lost_offsets(self, spans: Mapping[Partition, OffsetSpan]) -> dict[Partition, str]:
+        """The partitions that end before where they ended when their stream grew: nothing gets there."""
+        offsets: dict[Partition, int] = {}
+        for split in self._splits:
+            for index, offset in enumerate(split.offsets or ()):
+                partition = Partition(split.stream, index)
+                if split.stream in self.topics and split.stream not in self.recreated:
+                    offsets[partition] = max(offset, offsets.get(partition, 0))
+        return {
+            partition: f"{partition}: it ends at {spans[partition].end}, and had ended at "
+            f"{offsets[partition]} when {partition.stream} grew"
+            for partition in self._beyond_end(offsets, spans, self._unreachable)
+        }
+
+    def _beyond_end(
+        self,
+        offsets: Mapping[Partition, int],
+        spans: Mapping[Partition, OffsetSpan],
+        since: dict[Partition, float],
+    ) -> list[Partition]:
+        """The partitions that have ended before these offsets for longer than a broker takes to know."""
+        now = self.clock()
+        beyond = {p for p, offset in offsets.items() if p in spans and offset > spans[p].end}
+        for partition in since.keys() - beyond:
+            del since[partition]
+        return [p for p in sorted(beyond) if now - since.setdefault(p, now) > SHRUNK_SECONDS]
+
+    def _give_up(
+        self,
+        lost_ranges: Mapping[Partition, str],
+        lost_offsets: Mapping[Partition, str],
+        recreated: frozenset[str],
+        spans: Mapping[Partition, OffsetSpan],
+    ) -> None:
+        ledger = self.ledger
+        known_positions = [*ledger.positions().values(), ledger.starts]
+        of_recreated = {p for known in known_positions for p in known if p.stream in recreated}
+        reasons = {*lost_ranges.values(), *lost_offsets.values()} | {
+            f'topic "{self.topics[partition.stream]}" was deleted and made again'
+            for partition in of_recreated
+        }
+        reason = "; ".join(sorted(reasons))
+        if reason and not self.goes_on:
             raise FinalFailureError(f"{reason}; {DATA_LOSS_HINT}")
-        self.ledger.forget(lost_ranges.keys())
-        self.ledger.recognise(self.system.identities({self.topics[p.stream] for p in lost_ranges}))
-        for partition in lost_ranges:
-            self._shrunk.pop(partition, None)
-        self.reported(f"{reason}; continuing from the oldest record there is")
+        ends = {partition: spans[partition].end for partition in {*lost_ranges, *lost_offsets}}
+        splits = settled_again(within_ends(self._splits, ends), recreated, self.now())
+        layout = replace(ledger.layout, splits=splits) if ledger.layout else None
+        identities = {topic: self._identities[topic] for topic in map(self.topics.__getitem__, recreated)}
+        ledger.forget(of_recreated | lost_ranges.keys(), layout, identities)
+        self.recreated -= recreated
+        if reason:
+            self.reported(f"{reason}; continuing from the oldest record there is")
+
+    @property
+    def _splits(self) -> tuple[Split, ...]:
+        return self.ledger.layout.splits if self.ledger.layout else ()

@@ -147,7 +147,7 @@ def prepare_launch(
     A `program` that was compiled for the same graph serves again.
     """
     app, system, ledger = context.app, context.system, context.ledger
-    proposal, assignment = draft.proposal, draft.assignment
+    proposal = draft.proposal
     lanes = draft.model.assignment()
     compiled = compile_app(app, proposal, session, program)
     specs, side_input_specs = (
@@ -158,14 +158,18 @@ def prepare_launch(
     topics = declared_topics(app)
     written = create_written_streams(app, proposal, compiled.tasks, system)
     rejection = rejection_policies(app, topics, system)
-    create_changelogs(specs.values(), assignment.layout.changelog, system)
-    verify_identities(
-        context, topics | read_topics(compiled.tasks), [spec.changelog for spec in specs.values()]
+    create_changelogs(specs.values(), draft.assignment.layout.changelog, system)
+    layout = verify_identities(
+        context,
+        topics | read_topics(compiled.tasks),
+        [spec.changelog for spec in specs.values()],
+        replace(draft.assignment.layout, run=ledger.run_id),
     )
+    assignment = replace(draft.assignment, layout=layout)
     shared = broadcast_tables_of(app, proposal, compiled.tasks)
     if not ledger.checkpoints:
         ledger.begin_at(latest_positions(app, assignment, topics, shared, system))
-    ledger.remember(replace(assignment.layout, run=ledger.run_id))
+    ledger.remember(layout)
     ledger.expect(lanes)
     partitions = partitions_by_task(app, assignment, compiled.tasks, written)
     turn = (

@@ -1,9 +1,12 @@
 """Whether an app's streams are the ones that it knew: another topic may have been made under a name."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
+from streamapp.tasks.layouts.layout import Layout
+from streamapp.tasks.layouts.split import settled_again
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import DATA_LOSS_HINT
 from streamapp_runtime.driver.start.app_context import AppContext
@@ -12,12 +15,16 @@ RESET_HINT = "raise resetNonce to start the app from scratch"
 
 
 def verify_identities(
-    context: AppContext, topics: Mapping[str, str], changelogs: Collection[str | None]
-) -> None:
-    """Note which streams these are. AppRefusedError where they are others, unless they can be begun anew."""
-    app, system, ledger = context.app, context.system, context.ledger
+    context: AppContext, topics: Mapping[str, str], changelogs: Collection[str | None], layout: Layout
+) -> Layout:
+    """Note which streams these are, and the layout to go by, which is written before they are read.
+
+    AppRefusedError where they are others, unless they can be begun anew.
+    """
+    app, ledger = context.app, context.ledger
     every = {*topics.values()} | {changelog for changelog in changelogs if changelog is not None}
-    new = ledger.recreated_topics(every)
+    identities = context.system.identities(every)
+    new = ledger.recreated_topics(identities)
     if state := sorted(new.difference(topics.values())):
         named = ", ".join(f'"{topic}"' for topic in state)
         raise AppRefusedError([Problem(0, 0, "spec", f"state was lost with changelog {named}; {RESET_HINT}")])
@@ -27,9 +34,14 @@ def verify_identities(
         raise AppRefusedError(
             [_refused(app, stream, topics[stream]) for stream in sorted({p.stream for p in lost})]
         )
-    if lost:
-        ledger.forget(lost)
-    ledger.recognise(system.identities(every))
+    if not new:
+        ledger.recognise(identities)
+        return layout
+    recreated = {stream for stream, topic in topics.items() if topic in new}
+    lost |= {partition for partition in ledger.starts if partition.stream in recreated}
+    layout = replace(layout, splits=settled_again(layout.splits, recreated, context.now()))
+    ledger.forget(lost, layout, identities)
+    return layout
 
 
 def _refused(app: StreamApp, stream: str, topic: str) -> Problem:

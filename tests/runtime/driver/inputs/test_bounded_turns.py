@@ -8,17 +8,20 @@ from hypothesis import strategies as st
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.failures import FailedError
 from streamapp_runtime.driver.inputs.bounded_turns import (
     BoundedTurn,
     end_turn,
     last_turn,
     left_to_read,
     partitions_at_end,
+    refuse_unreachable_end,
     take_turn,
     within_turn,
 )
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.stream_system import OffsetSpan
 
 P, Q = Partition("views", 0), Partition("views", 1)
 
@@ -41,6 +44,17 @@ def test_a_driver_that_begins_anew_in_a_turn_goes_on_to_the_same_ends(folder: Pa
     system.close()
     system, ledger = opened(folder)
     assert take_turn(ledger, {P: 9}) == BoundedTurn(1, {P: 5})
+    system.close()
+
+
+def test_a_turn_that_continues_ends_where_its_inputs_do_of_which_records_are_lost(folder: Path) -> None:
+    system, ledger = opened(folder)
+    turn = take_turn(ledger, {P: 5})
+    with pytest.raises(FailedError, match="views#0 ends at 3, and the turn was to read it up to 5"):
+        refuse_unreachable_end(turn, {P: OffsetSpan(0, 3)})
+    system.close()
+    system, ledger = opened(folder)
+    assert take_turn(ledger, {P: 3}) == BoundedTurn(1, {P: 3})
     system.close()
 
 
