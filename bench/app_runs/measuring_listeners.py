@@ -17,6 +17,7 @@ def measuring_listeners(launched: Callable[[], None], batch: Callable[[BatchResu
         idle=lambda: None,
         unended=lambda _: None,
         held_up=lambda _: None,
+        unread=lambda _: None,
         left_open=lambda *_: None,
         slow=lambda _: None,
         doing=lambda *_: None,

@@ -52,6 +52,7 @@ class Reason(StrEnum):
     # What rows wait for.
     AWAITING_SIDE_INPUT = "AwaitingSideInput"
     TRANSACTION_OPEN = "TransactionOpen"
+    PARTITION_NOT_READ = "PartitionNotRead"
     # State stores.
     STORE_DAMAGED = "StoreDamaged"
     STORE_BUSY = "StoreBusy"

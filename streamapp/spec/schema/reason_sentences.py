@@ -45,6 +45,8 @@ SENTENCES: Mapping[Reason, str] = {
     "the app continues with other work.",
     Reason.TRANSACTION_OPEN: "A transaction in a stream of the app stays open, and records behind it cannot "
     "be read; the app continues with all others.",
+    Reason.PARTITION_NOT_READ: "Partitions have records that were not read for a minute, and wait for "
+    "nothing that is known; the app continues with all others.",
     Reason.PODS_REFUSED: "The API server would not take the app's pods: a field is wrong, or a policy, "
     "a limit or a quota of the cluster forbids them.",
     Reason.SYSTEM_UNAVAILABLE: "A system does not answer, so the partition counts of its streams are "

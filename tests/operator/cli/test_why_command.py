@@ -280,6 +280,13 @@ def transaction_open(sim: OperatorSim) -> None:
     sim.settle()
 
 
+def partition_not_read(sim: OperatorSim) -> None:
+    sim.bring_up(join())
+    warning = ReportedWarning(Reason.PARTITION_NOT_READ, "spec.streams", "views#3 has not been read")
+    sim.report(warnings=(warning,))
+    sim.settle()
+
+
 def tasks_moved(sim: OperatorSim) -> None:
     sim.bring_up(join(processors=2))
     sim.report(moved={"Partition 1": "processor-0"})
@@ -403,6 +410,7 @@ SCENES: dict[str, tuple[Callable[[OperatorSim], None], str]] = {
     "growth-under-way": (growth_under_way, "views grew from 8 to 16 partitions"),
     "side-input-awaited": (side_input_awaited, "120 rows wait for users"),
     "transaction-open": (transaction_open, "views#3 from offset 117 on"),
+    "partition-not-read": (partition_not_read, "views#3 has not been read"),
     "tasks-moved": (tasks_moved, "Partition 1 to processor-0"),
     "restoring": (restoring, "3 tasks"),
     "starting": (starting, ""),

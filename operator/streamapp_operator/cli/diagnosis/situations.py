@@ -427,6 +427,14 @@ SITUATIONS: Final[Sequence[Situation]] = (
         (ConditionType.DEGRADED,),
     ),
     Situation(
+        "partition-not-read",
+        _condition(ConditionType.DEGRADED, "True", Reason.PARTITION_NOT_READ),
+        "Partitions have records that the app does not read, and nothing is known that holds them up. All "
+        "others are read.",
+        "streamapp logs {app} -n {namespace} --tail 100",
+        (ConditionType.DEGRADED,),
+    ),
+    Situation(
         "tasks-moved",
         _tasks_moved,
         "A processor is missing, and others run its tasks. They restore state that they do not have, and "

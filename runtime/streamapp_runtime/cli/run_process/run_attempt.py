@@ -72,6 +72,7 @@ def run_to_end(
         idle=_all(progress.idle, page.idle if page else None),
         unended=_all(progress.unended, page.unended if page else None),
         held_up=_all(progress.held_up, page.held_up if page else None),
+        unread=_all(progress.unread, page.unread if page else None),
         left_open=progress.left_open,
         slow=_all(progress.slow, page.slow if page else None),
         doing=_all(liveness.doing, page.doing if page else None),

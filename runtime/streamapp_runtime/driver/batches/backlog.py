@@ -18,9 +18,14 @@ from streamapp_runtime.driver.inputs.bounded_turns import (
 )
 from streamapp_runtime.driver.inputs.data_loss import DataLoss
 from streamapp_runtime.driver.inputs.open_transactions import OpenTransactionWatch
-from streamapp_runtime.driver.inputs.partition_splits import past_splits, settle_splits
+from streamapp_runtime.driver.inputs.partition_splits import (
+    closed_partitions,
+    endless_waits,
+    settle_splits,
+)
 from streamapp_runtime.driver.inputs.read_positions import ReadPositions
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange, pending_ranges
+from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition, UnreadPartitionWatch
 from streamapp_runtime.driver.inputs.watermark_handover import inherited_bookkeeping
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.lanes.delivery_guarantee import DeliveryGuarantee
@@ -55,10 +60,12 @@ class Backlog:
     clock: Callable[[], float] = time.time  # as splits are stamped
     data_lost: Callable[[str], None] = lambda _: None  # called with which records are lost
     open_transactions: OpenTransactionWatch = field(default_factory=OpenTransactionWatch)
+    unread: UnreadPartitionWatch = field(default_factory=UnreadPartitionWatch)
     side_inputs: SideInputProgress = field(init=False)
     data_loss: DataLoss = field(init=False)
     ends: Mapping[Partition, int] = field(default_factory=dict)  # of topics, as of the last look
     spans: Mapping[Partition, OffsetSpan] = field(default_factory=dict)  # of streams, likewise
+    endless: Sequence[UnreadPartition] = ()  # what waits for what does not come, as of the last look
     _inherited: dict[str, str] | None = None  # by task: what it takes over from others; None when not known
 
     def __post_init__(self) -> None:
@@ -167,12 +174,16 @@ class Backlog:
         """Start again with workers who know nothing: what tasks take over is to be looked up again."""
         self._inherited = None
         self.side_inputs.forget(lanes)
+        self.unread.forget()
 
     def readable(self, pending: Sequence[PendingRange], positions: ReadPositions) -> list[PendingRange]:
         """What may be read now: what does not wait for older partitions of a stream that grew."""
-        splits = settle_splits(self.ledger, self.system, self.launch.topics, self.clock(), self.launch.settle)
-        tasks = self.launch.partitions
-        return past_splits(pending, tasks, self._reached(positions) if splits else {}, splits)
+        now, settle = self.clock(), self.launch.settle
+        splits = settle_splits(self.ledger, self.system, self.launch.topics, now, settle)
+        reached = self._reached(positions) if splits else {}
+        closed = closed_partitions(pending, self.launch.partitions, reached, splits)
+        self.endless = endless_waits(closed, pending, splits, now, settle)
+        return [one for one in pending if (one.task, one.partition) not in closed]
 
     def _reached(self, positions: ReadPositions) -> dict[tuple[str, Partition], int]:
         """Where tasks are, or would begin: a partition whose records are all gone is read to its end."""
@@ -202,6 +213,11 @@ class Backlog:
     def waiting(self, positions: ReadPositions) -> frozenset[str]:
         """The tasks whose tables are not yet what they have to be."""
         return self.side_inputs.waiting(positions)
+
+    def filling(self, waiting_tasks: Collection[str]) -> Collection[str]:
+        """Those of the tasks that wait for tables, while something fills tables or a version is awaited."""
+        is_filling = bool(self.side_inputs.unended) or any(self.side_inputs.pending(self.spans))
+        return waiting_tasks if is_filling else ()
 
     def side_partitions(self) -> Mapping[str, tuple[SidePartition, ...]]:
         """What fills the tables of each task."""

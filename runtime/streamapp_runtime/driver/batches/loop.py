@@ -56,6 +56,11 @@ from streamapp_runtime.driver.inputs.batch_pacing import (
 from streamapp_runtime.driver.inputs.bounded_turns import end_turn
 from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction, OpenTransactionWatch
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange, allocate, within_back_pressure
+from streamapp_runtime.driver.inputs.unread_partitions import (
+    UnreadPartition,
+    UnreadPartitionWatch,
+    passed_over,
+)
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.state_queries.state_queries import StateQueries
 from streamapp_runtime.driver.status_rules import CAUSES, Reaction, is_of_lane_alone, reaction_to
@@ -100,6 +105,7 @@ class Loop:
     changed: Callable[[RunChange], None] = lambda _: None  # called when processors are missing, or back
     unended: Callable[[tuple[str, ...]], None] = lambda _: None  # called with what idle tasks wait for
     held_up: Callable[[tuple[OpenTransaction, ...]], None] = lambda _: None  # with what keeps rows from it
+    unread: Callable[[tuple[UnreadPartition, ...]], None] = lambda _: None  # with what it passes over
     slow: Callable[[str], None] = lambda _: None  # called from another thread while a batch takes long
     doing: Callable[[str, float | None], None] = lambda *_: None  # a step, and how long it may take
     locations: ExecutorLocations = no_locations
@@ -132,6 +138,7 @@ class Loop:
             *(self.run, self.launch.context.now),
             data_lost=self.trouble,
             open_transactions=OpenTransactionWatch(changed=self.held_up),
+            unread=UnreadPartitionWatch(changed=self.unread),
         )
         self.bad_records = BadRecordSearch(self.launch.setup.rejection, self._key_of)
         self.stores = RememberedStores(self.ledger)
@@ -468,6 +475,10 @@ class Loop:
             readable = of_able_tasks
         turn = self.backlog.side_inputs.turn(of_able_tasks, waiting_tasks)
         ranges = allocate(turn.ranges, most, read_order, waiting_tasks | turn.waiting)
+        if not inputs_wait:
+            unread = passed_over(of_able_tasks, ranges, most, read_order, self.backlog.filling(waiting_tasks))
+            endless = [one for one in self.backlog.endless if one.task in able_tasks]
+            self.backlog.unread.look([*unread, *endless], busy_tasks)
         if ranges and not inputs_wait:
             self.pacing.input_left = sum(one.lag for one in ranges) < sum(one.lag for one in readable)
         return ranges

@@ -12,7 +12,7 @@ from streamapp_runtime.systems.stream_system import OffsetSpan, StreamSystem
 SHRUNK_SECONDS = 10.0
 """How long an end may lie before a position: a broker that has just taken over may not know its end yet."""
 CHECK_SECONDS = 5.0
-"""How often topics are asked whether they are still the same."""
+"""How often topics are asked whether they are still the same, while none ends before a position in it."""
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ class DataLoss:
 
         A recreated topic is given up as a whole, when no task is `busy` with partitions of it.
         """
-        self._check_identities()
+        self._check_identities(at_once=any(at > spans[p].end for (_, p), at in positions.items()))
         cleared: set[Partition] = set()  # a later checkpoint said that all of this was read
         lost_ranges: dict[Partition, str] = {}
         furthest: dict[Partition, int] = {}
@@ -69,9 +69,9 @@ class DataLoss:
             self._give_up(lost_ranges, lost_offsets, due, spans)
         return bool(cleared or lost_ranges or lost_offsets or due)
 
-    def _check_identities(self) -> None:
+    def _check_identities(self, *, at_once: bool) -> None:
         now = self.clock()
-        if now - self._checked > CHECK_SECONDS:
+        if at_once or now - self._checked > CHECK_SECONDS:
             self._checked = now
             self._identities = self.system.identities(set(self.topics.values()))
             new = self.ledger.recreated_topics(self._identities)

@@ -127,6 +127,7 @@ def run_app(
             changed=listeners.changed,
             unended=listeners.unended,
             held_up=listeners.held_up,
+            unread=listeners.unread,
             slow=listeners.slow,
             doing=listeners.doing,
             queries=queries or StateQueries(),

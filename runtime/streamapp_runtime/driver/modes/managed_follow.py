@@ -16,6 +16,7 @@ from streamapp.tasks.refusal import Refusal
 from streamapp.tasks.user_answers import known_counts, own_functions
 from streamapp_runtime.driver.batches.run_change import change_refused, model_switched, spec_edited
 from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction, open_transactions_text
+from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition, unread_partitions_text
 from streamapp_runtime.driver.modes.candidate_trial import CandidateTrial
 from streamapp_runtime.driver.modes.live_edit import apply_edit, is_live
 from streamapp_runtime.driver.modes.model_follower import ModelFollower
@@ -50,8 +51,12 @@ class ManagedFollower(ModelFollower):
     counts: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[ReportedWarning, ...] = ()
     edited: AcceptedApp | None = None  # a later generation that was taken up since
-    # The side inputs and the transactions that were reported last as waited for.
-    reported_waits: tuple[tuple[str, ...], tuple[OpenTransaction, ...]] = ((), ())
+    # The side inputs, transactions and partitions that were reported last as waited for or not read.
+    reported_waits: tuple[tuple[str, ...], tuple[OpenTransaction, ...], tuple[UnreadPartition, ...]] = (
+        (),
+        (),
+        (),
+    )
     trial: CandidateTrial | None = None  # of a generation that needs another driver
     verdict: CandidateVerdict | None = None  # the last one
     _counted_at: float = float("-inf")
@@ -69,7 +74,8 @@ class ManagedFollower(ModelFollower):
         self._take_up_edit()
         self._try_candidate()
         self._count()
-        waited_for = (self.loop.awaited, self.loop.backlog.open_transactions.lasting)
+        backlog = self.loop.backlog
+        waited_for = (self.loop.awaited, backlog.open_transactions.lasting, backlog.unread.lasting)
         if waited_for != self.reported_waits:
             self.reported_waits = waited_for
             self.report()
@@ -151,8 +157,11 @@ class ManagedFollower(ModelFollower):
         return (*self.judgement.problems, *located)
 
     def _waits(self) -> Iterator[ReportedWarning]:
-        """The transactions that rows wait for, and the side inputs, at each table that these fill."""
-        awaited, transactions = self.reported_waits
+        """Partitions that are not read, and what rows wait for: transactions, and side inputs by table."""
+        awaited, transactions, unread = self.reported_waits
+        if unread:
+            text = unread_partitions_text(unread)
+            yield ReportedWarning(Reason.PARTITION_NOT_READ, "spec.streams", text)
         if transactions:
             text = open_transactions_text(transactions)
             yield ReportedWarning(Reason.TRANSACTION_OPEN, "spec.streams", text)

@@ -13,6 +13,7 @@ from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
 from streamapp_runtime.driver.batches.run_change import ChangeKind, RunChange
 from streamapp_runtime.driver.failures import may_hold_values
 from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction
+from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition
 from streamapp_runtime.driver.page.run_facts import (
     BatchFacts,
     RemoteCounts,
@@ -96,6 +97,7 @@ class PageRecorder:
     _state: StateSizes = field(default_factory=StateSizes)
     _awaited: tuple[str, ...] = ()
     _open_transactions: tuple[OpenTransaction, ...] = ()
+    _unread: tuple[UnreadPartition, ...] = ()
     _slow: str = ""
     _notes: deque[RunNote] = field(default_factory=lambda: deque(maxlen=MOST_NOTES))
     _refused: tuple[ReportedWarning, ...] = ()
@@ -197,6 +199,10 @@ class PageRecorder:
         """Note which transactions have been open for long."""
         self._open_transactions = transactions
 
+    def unread(self, partitions: tuple[UnreadPartition, ...]) -> None:
+        """Note which partitions have records and have been passed over for long."""
+        self._unread = partitions
+
     def slow(self, which: str) -> None:
         """Note that a batch takes long, while it does."""
         self._slow = redacted(which)[:LONGEST_NOTE]
@@ -235,6 +241,7 @@ class PageRecorder:
                 },
                 awaited=self._awaited,
                 open_transactions=self._open_transactions,
+                unread=self._unread,
                 slow=self._slow,
                 notes=tuple(self._notes),
                 refused=self._refused,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from streamapp.protocol.driver_report import ReportedWarning
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction
+from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition
 from streamapp_runtime.driver.page.run_history import HistoryPoint
 from streamapp_runtime.driver.page.running_app import RunningApp
 from streamapp_runtime.lanes.protocol.rejections import RejectionSample
@@ -73,6 +74,7 @@ class RunFacts:
     remote: Mapping[str, RemoteCounts] = field(default_factory=dict)  # by table
     awaited: tuple[str, ...] = ()  # side inputs without a version, for which rows wait
     open_transactions: tuple[OpenTransaction, ...] = ()  # that have been open for long in what is read
+    unread: tuple[UnreadPartition, ...] = ()  # that have records and have been passed over for long
     slow: str = ""  # of the batch that runs and takes long
     notes: tuple[RunNote, ...] = ()
     refused: tuple[ReportedWarning, ...] = ()

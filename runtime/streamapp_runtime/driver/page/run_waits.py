@@ -9,6 +9,7 @@ from streamapp.plan.render.display_names import legible
 from streamapp.plan.render.wording import counted, listed
 from streamapp.protocol.page_wait import Wait, WaitKind
 from streamapp_runtime.driver.inputs.open_transactions import open_transactions_text
+from streamapp_runtime.driver.inputs.unread_partitions import unread_partitions_text
 from streamapp_runtime.driver.page.run_facts import RunFacts
 from streamapp_runtime.driver.page.slow_batches import is_behind, slow_batches
 from streamapp_runtime.driver.status_rules import SHOWN_STATUSES, is_fine
@@ -42,6 +43,8 @@ def _driver_waits(facts: RunFacts) -> Iterator[str]:
         yield f"rows wait for the first version of {', '.join(facts.awaited)}"
     if facts.open_transactions:
         yield legible(open_transactions_text(facts.open_transactions))
+    if facts.unread:
+        yield legible(unread_partitions_text(facts.unread))
     if facts.last and facts.last.filling:
         yield f"main inputs wait for {facts.last.filling:,} records of side inputs"
     if facts.slow:

@@ -7,6 +7,7 @@ from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.retries import OutageNotice
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction
+from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition
 from streamapp_runtime.driver.reporting.open_windows import OpenWindows
 from streamapp_runtime.driver.start.launch import Launch
 
@@ -22,6 +23,7 @@ class Listeners:
     idle: Callable[[], None]
     unended: Callable[[tuple[str, ...]], None]  # side inputs without a version, while nothing else is done
     held_up: Callable[[tuple[OpenTransaction, ...]], None]  # open for long, in what is read
+    unread: Callable[[tuple[UnreadPartition, ...]], None]  # that have records and are passed over for long
     left_open: Callable[
         [tuple[OpenWindows, ...], int | None], None
     ]  # at the end of a run, with the watermark

@@ -7,6 +7,7 @@ from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction
+from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition
 from streamapp_runtime.driver.reporting.open_windows import OpenWindows
 from streamapp_runtime.driver.reporting.recent_progress import ProgressPoint, RecentProgress
 from streamapp_runtime.driver.reporting.run_messages import (
@@ -22,6 +23,7 @@ from streamapp_runtime.driver.reporting.run_messages import (
     plan_message,
     slow_message,
     summary_message,
+    unread_partitions_message,
     waiting_message,
 )
 from streamapp_runtime.driver.start.launch import Launch
@@ -98,6 +100,10 @@ class ProgressLog:
     def held_up(self, transactions: tuple[OpenTransaction, ...]) -> None:
         """Say which transactions rows wait for the end of, or that they wait for none any more."""
         self.say(open_transactions_message(transactions))
+
+    def unread(self, partitions: tuple[UnreadPartition, ...]) -> None:
+        """Say which partitions are passed over, or that all are read again."""
+        self.say(unread_partitions_message(partitions))
 
     def left_open(self, waiting: tuple[OpenWindows, ...], watermark: int | None) -> None:
         """Say which windows the run leaves open, and what they wait for."""

@@ -17,6 +17,7 @@ from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
 from streamapp_runtime.driver.batches.run_change import ChangeKind, RunChange
 from streamapp_runtime.driver.checkpoints.state_reset import DroppedState
 from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction, open_transactions_text
+from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition, unread_partitions_text
 from streamapp_runtime.driver.reporting.open_windows import OpenWindows
 from streamapp_runtime.driver.reporting.recent_progress import RecentProgress
 from streamapp_runtime.driver.start.launch import Launch
@@ -235,6 +236,17 @@ def open_transactions_message(transactions: Collection[OpenTransaction]) -> RunM
     text = open_transactions_text(transactions)
     partitions = [str(one.partition) for one in transactions]
     facts: dict[str, object] = {"event": "transactionsOpen", "message": text, "partitions": partitions}
+    return RunMessage(text, facts, level="warn")
+
+
+def unread_partitions_message(partitions: Collection[UnreadPartition]) -> RunMessage:
+    """That partitions with records are not read, or that all are."""
+    if not partitions:
+        text = "the partitions that had not been read for a minute are read"
+        return RunMessage(text, {"event": "partitionsRead", "message": text})
+    text = unread_partitions_text(partitions)
+    names = [str(one.partition) for one in partitions]
+    facts: dict[str, object] = {"event": "partitionsNotRead", "message": text, "partitions": names}
     return RunMessage(text, facts, level="warn")
 
 

@@ -9,6 +9,7 @@ from streamapp.graph.nodes import TableNode
 from streamapp.tasks.layouts.split import Split
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction
+from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition
 from streamapp_runtime.driver.page.app_snapshot import app_snapshot
 from streamapp_runtime.driver.page.run_facts import RunFacts
 from streamapp_runtime.lanes.protocol.rejections import RejectionSample
@@ -295,4 +296,14 @@ def test_a_transaction_that_stays_open_is_among_what_is_waited_for_until_it_ends
     (sentence,) = waits(shown(run))
     assert "views#3 from offset 117 on" in sentence
     run.recorder.held_up(())
+    assert waits(shown(run)) == []
+
+
+def test_a_partition_that_is_not_read_is_among_what_is_waited_for_until_it_is() -> None:
+    run = WatchedRun()
+    run.recorder.runs(running(shop(3)))
+    run.recorder.unread((UnreadPartition("Partition 3", Partition("views", 3)),))
+    (sentence,) = waits(shown(run))
+    assert "nothing is known that holds them up: views#3" in sentence
+    run.recorder.unread(())
     assert waits(shown(run)) == []
