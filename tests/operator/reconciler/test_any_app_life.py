@@ -257,6 +257,8 @@ class Lives(RuleBasedStateMachine):
             assert said[aspect]["status"] in allowed, (status["phase"], said[aspect])
         if status["phase"] in {Phase.COMPLETED, Phase.FAILED, Phase.SUSPENDED, Phase.REJECTED}:
             assert drivers == []
+        if not drivers:
+            assert "keeps running" not in said["Stalled"]["message"]
 
     def _agree(self, said: dict[str, Any]) -> None:
         """Degraded is of what runs, Stalled of the newest generation; neither denies what the other says."""

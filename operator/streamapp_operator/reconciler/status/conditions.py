@@ -339,9 +339,8 @@ def _stalled(findings: Findings) -> Iterator[AppCondition]:
     generation = findings.facts.newest.generation
     if findings.acceptance.status is AcceptanceStatus.REJECTED:
         acceptance = accepted(findings)
-        in_force = findings.acceptance.target
-        tail = f"\ngeneration {in_force.generation} keeps running" if in_force else ""
-        yield true_condition(ConditionType.STALLED, acceptance.reason, acceptance.message + tail, generation)
+        message = "\n".join([acceptance.message, *_generation_in_force(findings)])
+        yield true_condition(ConditionType.STALLED, acceptance.reason, message, generation)
     finished = findings.driver.finished
     if finished in _FAILURES:
         yield true_condition(ConditionType.STALLED, str(finished), _last_ending_text(findings), generation)
@@ -419,6 +418,24 @@ def _running_generation(findings: Findings) -> int:
     if pod is not None and (findings.driver.restart or target is None):
         return generation_of(pod.manifest)
     return target.generation if target is not None else findings.facts.newest.generation
+
+
+def _generation_in_force(findings: Findings) -> Iterator[str]:
+    """The state of the generation that was accepted before one that is rejected; nothing if there is none."""
+    in_force = findings.acceptance.target
+    if in_force is None:
+        return
+    name = f"generation {in_force.generation}"
+    if findings.suspended:
+        yield f"{name} is suspended"
+    elif findings.driver.finished in _FAILURES:
+        yield f"{name}, accepted before, does not run: {_last_ending_text(findings)}"
+    elif findings.driver.finished is not None:
+        yield f"{name} has done its work"
+    elif findings.driver.pod is None:
+        yield f"{name} has no driver now, and Launched says why"
+    else:
+        yield f"{name} keeps running"
 
 
 def _work_text(findings: Findings) -> str:

@@ -74,6 +74,21 @@ def test_restarts_end_at_the_limit_and_a_new_nonce_begins_anew(sim: OperatorSim)
     assert len(sim.drivers()) == 1
 
 
+def test_a_generation_that_has_failed_is_not_said_to_run_beside_one_that_is_rejected(
+    sim: OperatorSim,
+) -> None:
+    sim.bring_up(join(restartPolicy={"backoff": "0s", "maxRestarts": 0}))
+    sim.edit(serviceAccountName="admin")
+    sim.settle()
+    assert sim.condition("Stalled")["message"].endswith("\ngeneration 1 keeps running")
+    sim.end(code=3, message=said("retry", message="the broker went away"))
+    sim.settle()
+    assert sim.status()["phase"] == "Failed"
+    stalled = sim.condition("Stalled")["message"]
+    assert "generation 1, accepted before, does not run: driver 1 ended" in stalled
+    assert "the broker went away" in stalled
+
+
 @ON_BOTH_SERVERS
 def test_an_app_that_may_never_restart_does_not(sim: OperatorSim) -> None:
     sim.bring_up(join(restartPolicy={"type": "Never"}))
