@@ -14,7 +14,7 @@ class Timers:
     _due: dict[str, int] = field(default_factory=dict)
     _idle_at: dict[str, int] = field(default_factory=dict)
     _ended: set[str] = field(default_factory=set)
-    _watermarks: dict[str, Mapping[str, int]] = field(default_factory=dict)
+    task_watermarks: dict[str, Mapping[str, int]] = field(default_factory=dict)  # of each task's streams
 
     def note(self, reports: Iterable[TaskReport]) -> None:
         """Take what tasks report after a batch."""
@@ -27,7 +27,7 @@ class Timers:
             if report.idle_at is not None:
                 self._idle_at[report.task] = report.idle_at
             if report.watermarks:
-                self._watermarks[report.task] = report.watermarks
+                self.task_watermarks[report.task] = report.watermarks
             if report.ended:
                 self._ended.add(report.task)
 
@@ -54,7 +54,7 @@ class Timers:
     def watermarks(self) -> dict[str, int]:
         """Of each stream the lowest watermark that a task has; one without event times has none."""
         lowest: dict[str, int] = {}
-        for watermarks in self._watermarks.values():
+        for watermarks in self.task_watermarks.values():
             for stream, at in watermarks.items():
                 lowest[stream] = min(at, lowest.get(stream, at))
         return {stream: at for stream, at in lowest.items() if at < NO_BOUND}

@@ -142,8 +142,7 @@ def run_app(
         loop.release()
         follower.report(ended=True)
         if mode.limits.until_end and not loop.ended:
-            watermark = min(loop.timers.watermarks().values(), default=None)
-            listeners.left_open(open_windows(loop.launch, watermark), watermark)
+            listeners.left_open(open_windows(loop.launch, loop.timers.task_watermarks))
         loop.close_turn()
     except StoppedError:
         return

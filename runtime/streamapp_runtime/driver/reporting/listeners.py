@@ -24,9 +24,7 @@ class Listeners:
     unended: Callable[[tuple[str, ...]], None]  # side inputs without a version, while nothing else is done
     held_up: Callable[[tuple[OpenTransaction, ...]], None]  # open for long, in what is read
     unread: Callable[[tuple[UnreadPartition, ...]], None]  # that have records and are passed over for long
-    left_open: Callable[
-        [tuple[OpenWindows, ...], int | None], None
-    ]  # at the end of a run, with the watermark
+    left_open: Callable[[tuple[OpenWindows, ...]], None]  # at the end of a run
     slow: Callable[[str], None]
     doing: Callable[[str, float | None], None]  # a step of the loop, and how many seconds it may take
     changed: Callable[[RunChange], None]

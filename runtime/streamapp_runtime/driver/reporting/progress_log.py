@@ -105,10 +105,10 @@ class ProgressLog:
         """Say which partitions are passed over, or that all are read again."""
         self.say(unread_partitions_message(partitions))
 
-    def left_open(self, waiting: tuple[OpenWindows, ...], watermark: int | None) -> None:
+    def left_open(self, waiting: tuple[OpenWindows, ...]) -> None:
         """Say which windows the run leaves open, and what they wait for."""
         for each in waiting:
-            self.say(open_windows_message(each, watermark))
+            self.say(open_windows_message(each))
 
     def slow(self, which: str) -> None:
         """Say that a batch takes long, while it does."""

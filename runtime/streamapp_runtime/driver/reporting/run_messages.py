@@ -250,9 +250,9 @@ def unread_partitions_message(partitions: Collection[UnreadPartition]) -> RunMes
     return RunMessage(text, facts, level="warn")
 
 
-def open_windows_message(waiting: OpenWindows, watermark: int | None) -> RunMessage:
+def open_windows_message(waiting: OpenWindows) -> RunMessage:
     """That a run ends with windows of an operator that were not put out, and what puts them out."""
-    until = watermark_text(waiting.first_end)
+    until, watermark = watermark_text(waiting.first_end), waiting.watermark
     reached = "there is none yet" if watermark is None else f"it is at {watermark_text(watermark)}"
     stay = f"{counted(waiting.windows, 'window stays', 'windows stay')} open"
     text = f"{waiting.operator}: {stay}; the first goes out once the watermark passes {until}, and {reached}"

@@ -42,6 +42,23 @@ def test_an_app_that_goes_on_reads_the_new_topic_from_its_beginning(env: AppEnv,
     assert [row["user"] for row in env.rows("seen")] == ["ann", "bob", "cid", "dan", "eva"]
 
 
+def test_a_running_app_that_goes_on_reads_the_new_topic_once_from_its_beginning(
+    env: AppEnv, kafka: str
+) -> None:
+    """Also where the new topic has fewer records than were read of the last."""
+    env.write("views", inputs([{"user": "ann"}, {"user": "bob"}], "user"), partitions=1)
+    run = Run.start(env, copying(onDataLoss="earliest"))
+    run.to_the_end()
+    remove(kafka, [f"{env.prefix}views"])
+    env.write("views", inputs([{"user": "cid"}], "user"), partitions=1)
+    until(lambda: run.loop.step() is not None, 60)
+    run.to_the_end()
+    env.write("views", inputs([{"user": "dan"}], "user"), partitions=1)
+    until(lambda: run.loop.step() is not None, 60)
+    run.to_the_end()
+    assert [row["user"] for row in env.rows("seen")] == ["ann", "bob", "cid", "dan"]
+
+
 def test_a_running_app_ends_when_its_topic_is_made_again_with_fewer_partitions(
     env: AppEnv, kafka: str
 ) -> None:
