@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from streamapp_runtime.operators.operation_executor import OperationExecutor
 from streamapp_runtime.operators.state.event_clock import EventClock
-from streamapp_runtime.operators.state.lane_state import LaneState
+from streamapp_runtime.operators.state.lane_state import LaneState, RejectedRow
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.stores.store import Store, StoreIdentity, StoreKind, StoreLimits, StoreMark
 from streamapp_runtime.stores.store_opening import open_store
@@ -29,6 +29,7 @@ class Lane:
         self.replayed: Contents = {}
         self.counted: dict[tuple[str, str], int] = {}
         self.late: list[Row] = []
+        self.failed: list[RejectedRow] = []
         self.batches = 0
 
     def open(self, task: int, name: str) -> Store:
@@ -53,6 +54,7 @@ class Lane:
         state = LaneState(self.open, self.schemas, tasks=TASKS, time_ms=time_ms, clock=clock)
         emitted = [row for slices in calls for row in rows_of(executor.execute(slices, state))]
         emitted += rows_of(executor.settle(state))
+        self.failed += state.failed
         for change in state.changes.drain():
             keys = change.keys.to_pylist()
             assert len(set(keys)) == len(keys)

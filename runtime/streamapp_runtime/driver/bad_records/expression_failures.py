@@ -13,6 +13,7 @@ from streamapp_runtime.driver.executors.lane_hosts import LaneHosts
 from streamapp_runtime.expressions.spark_messages import spark_message
 from streamapp_runtime.lanes.protocol.failed_rows import failed_rows_in
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
+from streamapp_runtime.operators.aggregate.totals_operation import Totals
 from streamapp_runtime.operators.compilation.row_operations import ComputeColumns, FilterRows
 from streamapp_runtime.program.failed_row_steps import (
     all_sql_steps,
@@ -43,7 +44,7 @@ def failing_records(
     if marking is not None:
         with without_shared_subexpressions(executors.sql_session):
             reports = trial(marking)
-    elif computes_in_python(executors.program):
+    elif names_failed_rows(executors.program):
         reports = trial(exchange)
     else:
         return {}
@@ -55,9 +56,10 @@ def failing_records(
     return {**reasons_by_record(executors.sql_session, executors.program, reports), **by_workers}
 
 
-def computes_in_python(program: Program) -> bool:
-    """Whether workers compute expressions."""
-    return any(isinstance(task.operation, ComputeColumns | FilterRows) for task in program.python_tasks)
+def names_failed_rows(program: Program) -> bool:
+    """Whether workers say of which rows an operation fails: they compute expressions, or sums."""
+    named_by = ComputeColumns | FilterRows | Totals
+    return any(isinstance(task.operation, named_by) for task in program.python_tasks)
 
 
 def reasons_by_record(

@@ -1,23 +1,21 @@
 """Counts, sums, minima and maxima of groups, as Spark takes them, by Arrow's hash aggregation.
 
 Nulls are left out: a sum, minimum or maximum of nothing else is null, a count of nothing else is 0. NaN is
-greater than any other number. Whole numbers and decimals are summed exactly, or not at all.
+greater than any other number. Sums of whole numbers and decimals are exact: those that may not fit their type
+come out in a wider one (`exact_sums`).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from streamapp_runtime.operators.aggregate.exact_sums import Numbers, is_wide, summable
+
 _MOST_DIGITS = 38
 _NOT_A_NUMBER = float("nan")
-
-
-class TotalOverflowError(ArithmeticError):
-    """A sum that its type cannot hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +33,7 @@ class ReducedGroups:
 
     groups: tuple[pa.Array, ...]
     last: pa.Array  # where each group has its last row
-    measured: tuple[pa.Array, ...]
+    measured: tuple[pa.Array, ...]  # sums that may not fit their type in a wider one
 
 
 def state_type(function: str, argument: pa.DataType | None) -> pa.DataType | None:
@@ -83,6 +81,17 @@ def reduce_groups(by: Sequence[pa.Array], measures: Sequence[Measure]) -> Reduce
     )
 
 
+def group_numbers(by: Sequence[pa.Array]) -> Numbers:
+    """The number of each row's group, in the order of `reduce_groups`."""
+    names = [f"by-{number}" for number in range(len(by))]
+    columns = {**dict(zip(names, by, strict=True)), "row": pa.array(np.arange(len(by[0])))}
+    grouped = pa.table(columns).group_by(names, use_threads=False).aggregate([("row", "list")])
+    rows = grouped.column("row_list").combine_chunks()
+    numbers = np.empty(len(by[0]), np.int64)
+    numbers[rows.flatten().to_numpy()] = np.repeat(np.arange(len(rows)), rows.value_lengths())
+    return numbers
+
+
 def merge_function(function: str) -> str:
     """What makes one total of several: counts are summed, all else is its own."""
     return "sum" if function == "count" else function
@@ -99,24 +108,18 @@ def _sum_type(argument: pa.DataType) -> pa.DataType | None:
 
 
 def _carried(measure: Measure) -> pa.Array:
-    """The values in a type that Arrow can reduce, after sums were seen to stay within bounds."""
+    """The values in a type that Arrow can reduce; of a sum, in one that holds it."""
     values: pa.Array = measure.over
-    if pa.types.is_duration(values.type):
-        values = values.cast(pa.int64())
     if measure.function == "sum":
-        _refuse_overflow(values)
-    return values
+        return summable(values, measure.type)
+    return values.cast(pa.int64()) if pa.types.is_duration(values.type) else values
 
 
 def _restored(measure: Measure, values: pa.Array, nan: pa.Array | None) -> pa.Array:
     if nan is not None:
         values = pc.if_else(nan, pa.scalar(_NOT_A_NUMBER, values.type), values)
-    if values.type == measure.type:
-        return values
-    try:
-        return values.cast(measure.type)
-    except pa.ArrowInvalid as error:
-        raise TotalOverflowError(f"a sum has more digits than {measure.type} holds") from error
+    is_exact = measure.function == "sum" and is_wide(values, measure.type)
+    return values if is_exact or values.type == measure.type else values.cast(measure.type)
 
 
 def _has_nan(measure: Measure) -> bool:
@@ -126,15 +129,3 @@ def _has_nan(measure: Measure) -> bool:
         return False
     return bool(pc.any(pc.is_nan(over)).as_py())
 
-
-def _refuse_overflow(values: pa.Array) -> None:
-    """Arrow's sums go round without a word; so large ones are looked at before."""
-    if pa.types.is_floating(values.type):
-        return
-    bounds = pc.min_max(values).as_py()
-    if bounds["min"] is None:
-        return
-    largest = max(abs(bounds["min"]), abs(bounds["max"])) * len(values)
-    limit = Decimal(10) ** (_MOST_DIGITS - values.type.scale) if isinstance(largest, Decimal) else 2**63
-    if largest >= limit:
-        raise TotalOverflowError(f"a sum over values up to {bounds['max']} may not fit {values.type}")

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from streamapp_runtime.operators.aggregate.group_key import GroupKey
-from streamapp_runtime.operators.aggregate.group_reduction import reduce_groups
-from streamapp_runtime.operators.aggregate.totals_form import TotalsForm
+from streamapp_runtime.operators.aggregate.group_reduction import group_numbers, reduce_groups
+from streamapp_runtime.operators.aggregate.totals_form import TotalsForm, kept_totals
 from streamapp_runtime.operators.aggregate.totals_operation import Totals
 from streamapp_runtime.operators.operation_executor import StatelessExecutor
 from streamapp_runtime.operators.state.lane_state import LaneState
@@ -39,9 +39,15 @@ class RunningTotalsExecutor(StatelessExecutor):
         return concat_slices([self._of_task(part, task, state) for task, part in slices_by_task(rows)])
 
     def _of_task(self, rows: Slice, task: int, state: LaneState) -> Slice:
-        fresh = reduce_groups(self.key.by(rows), self.form.fresh(rows.columns))
+        by = self.key.by(rows)
+        fresh = reduce_groups(by, self.form.fresh(rows.columns))
         last = self.key.keyed(rows.take(fresh.last))
         store = TypedRows(state, task, self.operation.state, self.form.schema)
-        totals = self.form.with_kept(fresh.measured, store.find(last.key))
+        lookup = store.find(last.key)
+        sums = self.form.with_kept(fresh.measured, lookup)
+        totals = self.form.fitting(sums)
+        if totals is None:
+            failures = self.form.rows_beyond(sums, kept_totals(lookup), (group_numbers(by), rows.columns))
+            return self._of_task(state.without_failures(rows, failures), task, state)
         store.put(last.key, pa.RecordBatch.from_arrays(list(totals), schema=self.form.schema))
         return last.with_columns((*last.columns, *totals)).choose(self.operation.chosen)

@@ -1,5 +1,6 @@
 """Totals by key and session: rows of a key with no longer silence between them than the gap."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -73,15 +74,21 @@ class SessionTotalsExecutor:
         )
         lookup = ends.find(keys)
         labels = self._labels(rows, len(keys), groups)
-        totals, lasts, groups = self._merged(fresh, groups[fresh.last], lookup)
-        ends.keep(StoredSessions(keys, labels, groups, totals), lookup)
-        had_rows = lasts >= 0
+        joined = self._joined(fresh, groups[fresh.last], lookup)
+        measured = self.form.fitting(joined.sums)
+        if measured is None:
+            columns = (joined.numbers[: len(fresh.last)][numbers], rows.columns)
+            failures = self.form.rows_beyond(joined.sums, joined.kept, columns)
+            return self._of_task(state.without_failures(rows, failures), task, state)
+        totals = [*joined.spans, *measured]
+        ends.keep(StoredSessions(keys, labels, joined.groups, totals), lookup)
+        had_rows = joined.lasts >= 0
         changed = [column.filter(pa.array(had_rows)) for column in totals]
         if self.operation.emit == "onWatermark":
-            ends.note(keys.take(pa.array(groups[had_rows])), changed)
+            ends.note(keys.take(pa.array(joined.groups[had_rows])), changed)
             return None
         first, last, *measured = changed
-        rows = rows.take(pa.array(lasts[had_rows]))
+        rows = rows.take(pa.array(joined.lasts[had_rows]))
         start, end = first.to_numpy(), last.to_numpy() + self.gap_ms
         columns = (*rows.columns, *window_columns(start, end), *measured)
         return replace(rows, time=pa.array(end - 1)).with_columns(columns).choose(self.operation.chosen)
@@ -95,10 +102,8 @@ class SessionTotalsExecutor:
         state.leave_out(LateRowBatch(self.operation.state, rows.filter(late), self.out.schema, closed))
         return rows.filter(pc.invert(late))
 
-    def _merged(
-        self, fresh: ReducedGroups, fresh_groups: Numbers, lookup: LookupResult
-    ) -> tuple[list[pa.Array], Numbers, Numbers]:
-        """Sessions of rows and those that were kept, joined: their totals, last rows and groups, by group."""
+    def _joined(self, fresh: ReducedGroups, fresh_groups: Numbers, lookup: LookupResult) -> "_JoinedSessions":
+        """Sessions of rows and those that were kept, joined where they touch, by group."""
         *_, lists = lookup.rows.columns
         stored = lists.flatten().flatten()
         stored_groups = np.repeat(np.flatnonzero(lookup.places.is_valid()), lists.value_lengths())
@@ -108,25 +113,42 @@ class SessionTotalsExecutor:
         # All measures are taken in the order of the sessions, so that these come out in theirs.
         ordered = pa.array(order)
         lasts = pa.concat_arrays([fresh.last, pa.array(np.full(len(stored_groups), -1))]).take(ordered)
-        totals = [
-            pa.concat_arrays(both).take(ordered) for both in zip(fresh.measured[2:], stored[2:], strict=True)
-        ]
         joined = reduce_groups(
             (pa.array(numbers),),
             [
                 *_from_to(starts.take(ordered), ends.take(ordered)),
                 Measure("max", lasts, pa.int64()),
-                *self.form.merged(totals),
+                *(
+                    replace(total, over=total.over.take(ordered))
+                    for total in self.form.merged(fresh.measured[2:], stored[2:])
+                ),
             ],
         )
-        start, end, last, *merged = joined.measured
-        return [start, end, *merged], last.to_numpy(), groups[order][joined.last]
+        start, end, last, *sums = joined.measured
+        number_of = np.empty(len(order), np.int64)
+        number_of[order] = numbers
+        kept = (number_of[len(fresh_groups) :], stored[2:])
+        return _JoinedSessions(
+            (start, end), sums, last.to_numpy(), groups[order][joined.last], number_of, kept
+        )
 
     def _labels(self, rows: Slice, keys: int, groups: Numbers) -> list[pa.Array]:
         """The key's columns of each key, as any of its rows has them."""
         places = np.empty(keys, np.int64)
         places[groups] = np.arange(len(groups))
         return [rows.columns[position].take(pa.array(places)) for position in self.out.labels]
+
+
+@dataclass(frozen=True, slots=True)
+class _JoinedSessions:
+    """Sessions of a call in order, whose sums may not fit yet."""
+
+    spans: tuple[pa.Array, pa.Array]
+    sums: Sequence[pa.Array]
+    lasts: Numbers  # where each has its last row; -1 where it has none
+    groups: Numbers
+    numbers: Numbers  # of each session of rows, and then of each that was kept: which of these it is part of
+    kept: tuple[Numbers, Sequence[pa.Array]]  # totals that were kept, each with the session it is part of
 
 
 def _from_to(starts: pa.Array, ends: pa.Array) -> tuple[Measure, Measure]:

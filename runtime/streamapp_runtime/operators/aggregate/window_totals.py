@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from streamapp.control.control_message import EARLIEST, NO_BOUND
 from streamapp_runtime.operators.aggregate.group_key import GroupKey
-from streamapp_runtime.operators.aggregate.group_reduction import reduce_groups
-from streamapp_runtime.operators.aggregate.totals_form import TotalsForm
+from streamapp_runtime.operators.aggregate.group_reduction import group_numbers, reduce_groups
+from streamapp_runtime.operators.aggregate.totals_form import TotalsForm, kept_totals
 from streamapp_runtime.operators.aggregate.totals_operation import Span, Totals
 from streamapp_runtime.operators.aggregate.window_output import WindowOutput
 from streamapp_runtime.operators.aggregate.windows import Numbers, window_columns, windows_of
@@ -75,23 +75,39 @@ class WindowTotalsExecutor:
         closed = state.clock.at_start(task, self.operation.state)
         if closed is not None:
             places, starts = self._open(rows, places, starts, closed, state)
+        return self._in_windows(rows, places, starts, task, state)
+
+    def _in_windows(
+        self, given: Slice, places: Numbers, starts: Numbers, task: int, state: LaneState
+    ) -> Slice | None:
+        """The new totals of windows, of which each has the row at such a place and begins at such a time."""
         if not len(places):
             return None
-        rows = rows.take(pa.array(places))
-        fresh = reduce_groups((*self.key.by(rows), pa.array(starts)), self.form.fresh(rows.columns))
+        rows = given.take(pa.array(places))
+        by = (*self.key.by(rows), pa.array(starts))
+        fresh = reduce_groups(by, self.form.fresh(rows.columns))
         last = self.key.keyed(rows.take(fresh.last))
-        starts = fresh.groups[-1].to_numpy()
-        keys = time_keys(starts, last.key)
+        window_starts = fresh.groups[-1].to_numpy()
+        keys = time_keys(window_starts, last.key)
         store = TypedRows(state, task, self.operation.state, self._schema)
         labels = [last.columns[position] for position in self.out.labels]
-        totals = self.form.with_kept(fresh.measured, store.find(keys), len(labels))
+        lookup = store.find(keys)
+        sums = self.form.with_kept(fresh.measured, lookup, len(labels))
+        totals = self.form.fitting(sums)
+        if totals is None:
+            kept = kept_totals(lookup, len(labels))
+            failures = self.form.rows_beyond(sums, kept, (group_numbers(by), rows.columns))
+            state.note_failures(rows, failures)
+            rest = ~np.isin(places, places[list(failures)])
+            return self._in_windows(given, places[rest], starts[rest], task, state)
         store.put(keys, pa.RecordBatch.from_arrays([*labels, *totals], schema=self._schema))
-        ends = starts + self.span.size_ms
+        closed = state.clock.at_start(task, self.operation.state)
+        ends = window_starts + self.span.size_ms
         if self._on_watermark:
             if closed is not None and (ends <= closed).any():
                 state.touched.setdefault((task, self.operation.state), []).append(keys.filter(ends <= closed))
             return None
-        columns = (*last.columns, *window_columns(starts, ends), *totals)
+        columns = (*last.columns, *window_columns(window_starts, ends), *totals)
         return replace(last, time=pa.array(ends - 1)).with_columns(columns).choose(self.operation.chosen)
 
     def _open(

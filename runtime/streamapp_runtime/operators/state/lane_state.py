@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
 import pyarrow as pa
 
 from streamapp_runtime.operators.state.changelog_buffer import ChangelogBuffer
@@ -78,7 +79,7 @@ class LaneState:
         self.late: list[LateRowBatch] = []
         self.misplaced: MisplacedKeys = _none_misplaced
         self.rejected: list[RejectedRow] = []
-        self.failed: list[RejectedRow] = []  # rows on which an expression fails, and with them the batch
+        self.failed: list[RejectedRow] = []  # rows on which an operation fails, and with them the batch
         self.ends_at_bad = False  # whether one bad record is as good as all: the app ends at it
         self.touched: dict[tuple[int, str], list[pa.Array]] = {}  # closed windows that late rows changed
         self.counted: Counter[tuple[str, str]] = Counter()  # by counter, and by the table or operator
@@ -122,6 +123,19 @@ class LaneState:
 
     def _count_of(self, name: str, counter: str, number: int) -> None:
         self.count(counter, name, number)
+
+    def without_failures(self, rows: Slice, failures: Mapping[int, str]) -> Slice:
+        """The other rows, once those are noted that an operation fails on, by their place and with a reason."""
+        failed_rows = self.note_failures(rows, failures)
+        return rows.filter(pa.array(~np.isin(np.arange(len(rows)), failed_rows))) if failed_rows else rows
+
+    def note_failures(self, rows: Slice, failures: Mapping[int, str]) -> list[int]:
+        """Note rows that an operation fails on, and say which they are: none of them is a tombstone."""
+        failed_rows = [row for row in failures if not rows.tombstone[row].as_py()]
+        for row in failed_rows:
+            source, offset = rows.source[row].as_py(), rows.offset[row].as_py()
+            self.failed.append(RejectedRow(source, offset, failures[row]))
+        return failed_rows
 
     def leave_out(self, late: LateRowBatch) -> None:
         """Count rows that came too late, and keep them for whoever wants them."""

@@ -1,6 +1,6 @@
 """Rows kept, dropped or keyed by what stands in them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,7 +14,7 @@ from streamapp_runtime.operators.compilation.row_operations import (
     SelectColumns,
 )
 from streamapp_runtime.operators.operation_executor import OperationRunner, StatelessExecutor
-from streamapp_runtime.operators.state.lane_state import LaneState, RejectedRow
+from streamapp_runtime.operators.state.lane_state import LaneState
 from streamapp_runtime.operators.stateless.value_evaluation import RowValues
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.rows.task_slices import concat_slices
@@ -33,7 +33,7 @@ class FilterRowsExecutor(StatelessExecutor):
         mask = values.condition(self.operation.where)
         if rows.tombstone.true_count:
             mask = pc.or_(mask, rows.tombstone)
-        note_failures(rows, values.failures, state)  # where it failed it is not true
+        state.note_failures(rows, values.failures)  # where it failed it is not true
         return rows if mask.true_count == len(rows) else rows.filter(mask)
 
 
@@ -86,19 +86,10 @@ class ComputeColumnsExecutor(StatelessExecutor):
         if computed.tombstone.true_count:
             columns = [pc.if_else(computed.tombstone, None, column) for column in computed.columns]
             computed = computed.with_columns(columns)
-        failed_rows = note_failures(rows, values.failures, state)
+        failed_rows = state.note_failures(rows, values.failures)
         if not failed_rows:
             return computed
         return computed.filter(pa.array(~np.isin(np.arange(len(rows)), failed_rows)))
-
-
-def note_failures(rows: Slice, failures: Mapping[int, str], state: LaneState) -> list[int]:
-    """Note rows on which an expression fails, and say which they are: none of them is a tombstone."""
-    failed_rows = [row for row in failures if not rows.tombstone[row].as_py()]
-    for row in failed_rows:
-        source, offset = rows.source[row].as_py(), rows.offset[row].as_py()
-        state.failed.append(RejectedRow(source, offset, failures[row]))
-    return failed_rows
 
 
 def _compute_columns(
