@@ -159,6 +159,24 @@ def test_a_bad_record_fails_the_app_where_it_is_to_fail(streamapp: Start) -> Non
         app.advance(by="1s")
 
 
+def test_a_sum_that_does_not_fit_leaves_out_its_own_record_alone(streamapp: Start) -> None:
+    app = streamapp(
+        resource(
+            {"name": "totals", "aggregate": {"from": "sales", "aggregates": "sum(n) AS total"}},
+            {"name": "sent", "sendTo": {"from": "totals", "stream": "out"}},
+            streams=[{"name": "sales", "key": "user", "columns": "user STRING, n BIGINT"}, {"name": "out"}],
+            onBadRecord={"action": "skip"},
+        )
+    )
+    app.send("sales", [{"user": user, "n": 2**62} for user in ("ann", "bob", "bob")])
+    assert app.rows("out") == [{"user": "ann", "total": 2**62}, {"user": "bob", "total": 2**62}]
+    ((bad),) = app.bad()
+    assert (bad.offset, bad.key) == (2, b"bob")
+    assert bad.reason == (
+        "with it, sum(n) of its group would be 9223372036854775808, which BIGINT does not hold"
+    )
+
+
 def test_a_restart_goes_on_where_the_app_was(streamapp: Start) -> None:
     app = streamapp(counting())
     app.send("events", {"user": "ann"}, at="2026-01-01T12:00:01")
