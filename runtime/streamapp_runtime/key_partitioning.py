@@ -18,12 +18,13 @@ _BLOCK_KEYS = 1 << 15
 """So many keys at a time, for what is computed of them to stay in the processor's cache."""
 
 
-def partition_of(keys: pa.Array, count: int, start: int = 0) -> np.ndarray:
-    """The partition of each key; null keys take turns, beginning with partition `start`."""
+def partition_of(keys: pa.Array, count: int, start: int = 0, *, nulls_together: bool = False) -> np.ndarray:
+    """The partition of each key; null keys take turns from partition `start` on, or are all put there."""
     partitions = ((murmur2(keys) & _POSITIVE) % np.uint32(count)).astype(np.int32)
     if keys.null_count:
         nulls = np.asarray(keys.is_null())
-        partitions[nulls] = (start + np.arange(np.count_nonzero(nulls))) % count
+        turns = 0 if nulls_together else np.arange(np.count_nonzero(nulls))
+        partitions[nulls] = (start + turns) % count
     return partitions
 
 

@@ -35,6 +35,18 @@ def test_keys_go_by_their_hash_and_null_keys_take_turns(
     ]
 
 
+@given(keys=KEYS, count=st.integers(1, 300))
+def test_null_keys_of_a_repartition_are_all_put_into_one_partition(
+    keys: list[bytes | None], count: int
+) -> None:
+    places = partition_of(pa.array(keys, pa.binary()), count, nulls_together=True).tolist()
+    assert {place for key, place in zip(keys, places, strict=True) if key is None} <= {0}
+    with_key = pa.array([key for key in keys if key is not None], pa.binary())
+    assert [place for key, place in zip(keys, places, strict=True) if key is not None] == partition_of(
+        with_key, count
+    ).tolist()
+
+
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()])
 def test_texts_go_where_their_bytes_go(kind: pa.DataType) -> None:
     keys = pa.array(["é", "", "user-1"]).cast(kind)

@@ -25,3 +25,18 @@ def stopping(batch: pa.RecordBatch) -> pa.RecordBatch:
     rows = batch.num_rows
     breakpoint()
     return pa.record_batch({"user": batch.column("user"), "length": pa.array([rows] * rows, pa.int32())})
+
+
+class RowsWithoutKey:
+    """How many rows without a key its task has had, whenever there are more."""
+
+    state_columns = pa.schema([("rows", pa.int64())])
+
+    def process(self, batch, state, out):
+        if not batch["__key"].null_count:
+            return
+        place = pa.array([b"rows"])
+        rows = pc.fill_null(state.own.get(place)["rows"], 0)
+        rows = pc.add(rows, batch["__key"].null_count)
+        state.own.put(place, pa.record_batch({"rows": rows}))
+        out(pa.record_batch({"rows": rows}))

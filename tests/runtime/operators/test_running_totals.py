@@ -112,17 +112,24 @@ def test_one_row_goes_out_for_each_key_in_the_order_of_their_first_rows():
         tasks=TASKS,
     ),
     st.lists(st.integers(0, 99), max_size=3),
+    st.sampled_from([None, 0, 1]),
 )
-def test_rows_are_grouped_by_columns_under_the_json_of_these(rows, cuts):
+def test_rows_are_grouped_by_columns_under_the_json_of_these(rows, cuts, placed_by):
     schema = pa.schema([("a", pa.string()), ("b", pa.float64()), ("x", pa.int64())])
-    totals = Totals("sums", (0, 1), True, (PartialTotal("sum", 2, "BIGINT"),), None, "onUpdate", 0, (0, 1, 3))
+    totals = Totals(
+        "sums", (0, 1), True, (PartialTotal("sum", 2, "BIGINT"),), None, "onUpdate", 0, (0, 1, 3), placed_by
+    )
     with lane() as running:
         found = running.batch(
             make_executor(totals, [schema], pa.schema([])),
             [(slice_of(part, schema),) for part in cut_up(rows, cuts)],
         )
+        lacking = [row for row in rows if placed_by is not None and row.columns[placed_by] is None]
+        assert running.counted.get(("nullKeys", "sums"), 0) == len(lacking)
     expected: dict[tuple[object, ...], int] = {}
     for row in rows:
+        if row in lacking:
+            continue
         expected[row.task, *row.columns[:2]] = expected.get((row.task, *row.columns[:2]), 0) + row.columns[2]
     assert {(row.task, *row.columns[:2]): row.columns[2] for row in found} == expected
     for row in found:

@@ -11,11 +11,18 @@ from streamapp_runtime.driver.status_rules import is_fine
 from streamapp_runtime.lanes.protocol.rejections import RejectionSample, merged_reasons
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.traffic import RESTORED_BYTES
-from streamapp_runtime.operators.state.lane_state import LATE_ROWS_COUNTER
+from streamapp_runtime.operators.state.lane_state import (
+    LATE_ROWS_COUNTER,
+    NULL_KEYS_COUNTER,
+    NULL_TIMES_COUNTER,
+)
 from streamapp_runtime.operators.stateless.stream_operations import declared_stream
 
 MOST_SAMPLES_OF_BATCH: Final = 20
 """So many records of all tasks are shown of those that are left out in a batch."""
+
+LACKS: Final = {NULL_KEYS_COUNTER: "key", NULL_TIMES_COUNTER: "time"}
+"""What rows lack that operators count and leave out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +47,7 @@ class BatchResult:
     samples: tuple[RejectionSample, ...] = ()  # some of what was left out
     filling: int = 0  # records of side inputs that main inputs still wait for
     task_lags: Mapping[str, int] = field(default_factory=dict)  # as `lags`, of the tasks that have any
+    lacking: Mapping[tuple[str, str], int] = field(default_factory=dict)  # rows left out for a null, see LACKS
 
     @property
     def lag(self) -> int:
@@ -89,6 +97,7 @@ def batch_result(
         read=read,
         reports=reports,
         late=_counted(done, LATE_ROWS_COUNTER),
+        lacking=_lacking(done),
         restored_bytes=_counted(reports, RESTORED_BYTES),
         rejected=_rejected(reports),
         samples=_samples(reports),
@@ -98,6 +107,15 @@ def batch_result(
 
 def _counted(reports: Iterable[TaskReport], counter: str) -> int:
     return sum(number for report in reports for name, _, number in report.counted if name == counter)
+
+
+def _lacking(reports: Iterable[TaskReport]) -> Counter[tuple[str, str]]:
+    """Rows that an operator or table left out: by its name, and what they lack."""
+    rows: Counter[tuple[str, str]] = Counter()
+    for counter, name, number in (counted for report in reports for counted in report.counted):
+        if counter in LACKS:
+            rows[name, LACKS[counter]] += number
+    return rows
 
 
 def _rejected(reports: Iterable[TaskReport]) -> Counter[tuple[str, str]]:

@@ -43,6 +43,7 @@ class RunTotals:
     late: int = 0
     seconds: float = 0.0
     rejected: Counter[tuple[str, str]] = field(default_factory=Counter)  # left out, by stream and reason
+    lacking: Counter[tuple[str, str]] = field(default_factory=Counter)  # left out, by operator: no key, no time
 
     def with_batch(self, batch: BatchResult) -> "RunTotals":
         """The same and one batch more."""
@@ -56,6 +57,7 @@ class RunTotals:
             self.late + batch.late,
             self.seconds + batch.seconds,
             merged_reasons(self.rejected, batch.rejected),
+            self.lacking + Counter(batch.lacking),
         )
 
     def since(self, earlier: "RunTotals") -> "RunTotals":
@@ -70,6 +72,7 @@ class RunTotals:
             self.late - earlier.late,
             self.seconds - earlier.seconds,
             self.rejected - earlier.rejected,
+            self.lacking - earlier.lacking,
         )
 
 
@@ -176,6 +179,7 @@ def batch_message(
     notes += f"  to fill {batch.filling:,}" * bool(batch.filling)
     notes += f"  bad {bad:,}" * bool(bad)
     notes += f"  late {since.late:,}" * bool(since.late)
+    notes += "".join(f"  {text}" for text in _lacking_texts(since))
     notes += f"  watermark {watermark_text(min(batch.watermarks.values()))}" if batch.watermarks else ""
     recent_in, recent_out = recent.rates
     short = f"in {recent_in:,.0f}/s  out {recent_out:,.0f}/s  lag {batch.lag:,}"
@@ -195,6 +199,7 @@ def batch_message(
         "toFill": batch.filling,
         "bad": bad,
         "late": since.late,
+        "lacking": _lacking_facts(since),
         "watermarks": {stream: watermark_text(at) for stream, at in sorted(batch.watermarks.items())},
     }
     return RunMessage(text + notes, facts, passing=True, short=short + notes)
@@ -301,6 +306,7 @@ def summary_message(totals: RunTotals, seconds: float) -> RunMessage:
     text += f", {seconds:,.1f} s, {rate:,.0f} rows/s"
     text += f", {totals.restored:,} entries restored ({_size(totals.restored_bytes)})" * bool(totals.restored)
     text += f", {counted(totals.late, 'late row')}" * bool(totals.late)
+    text += "".join(f", {text} left out" for text in _lacking_texts(totals))
     reasons = totals.rejected.most_common()
     if totals.bad:
         named, others = reasons[:SUMMARY_REASONS], reasons[SUMMARY_REASONS:]
@@ -319,11 +325,27 @@ def summary_message(totals: RunTotals, seconds: float) -> RunMessage:
         "restoredBytes": totals.restored_bytes,
         "bad": totals.bad,
         "late": totals.late,
+        "lacking": _lacking_facts(totals),
         "leftOut": [
             {"stream": stream, "reason": reason, "records": number} for (stream, reason), number in reasons
         ],
     }
     return RunMessage(text, facts)
+
+
+def _lacking_texts(totals: RunTotals) -> list[str]:
+    """How many rows operators left out because of a null."""
+    return [
+        f"{counted(number, 'row')} of {name} without a {lack}"
+        for (name, lack), number in sorted(totals.lacking.items())
+    ]
+
+
+def _lacking_facts(totals: RunTotals) -> list[dict[str, object]]:
+    return [
+        {"operator": name, "lack": lack, "rows": number}
+        for (name, lack), number in sorted(totals.lacking.items())
+    ]
 
 
 def watermark_text(watermark: int) -> str:

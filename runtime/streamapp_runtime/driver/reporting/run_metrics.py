@@ -3,7 +3,11 @@
 from streamapp.exposition.metric import Metric, MetricKind
 from streamapp.exposition.metrics_page import metrics_page as page_of
 from streamapp_runtime.lanes.protocol import traffic
-from streamapp_runtime.operators.state.lane_state import LATE_ROWS_COUNTER
+from streamapp_runtime.operators.state.lane_state import (
+    LATE_ROWS_COUNTER,
+    NULL_KEYS_COUNTER,
+    NULL_TIMES_COUNTER,
+)
 
 BOUNDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """Upper bounds of the histograms' buckets, in seconds."""
@@ -132,8 +136,8 @@ METRICS = (
 )  # fmt: skip
 
 COUNTED = {
-    "nullKeys": NULL_KEYS,
-    "nullTimes": NULL_TIMES,
+    NULL_KEYS_COUNTER: NULL_KEYS,
+    NULL_TIMES_COUNTER: NULL_TIMES,
     "remoteAsked": REMOTE_ASKED,
     "remoteCached": REMOTE_CACHED,
     "remoteUnanswered": REMOTE_UNANSWERED,

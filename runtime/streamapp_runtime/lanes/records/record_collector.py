@@ -46,7 +46,10 @@ class RecordCollector:
                 rows = rows.filter(pc.invert(pc.is_in(rows.task, pa.array(sorted(left_out), pa.int32()))))
             if rows:
                 records = self._encoded(self.formats[task_name], write, rows)
-                yield from _spread(write.topic, self.partitions[write.stream], records, rows.task)
+                count = self.partitions[write.stream]
+                yield from _spread(
+                    write.topic, count, records, rows.task, nulls_together=write.enveloped
+                )
         for letters, task, keys, values in self._letters:
             if task not in left_out:
                 times, tasks = (np.full(len(keys), number) for number in (self.time_ms, task))
@@ -64,13 +67,13 @@ class RecordCollector:
 
 
 def _spread(
-    topic: str, count: int, records: pa.RecordBatch, tasks: pa.Array
+    topic: str, count: int, records: pa.RecordBatch, tasks: pa.Array, *, nulls_together: bool = False
 ) -> Iterator[tuple[Partition, pa.RecordBatch, pa.Array]]:
-    """Records by the partitions that their keys belong to."""
+    """Records by the partitions that their keys belong to; null keys of a repartition are of one task."""
     if count == 1:
         yield Partition(topic, 0), records, tasks
         return
-    places = partition_of(records.column("key"), count)
+    places = partition_of(records.column("key"), count, nulls_together=nulls_together)
     order = np.argsort(places, kind="stable")
     ends = np.searchsorted(places[order], np.arange(count + 1))
     records, tasks = records.take(pa.array(order)), tasks.take(pa.array(order))

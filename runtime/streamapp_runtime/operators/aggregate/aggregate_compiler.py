@@ -35,6 +35,8 @@ def compile_aggregate(
     templates = [*grouped.outputs, *(state.argument for state in parts.states if state.argument)]
     chain, positions = _arguments(PieceChain(name, flow), templates, _types(grouped, parts.states))
     keys = tuple(positions[: len(grouped.outputs)])
+    placing = [place for place, column in zip(keys, grouped.columns, strict=True) if key.places(column.name)]
+    placed_by = placing[0] if composed else None
     further_positions = iter(positions[len(keys) :])
     partials = partial_totals(
         parts.states,
@@ -47,7 +49,8 @@ def compile_aggregate(
         chosen = tuple(keys[p] if p < len(keys) else width + p - len(keys) for p in positions_out)
         emit = body.emit or ("onWatermark" if body.window else "onUpdate")
         late = milliseconds(body.allowed_lateness)
-        return Totals(name, keys, composed, partials, _span(body.window), emit, late, chosen)
+        span = _span(body.window)
+        return Totals(name, keys, composed, partials, span, emit, late, chosen, placed_by)
 
     stored_columns = (*before, *(Column(f"state-{n}", state.type) for n, state in enumerate(parts.states)))
     outputs = (*column_templates(len(before)), *parts.outputs)

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from streamapp_runtime.formats.json.json_writer import json_records
 from streamapp_runtime.operators.aggregate.totals_operation import Totals
 from streamapp_runtime.operators.state.lane_state import LaneState
-from streamapp_runtime.operators.state.required_values import with_key
+from streamapp_runtime.operators.state.required_values import with_key, with_value
 from streamapp_runtime.rows.slice import Slice
 
 
@@ -20,10 +20,16 @@ class GroupKey:
 
     positions: tuple[int, ...]
     names: tuple[str, ...]
+    placed_by: int | None = None
 
     def groupable(self, rows: Slice, name: str, state: LaneState) -> Slice:
-        """The rows that belong to a group. By columns all do: there null is a value like others."""
-        return rows if self.positions else with_key(rows, name, state)
+        """The rows that belong to a group: all whose task was chosen by a key.
+
+        In the other columns that are grouped by, null is a value like others.
+        """
+        if not self.positions:
+            return with_key(rows, name, state)
+        return rows if self.placed_by is None else with_value(rows, self.placed_by, name, state)
 
     def by(self, rows: Slice) -> tuple[pa.Array, ...]:
         """What to group rows by."""
@@ -45,7 +51,8 @@ def group_key(operation: Totals, schema: pa.Schema) -> GroupKey:
     for position in operation.key:
         if pa.types.is_nested(schema.field(position).type):
             raise TypeError(f"there are no groups by {schema.field(position).type} values")
-    return GroupKey(operation.key, tuple(schema.field(position).name for position in operation.key))
+    names = tuple(schema.field(position).name for position in operation.key)
+    return GroupKey(operation.key, names, operation.placed_by)
 
 
 def composed_keys(names: Sequence[str], columns: Sequence[pa.Array]) -> pa.Array:

@@ -35,7 +35,8 @@ class Totals(Operation):
 
     Positions after the source's columns: first the window's start and end (TIMESTAMP) where there is a
     window, then the partial states. Key columns are those of any row of the key. A composed key is the
-    UTF-8 of the JSON object of the key columns, by name, as Spark's `to_json(struct(...))` writes it.
+    UTF-8 of the JSON object of the key columns, by name, as Spark's `to_json(struct(...))` writes it. Rows
+    whose column `placed_by` is null have no key, and lie in any task.
     """
 
     state: str  # the name of its state: the operator's
@@ -46,6 +47,7 @@ class Totals(Operation):
     emit: str
     lateness_ms: int
     chosen: tuple[int, ...]
+    placed_by: int | None = None  # of a composed key
 
     def own_state(self) -> str | None:
         """The totals."""

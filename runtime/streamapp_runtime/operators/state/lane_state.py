@@ -29,6 +29,10 @@ It tells which of them belong to another task, by their place, and where each be
 """
 
 
+NULL_KEYS_COUNTER = "nullKeys"
+"""What rows without a key are counted as, where keys are to meet."""
+NULL_TIMES_COUNTER = "nullTimes"
+"""What rows without a time are counted as, where time decides."""
 LATE_ROWS_COUNTER = "lateRows"
 """What late rows are counted as."""
 

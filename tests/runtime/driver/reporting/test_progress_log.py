@@ -100,6 +100,22 @@ def test_the_last_line_says_how_many_records_were_left_out_of_which_stream_and_w
     }
 
 
+def test_lines_say_how_many_rows_an_operator_left_out_for_a_null_key() -> None:
+    words: list[RunMessage] = []
+    clock = Clock()
+    progress = following(words, clock)
+    for _ in range(2):
+        clock.now += LATER
+        progress.batch(replace(batch(), lacking={("totals", "key"): 3, ("hourly", "time"): 1}))
+    progress.ended()
+    assert "1 row of hourly without a time  3 rows of totals without a key" in words[0].text
+    assert words[-1].text.endswith(", 2 rows of hourly without a time left out, 6 rows of totals without a key left out")
+    assert words[-1].facts["lacking"] == [
+        {"operator": "hourly", "lack": "time", "rows": 2},
+        {"operator": "totals", "lack": "key", "rows": 6},
+    ]
+
+
 def test_idleness_is_told_once_until_rows_come_again() -> None:
     words: list[RunMessage] = []
     clock = Clock()
