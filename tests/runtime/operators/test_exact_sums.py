@@ -1,4 +1,4 @@
-"""Sums that are exact: a group whose sum fits has it, whatever other groups hold, and only others lose rows."""
+"""Exact sums: a group whose sum fits has it, whatever other groups hold, and only others lose rows."""
 
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
@@ -68,7 +68,13 @@ def test_moments_of_many_rows_are_summed_by_group():
     with lane() as running:
         found, failed = run(running, INT, [rows(*((b"%d" % (n % 50), n) for n in values))])
     assert not failed
-    assert found == {(0, b"%d" % k, ): sum(n for n in values if n % 50 == k) for k in range(50)}
+    assert found == {
+        (
+            0,
+            b"%d" % k,
+        ): sum(n for n in values if n % 50 == k)
+        for k in range(50)
+    }
 
 
 @pytest.mark.parametrize("span", SPANS, ids=lambda span: span.kind if span else "running")
@@ -91,7 +97,8 @@ def test_a_call_may_leave_its_type_where_the_total_with_what_was_kept_does_not(s
     ids=["bigint", "decimal"],
 )
 def test_only_the_row_with_which_its_group_leaves_the_type_is_named(kind, value, one, reason, apart, span):
-    given_rows = rows((b"bob", value), (b"ann", value), (b"ann", value), (b"ann", one), (b"bob", value.copy_negate() if kind == DECIMAL else -value))
+    opposite = -value if kind == INT else value.copy_negate()
+    given_rows = rows((b"bob", value), (b"ann", value), (b"ann", value), (b"ann", one), (b"bob", opposite))
     batches = [given_rows[:2], given_rows[2:]] if apart else [given_rows]
     expected = [2] if kind == INT else [2, 3]
     with lane() as running:

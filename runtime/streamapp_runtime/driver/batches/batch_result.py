@@ -47,7 +47,9 @@ class BatchResult:
     samples: tuple[RejectionSample, ...] = ()  # some of what was left out
     filling: int = 0  # records of side inputs that main inputs still wait for
     task_lags: Mapping[str, int] = field(default_factory=dict)  # as `lags`, of the tasks that have any
-    lacking: Mapping[tuple[str, str], int] = field(default_factory=dict)  # rows left out for a null, see LACKS
+    lacking: Mapping[tuple[str, str], int] = field(
+        default_factory=dict
+    )  # rows left out for a null, see LACKS
 
     @property
     def lag(self) -> int:

@@ -43,7 +43,9 @@ class RunTotals:
     late: int = 0
     seconds: float = 0.0
     rejected: Counter[tuple[str, str]] = field(default_factory=Counter)  # left out, by stream and reason
-    lacking: Counter[tuple[str, str]] = field(default_factory=Counter)  # left out, by operator: no key, no time
+    lacking: Counter[tuple[str, str]] = field(
+        default_factory=Counter
+    )  # left out, by operator: no key, no time
 
     def with_batch(self, batch: BatchResult) -> "RunTotals":
         """The same and one batch more."""

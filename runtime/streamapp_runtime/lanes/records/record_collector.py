@@ -47,9 +47,7 @@ class RecordCollector:
             if rows:
                 records = self._encoded(self.formats[task_name], write, rows)
                 count = self.partitions[write.stream]
-                yield from _spread(
-                    write.topic, count, records, rows.task, nulls_together=write.enveloped
-                )
+                yield from _spread(write.topic, count, records, rows.task, nulls_together=write.enveloped)
         for letters, task, keys, values in self._letters:
             if task not in left_out:
                 times, tasks = (np.full(len(keys), number) for number in (self.time_ms, task))

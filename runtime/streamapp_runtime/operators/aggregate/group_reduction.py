@@ -128,4 +128,3 @@ def _has_nan(measure: Measure) -> bool:
     if measure.function != "max" or over is None or not pa.types.is_floating(over.type):
         return False
     return bool(pc.any(pc.is_nan(over)).as_py())
-

@@ -72,9 +72,7 @@ class TotalsForm:
             misfit: Flags = misfits(total, field.type)
             if over is None or not misfit.any():
                 continue
-            beyond = values_beyond(
-                misfit, field.type, (kept[0], kept[1][number]), (fresh[0], fresh[1][over])
-            )
+            beyond = values_beyond(misfit, field.type, (kept[0], kept[1][number]), (fresh[0], fresh[1][over]))
             for row, excess in beyond.items():
                 reasons.setdefault(row, excess_reason(self.texts[number], excess, field.type))
         return reasons

@@ -129,7 +129,7 @@ class LaneState:
         self.count(counter, name, number)
 
     def without_failures(self, rows: Slice, failures: Mapping[int, str]) -> Slice:
-        """The other rows, once those are noted that an operation fails on, by their place and with a reason."""
+        """The other rows, once those that an operation fails on are noted, by their place, with a reason."""
         failed_rows = self.note_failures(rows, failures)
         return rows.filter(pa.array(~np.isin(np.arange(len(rows)), failed_rows))) if failed_rows else rows
 

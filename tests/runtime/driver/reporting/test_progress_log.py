@@ -109,7 +109,8 @@ def test_lines_say_how_many_rows_an_operator_left_out_for_a_null_key() -> None:
         progress.batch(replace(batch(), lacking={("totals", "key"): 3, ("hourly", "time"): 1}))
     progress.ended()
     assert "1 row of hourly without a time  3 rows of totals without a key" in words[0].text
-    assert words[-1].text.endswith(", 2 rows of hourly without a time left out, 6 rows of totals without a key left out")
+    left_out = ", 2 rows of hourly without a time left out, 6 rows of totals without a key left out"
+    assert words[-1].text.endswith(left_out)
     assert words[-1].facts["lacking"] == [
         {"operator": "hourly", "lack": "time", "rows": 2},
         {"operator": "totals", "lack": "key", "rows": 6},
