@@ -20,6 +20,7 @@ def measuring_listeners(launched: Callable[[], None], batch: Callable[[BatchResu
         unread=lambda _: None,
         left_open=lambda *_: None,
         slow=lambda _: None,
+        searching=lambda _: None,
         doing=lambda *_: None,
         changed=lambda _: None,
     )

@@ -1,6 +1,6 @@
 """One record is found by halving, whatever makes a batch fail."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 from hypothesis import given
@@ -9,6 +9,14 @@ from hypothesis import strategies as st
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.bad_records.bad_record_search import FAILURES_BEFORE, BadRecordSearch
 from streamapp_runtime.driver.bad_records.bisection import BadRecord, TrialFailure, find_bad_record, halves
+from streamapp_runtime.driver.bad_records.search_watch import (
+    NOTE_SECONDS,
+    SEARCH_SECONDS,
+    SearchProgress,
+    SearchStoppedError,
+    SearchTimeoutError,
+    SearchWatch,
+)
 from streamapp_runtime.driver.failures import FinalFailureError
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause
@@ -25,6 +33,12 @@ def key_of(place: Place) -> bytes | None:
 
 def demand(stream: str, start: int, lag: int) -> PendingRange:
     return PendingRange(f"task {stream}", Partition(stream, 0), start, start + lag)
+
+
+def search_for(
+    policies: Mapping[RejectionCause, RejectionPolicy], watch: SearchWatch | None = None
+) -> BadRecordSearch:
+    return BadRecordSearch(policies, key_of, watch or SearchWatch(lambda: 0.0))
 
 
 batches = st.lists(st.tuples(st.integers(0, 50), st.integers(1, 40)), min_size=1, max_size=5).map(
@@ -93,7 +107,7 @@ def test_records_that_can_be_named_are_named_at_once_and_only_for_others_are_hal
     every = places(batch)
     wrong = data.draw(st.sets(st.sampled_from(every)))
     unnamed = data.draw(st.sets(st.sampled_from(sorted(wrong)), max_size=2)) if wrong else set()
-    trials = BadRecordSearch(dict.fromkeys(RejectionCause, SKIP), key_of)
+    trials = search_for(dict.fromkeys(RejectionCause, SKIP))
     suspect(trials, batch)
     tried: list[int] = []
 
@@ -113,7 +127,7 @@ def test_records_that_can_be_named_are_named_at_once_and_only_for_others_are_hal
 
 
 def test_an_app_that_wants_to_end_at_a_bad_record_is_told_the_first_that_was_named() -> None:
-    trials = BadRecordSearch(dict.fromkeys(RejectionCause, RejectionPolicy()), key_of)
+    trials = search_for(dict.fromkeys(RejectionCause, RejectionPolicy()))
     suspect(trials, [demand("s", 0, 9)])
     with pytest.raises(FinalFailureError, match='s#0 at offset 3, key "k": by zero'):
         next(trials.search(lambda _: {("s", 0, 7): "other", ("s", 0, 3): "by zero"}, lambda _: None))
@@ -124,7 +138,7 @@ def test_what_fails_on_every_record_is_searched_no_further_than_its_bound_at_one
     records: int, bound: int
 ) -> None:
     policy = RejectionPolicy("skip", RejectionLimit(1.0, 100, bound))
-    search = BadRecordSearch(dict.fromkeys(RejectionCause, policy), key_of)
+    search = search_for(dict.fromkeys(RejectionCause, policy))
     batch = [demand("s", 5, records)]
     suspect(search, batch)
     tried: list[list[Place]] = []
@@ -140,7 +154,7 @@ def test_what_fails_on_every_record_is_searched_no_further_than_its_bound_at_one
 
 
 def test_an_app_that_ends_at_errors_of_its_code_says_so_though_it_skips_bad_records() -> None:
-    search = BadRecordSearch({RejectionCause.RECORD: SKIP, RejectionCause.CODE: RejectionPolicy()}, key_of)
+    search = search_for({RejectionCause.RECORD: SKIP, RejectionCause.CODE: RejectionPolicy()})
     suspect(search, [demand("s", 4, 1)])
     with pytest.raises(FinalFailureError, match="the app's own code fails on a record: s#0 at offset 4: bad"):
         next(search.search(lambda _: {}, lambda _: TrialFailure("bad", RejectionCause.CODE)))
@@ -192,7 +206,7 @@ def test_what_fails_on_a_whole_batch_and_on_no_part_is_no_records_fault() -> Non
 
 
 def test_a_batch_that_read_other_records_clears_no_suspect() -> None:
-    search = BadRecordSearch({}, key_of)
+    search = search_for({})
     users, views = demand("users", 0, 9), demand("views", 0, 9)
     suspect(search, [users, views])
     search.begin([users])
@@ -207,7 +221,7 @@ def test_a_batch_that_read_other_records_clears_no_suspect() -> None:
 
 
 def test_what_a_table_has_taken_although_its_batch_failed_is_suspected_no_longer() -> None:
-    search = BadRecordSearch({}, key_of)
+    search = search_for({})
     suspect(search, [demand("users", 0, 9)])
     search.begin([demand("views", 0, 9)])
     assert search.note_success([demand("views", 0, 9)])
@@ -226,3 +240,59 @@ def test_a_record_that_costs_a_worker_costs_few_of_them_where_it_is_among_the_la
     assert record is not None
     assert record.place == ("s", 0, 1023)
     assert len(costs) == 3, "the whole batch, and the record twice"
+
+
+def test_a_search_says_that_it_begins_and_from_time_to_time_how_far_it_is() -> None:
+    now, notes = 0.0, list[SearchProgress]()
+    search = search_for(dict.fromkeys(RejectionCause, SKIP), SearchWatch(lambda: now, note=notes.append))
+    suspect(search, [demand("views", 0, 1_000), demand("users", 0, 24)])
+
+    def trial(part: Sequence[PendingRange]) -> TrialFailure | None:
+        nonlocal now
+        now += NOTE_SECONDS / 2
+        return BAD if ("views", 0, 700) in places(part) and not search.bad else None
+
+    for _ in search.search(lambda _: {}, trial):
+        pass
+    assert notes[0].text == (
+        "a batch fails again and again: bad records are searched for among 1,024 of users, views"
+    )
+    assert notes[1].text == (
+        "bad records are searched for among 1,024 of users, views: 0 found in 10 s, trial 4 has 512 records"
+    )
+    assert len(notes) == 1 + now // NOTE_SECONDS
+
+
+def test_a_search_ends_when_its_time_is_over_and_what_it_found_is_known() -> None:
+    now = 0.0
+    search = search_for(dict.fromkeys(RejectionCause, SKIP), SearchWatch(lambda: now))
+    suspect(search, [demand("views", 0, 4_096)])
+    wrong = {("views", 0, offset) for offset in range(7, 4_096, 64)}
+
+    def trial(part: Sequence[PendingRange]) -> TrialFailure | None:
+        nonlocal now
+        now += SEARCH_SECONDS / 50
+        return BAD if (wrong - search.bad.keys()) & set(places(part)) else None
+
+    with pytest.raises(SearchTimeoutError, match=r"[1-9] found in"):
+        for _ in search.search(lambda _: {}, trial):
+            pass
+    assert now <= SEARCH_SECONDS * 1.1
+    assert 0 < len(search.bad) < len(wrong)
+    assert search.bad.keys() <= wrong
+
+
+def test_a_run_that_is_to_stop_ends_its_search_before_the_next_trial() -> None:
+    tried: list[int] = []
+    search = search_for(
+        dict.fromkeys(RejectionCause, SKIP), SearchWatch(lambda: 0.0, lambda: len(tried) >= 3)
+    )
+    suspect(search, [demand("views", 0, 1_000)])
+
+    def trial(part: Sequence[PendingRange]) -> TrialFailure | None:
+        tried.append(len(places(part)))
+        return BAD
+
+    with pytest.raises(SearchStoppedError):
+        next(search.search(lambda _: {}, trial))
+    assert len(tried) == 3

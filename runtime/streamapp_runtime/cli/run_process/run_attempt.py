@@ -75,6 +75,7 @@ def run_to_end(
         unread=_all(progress.unread, page.unread if page else None),
         left_open=progress.left_open,
         slow=_all(progress.slow, page.slow if page else None),
+        searching=progress.searching,
         doing=_all(liveness.doing, page.doing if page else None),
         changed=_all(
             progress.changed,

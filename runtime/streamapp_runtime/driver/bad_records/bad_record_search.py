@@ -4,7 +4,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from streamapp_runtime.driver.bad_records.bisection import BadRecord, Trial, find_bad_record, next_bad_record
+from streamapp_runtime.driver.bad_records.bisection import (
+    BadRecord,
+    Trial,
+    TrialFailure,
+    find_bad_record,
+    next_bad_record,
+)
+from streamapp_runtime.driver.bad_records.search_watch import SearchWatch
 from streamapp_runtime.driver.failures import FinalFailureError
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.driver.status_rules import STATUS_RULES
@@ -32,6 +39,7 @@ class BadRecordSearch:
 
     policies: Mapping[RejectionCause, RejectionPolicy]
     key_of: Callable[[tuple[str, int, int]], bytes | None]  # by stream, partition and offset
+    watch: SearchWatch
     bad: dict[tuple[str, int, int], BadRecord] = field(default_factory=dict)  # stream, partition, offset
     suspects: tuple[PendingRange, ...] = ()  # what the batch that failed last was given, and is not read yet
     _attempted: tuple[PendingRange, ...] = ()  # what the batch in hand was given
@@ -43,14 +51,25 @@ class BadRecordSearch:
     def search(self, expressions: ExpressionSearch, trial: Trial) -> Iterator[None]:
         """Blame records, each time some are found; FinalFailureError where the app ends at such a record.
 
-        Those on which expressions fail are named in one trial; for what else fails, halves are tried.
+        Those on which expressions fail are named in one trial; for what else fails, halves are tried. What
+        was found is known where the watch ends the search.
         """
-        suspects = self.suspects
-        while fresh := {place: why for place, why in expressions(suspects).items() if place not in self.bad}:
+        suspects, known = self.suspects, len(self.bad)
+
+        def watched(ranges: Sequence[PendingRange]) -> TrialFailure | None:
+            self.watch.before_trial(ranges, len(self.bad) - known)
+            return trial(ranges)
+
+        self.watch.begin(suspects)
+        while True:
+            self.watch.before_trial(suspects, len(self.bad) - known)
+            fresh = {place: why for place, why in expressions(suspects).items() if place not in self.bad}
+            if not fresh:
+                break
             for place in sorted(fresh):
                 self._blame(BadRecord(*place, fresh[place]))
             yield
-        while self._search_by_halves(suspects, trial):
+        while self._search_by_halves(suspects, watched):
             yield
         self.suspects = ()
 

@@ -21,6 +21,12 @@ from streamapp_runtime.driver.bad_records.bad_record_search import BadRecordSear
 from streamapp_runtime.driver.bad_records.bisection import TrialFailure
 from streamapp_runtime.driver.bad_records.expression_failures import RecordId, failing_records
 from streamapp_runtime.driver.bad_records.rejection_history import RejectionHistory
+from streamapp_runtime.driver.bad_records.search_watch import (
+    SearchProgress,
+    SearchStoppedError,
+    SearchTimeoutError,
+    SearchWatch,
+)
 from streamapp_runtime.driver.batches.backlog import Backlog, RemainingInput
 from streamapp_runtime.driver.batches.batch_result import BatchResult, batch_result
 from streamapp_runtime.driver.batches.binding_states import BindingEvent, BindingState, NextAction, next_state
@@ -65,7 +71,6 @@ from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.state_queries.state_queries import StateQueries
 from streamapp_runtime.driver.status_rules import CAUSES, Reaction, is_of_lane_alone, reaction_to
 from streamapp_runtime.driver.wake_up import WakeUp
-from streamapp_runtime.expressions.spark_messages import spark_message
 from streamapp_runtime.expressions.spark_source import DeferredSession, SparkSource
 from streamapp_runtime.lanes.protocol.batch_orders import Orders
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause
@@ -107,6 +112,10 @@ class Loop:
     held_up: Callable[[tuple[OpenTransaction, ...]], None] = lambda _: None  # with what keeps rows from it
     unread: Callable[[tuple[UnreadPartition, ...]], None] = lambda _: None  # with what it passes over
     slow: Callable[[str], None] = lambda _: None  # called from another thread while a batch takes long
+    searching: Callable[[SearchProgress], None] = lambda _: (
+        None
+    )  # while records are searched for that are bad
+    is_stopped: Callable[[], bool] = lambda: False  # whether the run is to stop, asked between two trials
     doing: Callable[[str, float | None], None] = lambda *_: None  # a step, and how long it may take
     locations: ExecutorLocations = no_locations
     queries: StateQueries = field(default_factory=StateQueries)  # of the state, that lanes answer
@@ -140,7 +149,8 @@ class Loop:
             open_transactions=OpenTransactionWatch(changed=self.held_up),
             unread=UnreadPartitionWatch(changed=self.unread),
         )
-        self.bad_records = BadRecordSearch(self.launch.setup.rejection, self._key_of)
+        watch = SearchWatch(time.monotonic, self.is_stopped, self.searching)
+        self.bad_records = BadRecordSearch(self.launch.setup.rejection, self._key_of, watch)
         self.stores = RememberedStores(self.ledger)
         self.queries.begin(self.launch)
         self.supervisor = self._new_supervisor({}, BindingState.UNBOUND)
@@ -220,7 +230,8 @@ class Loop:
                 self.supervisor.released()
             if self.bad_records.due(self.retries.failures):
                 self._bring_back_lanes()
-                self._search()
+                if not self._search():
+                    return None
             exchange = self._bound_exchange()
             try:
                 return self._step(exchange)
@@ -521,7 +532,12 @@ class Loop:
         self.bad_records.begin((*rounds.ranges, *ranges))
         self._note_start(ranges, begun)
         crash_point("driver.ordered")
-        self.doing(self._waiting or f"runs batch {orders.batch}", seconds)
+        step = (
+            f"searches for bad records, batch {orders.batch}"
+            if orders.trial
+            else f"runs batch {orders.batch}"
+        )
+        self.doing(self._waiting or step, seconds)
         watch = ExitStack()
         orders = replace(orders, steps_to=watch.enter_context(self._watch.over(orders.batch, seconds)))
         batch = self._take_finished(rounds.run(orders, ranges, pending, watch), pending)
@@ -691,15 +707,26 @@ class Loop:
             self._abandon_rounds()
             self.supervisor.fail(fence=True)
 
-    def _search(self) -> None:
-        """Look for records that are to blame. Where none is found, the failures before count on."""
+    def _search(self) -> bool:
+        """Look for records that are to blame, and say whether the run goes on.
+
+        Where none is found, the failures before count on; FailedError where there was no time for it.
+        """
         before = self.retries.failures
         self._await_all_lanes()
         try:
             for _ in self.bad_records.search(self._records_that_fail, self._trial_failure):
                 before = 0
+        except SearchStoppedError:
+            return False
+        except SearchTimeoutError as error:
+            if before:
+                raise failures.FailedError(
+                    f"a batch fails, and no record to blame was found: {error}"
+                ) from None
         finally:
             self.retries.failures = before
+        return True
 
     def _records_that_fail(self, ranges: Sequence[PendingRange]) -> Mapping[RecordId, str]:
         """The records on which expressions fail."""
@@ -751,7 +778,7 @@ class Loop:
             if is_process_loss(error) and self._hosting.alive:
                 failure = TrialFailure(self._reason(error), RejectionCause.CODE, doubtful=True)
             elif isinstance(error, PySparkException):
-                failure = TrialFailure(spark_message(error))
+                failure = TrialFailure(self._reason(error))
             else:
                 raise
         self.supervisor.fail(fence=True)

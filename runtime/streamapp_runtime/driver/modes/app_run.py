@@ -129,6 +129,8 @@ def run_app(
             held_up=listeners.held_up,
             unread=listeners.unread,
             slow=listeners.slow,
+            searching=listeners.searching,
+            is_stopped=stop.is_set,
             doing=listeners.doing,
             queries=queries or StateQueries(),
         )

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from streamapp_runtime.driver.bad_records.search_watch import SearchProgress
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.retries import OutageNotice
 from streamapp_runtime.driver.batches.run_change import RunChange
@@ -26,5 +27,6 @@ class Listeners:
     unread: Callable[[tuple[UnreadPartition, ...]], None]  # that have records and are passed over for long
     left_open: Callable[[tuple[OpenWindows, ...]], None]  # at the end of a run
     slow: Callable[[str], None]
+    searching: Callable[[SearchProgress], None]  # for bad records, from time to time
     doing: Callable[[str, float | None], None]  # a step of the loop, and how many seconds it may take
     changed: Callable[[RunChange], None]

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from streamapp_runtime.driver.bad_records.search_watch import SearchProgress
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
 from streamapp_runtime.driver.batches.run_change import RunChange
@@ -21,6 +22,7 @@ from streamapp_runtime.driver.reporting.run_messages import (
     open_windows_message,
     outage_message,
     plan_message,
+    search_message,
     slow_message,
     summary_message,
     unread_partitions_message,
@@ -113,6 +115,10 @@ class ProgressLog:
     def slow(self, which: str) -> None:
         """Say that a batch takes long, while it does."""
         self.say(slow_message(which))
+
+    def searching(self, progress: SearchProgress) -> None:
+        """Say how far a search for bad records is."""
+        self.say(search_message(progress))
 
     def changed(self, change: RunChange) -> None:
         """Say who runs what from now on, or why not."""

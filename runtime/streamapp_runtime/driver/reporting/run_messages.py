@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -12,6 +12,7 @@ from streamapp.plan.render.wording import counted
 from streamapp.spec.log_levels import LogLevel
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
+from streamapp_runtime.driver.bad_records.search_watch import SearchProgress
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
 from streamapp_runtime.driver.batches.run_change import ChangeKind, RunChange
@@ -271,6 +272,12 @@ def open_windows_message(waiting: OpenWindows) -> RunMessage:
 def slow_message(which: str) -> RunMessage:
     """That a batch takes long, and who has it."""
     return RunMessage(which, {"event": "slow", "message": which}, level="warn")
+
+
+def search_message(progress: SearchProgress) -> RunMessage:
+    """That bad records are searched for, and how far the search is."""
+    facts = {"event": "search", "message": progress.text, **asdict(progress)}
+    return RunMessage(progress.text, facts, passing=True)
 
 
 _CHANGE_LEVELS: Final[Mapping[ChangeKind, LogLevel]] = {

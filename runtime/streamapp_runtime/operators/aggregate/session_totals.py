@@ -87,10 +87,10 @@ class SessionTotalsExecutor:
         if self.operation.emit == "onWatermark":
             ends.note(keys.take(pa.array(joined.groups[had_rows])), changed)
             return None
-        first, last, *measured = changed
+        first, last, *outputs = changed
         rows = rows.take(pa.array(joined.lasts[had_rows]))
         start, end = first.to_numpy(), last.to_numpy() + self.gap_ms
-        columns = (*rows.columns, *window_columns(start, end), *measured)
+        columns = (*rows.columns, *window_columns(start, end), *outputs)
         return replace(rows, time=pa.array(end - 1)).with_columns(columns).choose(self.operation.chosen)
 
     def _in_time(self, rows: Slice, closed: int | None, state: LaneState) -> Slice:
@@ -118,10 +118,7 @@ class SessionTotalsExecutor:
             [
                 *_from_to(starts.take(ordered), ends.take(ordered)),
                 Measure("max", lasts, pa.int64()),
-                *(
-                    replace(total, over=total.over.take(ordered))
-                    for total in self.form.merged(fresh.measured[2:], stored[2:])
-                ),
+                *(_in_order(total, ordered) for total in self.form.merged(fresh.measured[2:], stored[2:])),
             ],
         )
         start, end, last, *sums = joined.measured
@@ -149,6 +146,10 @@ class _JoinedSessions:
     groups: Numbers
     numbers: Numbers  # of each session of rows, and then of each that was kept: which of these it is part of
     kept: tuple[Numbers, Sequence[pa.Array]]  # totals that were kept, each with the session it is part of
+
+
+def _in_order(measure: Measure, order: pa.Array) -> Measure:
+    return measure if measure.over is None else replace(measure, over=measure.over.take(order))
 
 
 def _from_to(starts: pa.Array, ends: pa.Array) -> tuple[Measure, Measure]:
