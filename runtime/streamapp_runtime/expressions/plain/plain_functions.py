@@ -32,7 +32,7 @@ from streamapp_runtime.expressions.row_value import (
 
 def plain_call(function: str, arguments: Arguments) -> PlainValue:
     """What a call computes; LeftToSparkError where only Spark knows."""
-    for functions, counts, read in _CALLS:
+    for functions, counts, read in CALLS:
         if function in functions and len(arguments) in counts:
             return read(function, arguments)
     raise LeftToSparkError
@@ -71,7 +71,7 @@ def _extreme(function: str, arguments: Arguments) -> PlainValue:
     return PlainValue(Extreme(">" if function == "greatest" else "<", values, kind), kind)
 
 
-_CALLS: Final = (
+CALLS: Final = (
     ({"if"}, {3}, _conditional),
     ({"mod"}, {2}, _modulo),
     ({"abs"}, {1}, _absolute),

@@ -104,6 +104,7 @@ def null_test(of: PlainValue) -> RowValue:
 def null_safe(left: PlainValue, right: PlainValue) -> RowValue:
     """Spark knows what a value is compared with itself, and nothing here may fail."""
     if right.type == NULL_TYPE:
+        require("MAP<" not in left.type)  # Spark compares no maps
         return LaterValue(null_test(left))
     kind = common_type((left.type, right.type))
     return NullSafeEquality(sure(as_type(left, kind)), sure(as_type(right, kind)))
@@ -126,6 +127,7 @@ def compared(sign: str, left: PlainValue, right: PlainValue) -> RowValue:
     """Spark knows what a comparison of a value with itself gives, and does not compute the value."""
     kind = KINDS.get(left.type)
     if kind is not None and kind is KINDS.get(right.type):
+        require(not _is_decided(left, right) and not _is_decided(right, left))
         return _apart(Comparison(sign, *operands(left.value, right.value)))
     if left.type in {"INT", "BIGINT"} and right.type == DECIMAL_LITERAL:
         return Comparison(sign, operand(left.value), _whole_bound(sign, right))
@@ -200,6 +202,17 @@ def _whole_bound(sign: str, right: PlainValue) -> Constant:
     number = float(decimal_literal(right))
     require(sign in _WHOLE_BOUNDS and abs(number) < _LEAST_OUTSIDE - 1)
     return Constant(_WHOLE_BOUNDS[sign](number))
+
+
+def _is_decided(of: PlainValue, constant: PlainValue) -> bool:
+    """Whether Spark may know what a comparison gives, and compute no value that can fail.
+
+    It does of whole numbers where one is a constant that the other's type has no place for, or just so.
+    """
+    if of.type not in WHOLE_TYPES or not isinstance(constant.value, Constant) or not may_fail(of.value):
+        return False
+    end = 2 ** (8 * 2 ** WHOLE_TYPES.index(of.type) - 1)
+    return of.type != constant.type and not -end < constant.value.value < end - 1
 
 
 def _apart(comparison: Comparison) -> Comparison:

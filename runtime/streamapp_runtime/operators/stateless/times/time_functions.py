@@ -233,5 +233,5 @@ TIME_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "unix_micros": partial(_units_since_1970, 1),
     "timestamp_micros": lambda numbers: numbers.cast(pa.int64()).cast(MOMENT),
     "unix_date": lambda dates: dates.cast(pa.int32()),
-    "date_from_unix_date": lambda days: days.cast(pa.date32()),
+    "date_from_unix_date": lambda days: days.cast(pa.int32()).cast(pa.date32()),
 }
