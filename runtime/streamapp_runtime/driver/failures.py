@@ -120,9 +120,9 @@ def failure_reason(error: Exception, *, out_of_memory: bool = False) -> str:
             return _LOST.format(sign)
     if isinstance(error, PySparkException) and _CONDITION.match(message) and _TRACEBACK not in message:
         return spark_message(error)
-    lines = [line.strip() for line in message.splitlines() if line[:1].isalpha()]
-    reasons = [line for line in lines if not line.startswith(NOISE)]
-    return reasons[-1] if reasons else type(error).__name__
+    lines = [line for line in message.splitlines() if line.strip()]
+    reasons = [line.strip() for line in lines if line[:1].isalpha() and not line.startswith(NOISE)]
+    return (reasons or [line.strip() for line in lines] or [type(error).__name__])[-1]
 
 
 def may_hold_values(reason: str) -> bool:

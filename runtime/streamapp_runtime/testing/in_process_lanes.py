@@ -56,7 +56,7 @@ class InProcessExchange:
 
     def run(self, orders: Orders) -> tuple[TaskReport, ...]:
         """Run one batch. Orders go through the codec, so that lanes hear what they hear in production."""
-        is_killed = self.kills()
+        is_killed = not orders.release and self.kills()
         orders = replace(orders, trial=True) if is_killed else orders
         reports: list[TaskReport] = []
         for lane in range(len(orders.lanes)):

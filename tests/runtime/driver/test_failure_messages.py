@@ -4,7 +4,12 @@ import pytest
 from pyspark.errors import PySparkException
 
 from streamapp_runtime.driver.executors.batch_exchange import LaneLoss, LaneLostError
-from streamapp_runtime.driver.failures import failure_reason, is_process_loss, may_hold_values
+from streamapp_runtime.driver.failures import (
+    UnprovedTrialError,
+    failure_reason,
+    is_process_loss,
+    may_hold_values,
+)
 
 CRASHED = """Job aborted due to stage failure: Task 0 in stage 4.0 failed 1 times, most recent failure: \
 Lost task 0.0 in stage 4.0 (TID 6) (host executor 1): org.apache.spark.SparkException: \
@@ -61,6 +66,11 @@ def test_of_an_expression_that_fails_spark_s_own_sentence_is_told_without_a_sett
 
 def test_an_error_without_words_is_told_by_its_kind() -> None:
     assert failure_reason(EOFError()) == "EOFError"
+
+
+def test_a_message_that_begins_with_a_path_or_a_number_is_told_as_it_is() -> None:
+    assert failure_reason(UnprovedTrialError("/state/users cannot be used")) == "/state/users cannot be used"
+    assert failure_reason(OSError(28, "No space left on device")) == "[Errno 28] No space left on device"
 
 
 @pytest.mark.parametrize(("said", "expected"), [(CRASHED, True), (RAISED, False)])

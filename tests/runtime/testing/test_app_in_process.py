@@ -204,6 +204,18 @@ def test_a_batch_that_is_killed_before_it_commits_is_done_again_once(streamapp: 
     assert app.rows("enriched") == [{"user": "ann", "page": "/", "country": "NO"}]
 
 
+@pytest.mark.parametrize("meanwhile", [lambda app: app.grow("views", 4), lambda app: app.restart()])
+def test_a_kill_before_a_commit_is_that_of_the_next_batch_whatever_comes_before(
+    streamapp: Start, meanwhile: Callable[[TestApp], None]
+) -> None:
+    app = streamapp(EXAMPLE, partitions={"views": 2, "users": 2})
+    app.send("users", ANN)
+    app.kill(before_commit=True)
+    meanwhile(app)
+    app.send("views", {"user": "ann", "page": "/"}, at="2026-01-01T12:00")
+    assert app.rows("enriched") == [{"user": "ann", "page": "/", "country": "NO"}]
+
+
 def test_totals_stay_with_their_keys_when_a_stream_grows(streamapp: Start) -> None:
     totals = {"from": "events", "aggregates": "count(*) AS n, max(v) AS most"}
     app = streamapp(
@@ -226,8 +238,11 @@ def test_totals_stay_with_their_keys_when_a_stream_grows(streamapp: Start) -> No
     assert {row["key"] for row in app.state("counted")} == set(users)
 
 
+@pytest.mark.parametrize("processors", [1, 2])
 @pytest.mark.parametrize("store", ["rocksdb", "lmdb", "memory"])
-def test_a_row_sees_a_broadcast_table_as_it_was_sent_before(streamapp: Start, store: str) -> None:
+def test_a_row_sees_a_broadcast_table_as_it_was_sent_before(
+    streamapp: Start, store: str, processors: int
+) -> None:
     table = {"name": "rates", "store": store, "broadcast": True, "sideInputs": [{"stream": "rates"}]}
     priced = {"from": "orders", "table": "rates", "key": "currency", "select": "id, rate"}
     streams = [
@@ -239,11 +254,13 @@ def test_a_row_sees_a_broadcast_table_as_it_was_sent_before(streamapp: Start, st
         {"name": "priced", "joinTable": priced},
         {"name": "sent", "sendTo": {"from": "priced", "stream": "out"}},
     ]
-    app = streamapp(resource(*operators, streams=streams, tables=[table]), partitions=2)
+    app = streamapp(
+        resource(*operators, streams=streams, tables=[table]), partitions=2, processors=processors
+    )
     for rate in (1, 2):
         app.send("rates", {"currency": "EUR", "rate": rate})
-        app.send("orders", {"id": "a", "currency": "EUR"})
-    assert [row["rate"] for row in app.rows("out")] == [1, 2]
+        app.send("orders", [{"id": name, "currency": "EUR"} for name in "abcd"])
+    assert sorted(row["rate"] for row in app.rows("out")) == [1] * 4 + [2] * 4
 
 
 def test_a_tombstone_takes_a_row_out_of_a_table(streamapp: Start) -> None:

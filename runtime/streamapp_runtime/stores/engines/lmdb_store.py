@@ -6,6 +6,8 @@ is why a scan takes up its transaction again for every chunk.
 """
 
 import os
+import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from itertools import chain, islice
@@ -56,7 +58,11 @@ class LmdbStore:
         self._cache = ReadCache(limits.cached_bytes)
         self._map_is_full = False
         with self._guarded():
-            self._env = _open_environment(self._file, limits, readonly)
+            self._env = (
+                _COPIES.open(self._file, limits)
+                if readonly
+                else _open_environment(self._file, limits, readonly)
+            )
             self._entries, self._buckets, self._marks = map(self._env.open_db, (b"entries", b"long", b"mark"))
             with self._env.begin(db=self._marks) as transaction:
                 mark_bytes = transaction.get(_MARK)
@@ -142,7 +148,10 @@ class LmdbStore:
                 if not self._readonly:
                     self._env.sync(True)
             finally:
-                self._env.close()
+                if self._readonly:
+                    _COPIES.close(self._file)
+                else:
+                    self._env.close()
 
     @contextmanager
     def _guarded(self, *, writing: bool = False) -> Iterator[None]:
@@ -244,6 +253,34 @@ def _open_environment(file: Path, limits: StoreLimits, readonly: bool) -> lmdb.E
         # Reading beyond the end of a mapped file would end the process.
         raise StoreDamagedError(f"{file} has been cut off")
     return env
+
+
+class _OpenCopies:
+    """Copies that are open, each once: LMDB opens none twice in a process, which may have several lanes."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._environments: dict[Path, lmdb.Environment] = {}
+        self._users: Counter[Path] = Counter()
+
+    def open(self, file: Path, limits: StoreLimits) -> lmdb.Environment:
+        """The environment of a copy, which does not change, for one user more."""
+        with self._lock:
+            if file not in self._environments:
+                self._environments[file] = _open_environment(file, limits, readonly=True)
+            self._users[file] += 1
+            return self._environments[file]
+
+    def close(self, file: Path) -> None:
+        """Close it behind its last user."""
+        with self._lock:
+            self._users[file] -= 1
+            if not self._users[file]:
+                del self._users[file]
+                self._environments.pop(file).close()
+
+
+_COPIES = _OpenCopies()
 
 
 def _used_bytes(env: lmdb.Environment) -> int:
