@@ -47,7 +47,9 @@ READ: list[tuple[str, str, Any]] = [
     ("STRUCT<x: DATE, y: INT>", '{"z": 1, "x": "2026-01-31"}', {"x": dt.date(2026, 1, 31), "y": None}),
     ("MAP<STRING, INT>", '{"x": 1, "y": null}', [("x", 1), ("y", None)]),
     ("MAP<INT, DATE>", '{"7": "2026-01-31"}', [(7, dt.date(2026, 1, 31))]),
-    ("MAP<STRING, INT>", '{"x": 1, "x": 2}', [("x", 2)]),
+    ("FLOAT", "3.4028234e38", 3.4028234663852886e38),
+    ("FLOAT", "-Infinity", -float("inf")),
+    ("ARRAY<FLOAT>", "[1e38]", [9.999999680285692e37]),
 ]
 
 
@@ -81,6 +83,11 @@ REFUSED = [
     ("STRUCT<x: INT>", "[]", "a: found an array where an object is expected"),
     ("MAP<STRING, INT>", '[{"key": "x"}]', "found another value where an object is expected, for a MAP"),
     ("MAP<INT, INT>", '{"x": 1}', "a.[].key: found a string where a number is expected"),
+    ("FLOAT", "1e39", "a: 1e+39 is no float"),
+    ("ARRAY<FLOAT>", "[1, -1e39]", "a: -1e+39 is no float"),
+    ("MAP<STRING, INT>", '{"x": 1, "y": 2, "x": 2}', "a: a MAP has the key 'x' twice"),
+    ("MAP<DOUBLE, INT>", '{"1": 1, "1.0": 2}', "a: a MAP has the key 1.0 twice"),
+    ("MAP<INT, INT>", '{"1": 1, "01": 1}', "a.[].key: found a string where a number is expected"),
     ("BIGINT NOT NULL", "null", "a: is missing or null and must not be"),
     ("BIGINT", '1, "a": 2', "a: occurs twice"),
 ]  # fmt: skip

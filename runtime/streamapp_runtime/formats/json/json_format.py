@@ -19,7 +19,8 @@ column that makes the record bad. So does anything else than one object, a text 
 the other way round, and a field that stands twice. A number for a TIMESTAMP is refused because seconds and
 milliseconds look alike, unless the stream says with `timestamps` which of these they are: then all are whole
 numbers since 1970, but for the names in a MAP, and the years 1 to 9999 are read. A number too large for a
-FLOAT is read as Infinity. Times outside the years 0 to 9999 are written, but cannot be read.
+FLOAT is refused, and so is a MAP that has a key twice, be it in two spellings. Times outside the years 0 to
+9999 are written, but cannot be read.
 """
 
 from collections.abc import Sequence

@@ -13,7 +13,7 @@ import pyarrow as pa
 from streamapp_runtime.formats.json.lossless_json import JsonNumber, JsonObject, parse_lossless
 from streamapp_runtime.formats.record_format import UndecodableError
 
-_bare = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?|-?Infinity|NaN|true|false")
+_bare = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?|-?Infinity|NaN|true|false")
 
 
 class _NoMapError(Exception):
@@ -66,10 +66,8 @@ def _listed(brackets: str, parts: Iterable[str]) -> str:
 def _spelt_map(value: object, kind: pa.MapType) -> str:
     if not isinstance(value, JsonObject):
         raise _NoMapError
-    # Of a name that stands twice the last counts, as in nearly all readers of JSON.
-    entries = dict(value).items()
     keys, values = kind.key_type, kind.item_type
-    return _listed("[]", (f'{{"key":{_key(k, keys)},"value":{_spelt(v, values)}}}' for k, v in entries))
+    return _listed("[]", (f'{{"key":{_key(k, keys)},"value":{_spelt(v, values)}}}' for k, v in value))
 
 
 def _key(name: str, kind: pa.DataType) -> str:

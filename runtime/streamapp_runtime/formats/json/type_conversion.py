@@ -7,6 +7,7 @@ list of its entries (see `maps`).
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -14,6 +15,7 @@ from streamapp_runtime.formats.arrow_types import UnknownTypeError
 from streamapp_runtime.formats.format_options import TimestampForm
 from streamapp_runtime.formats.json import base64_text
 from streamapp_runtime.formats.json.numbered_times import times_of_numbers
+from streamapp_runtime.formats.record_format import UndecodableError
 
 Convert = Callable[[pa.Array], pa.Array]
 """An array as it was read to one of the column's type, or ArrowInvalid or UndecodableError."""
@@ -55,6 +57,19 @@ def _date(kind: pa.DataType, _: TimestampForm) -> TypeConversion:
 def _decimal(kind: pa.Decimal128Type, _: TimestampForm) -> TypeConversion:
     """The reader counts the zeros behind 1.500 as digits; given room it takes them, and the cast checks."""
     return TypeConversion(pa.decimal128(MOST_DIGITS, kind.scale), lambda numbers: numbers.cast(kind))
+
+
+def _float(kind: pa.DataType, _: TimestampForm) -> TypeConversion:
+    """The reader makes infinity of a number that is too large; a DOUBLE still has it."""
+    return TypeConversion(pa.float64(), lambda numbers: _narrowed(numbers, kind))
+
+
+def _narrowed(numbers: pa.DoubleArray, kind: pa.DataType) -> pa.FloatArray:
+    narrow = numbers.cast(kind)
+    beyond = pc.and_(pc.is_inf(narrow), pc.is_finite(numbers))
+    if beyond.true_count:
+        raise UndecodableError(f"{numbers.filter(beyond)[0].as_py()} is no float")
+    return narrow
 
 
 def _checked(texts: pa.StringArray) -> pa.StringArray:
@@ -121,9 +136,21 @@ def _map(kind: pa.MapType, timestamps: TimestampForm) -> TypeConversion:
     def converted(lists: pa.ListArray) -> pa.MapArray:
         entries = lists.values
         parts = _across(keys, entries.field(0)), _across(values, entries.field(1))
+        _refuse_repeated(parts[0], lists)
         return pa.MapArray.from_arrays(lists.offsets, *parts, type=kind, mask=_nulls(lists))
 
     return TypeConversion(read, converted)
+
+
+def _refuse_repeated(keys: pa.Array, lists: pa.ListArray) -> None:
+    """UndecodableError where a map has a key twice, be it in two spellings."""
+    encoded = keys.dictionary_encode()
+    maps = np.repeat(np.arange(len(lists)), pc.fill_null(lists.value_lengths(), 0).to_numpy())
+    places = maps * max(len(encoded.dictionary), 1) + encoded.indices.to_numpy(zero_copy_only=False)
+    distinct, first = np.unique(places, return_index=True)
+    if len(distinct) < len(places):
+        repeated = np.setdiff1d(np.arange(len(places)), first)[0]
+        raise UndecodableError(f"a MAP has the key {keys[int(repeated)].as_py()!r} twice")
 
 
 def _across(way: TypeConversion, array: pa.Array) -> pa.Array:
@@ -139,6 +166,7 @@ _WAYS: tuple[
 ] = (
     (pa.types.is_string, _text),
     (pa.types.is_binary, _binary),
+    (pa.types.is_float32, _float),
     (pa.types.is_timestamp, _timestamp),
     (pa.types.is_date, _date),
     (pa.types.is_decimal, _decimal),
