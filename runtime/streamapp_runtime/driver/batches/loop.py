@@ -112,9 +112,7 @@ class Loop:
     held_up: Callable[[tuple[OpenTransaction, ...]], None] = lambda _: None  # with what keeps rows from it
     unread: Callable[[tuple[UnreadPartition, ...]], None] = lambda _: None  # with what it passes over
     slow: Callable[[str], None] = lambda _: None  # called from another thread while a batch takes long
-    searching: Callable[[SearchProgress], None] = lambda _: (
-        None
-    )  # while records are searched for that are bad
+    searching: Callable[[SearchProgress], None] = lambda _: None  # called while bad records are searched for
     is_stopped: Callable[[], bool] = lambda: False  # whether the run is to stop, asked between two trials
     doing: Callable[[str, float | None], None] = lambda *_: None  # a step, and how long it may take
     locations: ExecutorLocations = no_locations
@@ -532,12 +530,7 @@ class Loop:
         self.bad_records.begin((*rounds.ranges, *ranges))
         self._note_start(ranges, begun)
         crash_point("driver.ordered")
-        step = (
-            f"searches for bad records, batch {orders.batch}"
-            if orders.trial
-            else f"runs batch {orders.batch}"
-        )
-        self.doing(self._waiting or step, seconds)
+        self.doing(self._waiting or f"runs batch {orders.batch}", seconds)
         watch = ExitStack()
         orders = replace(orders, steps_to=watch.enter_context(self._watch.over(orders.batch, seconds)))
         batch = self._take_finished(rounds.run(orders, ranges, pending, watch), pending)
@@ -795,7 +788,8 @@ class Loop:
         """Run a batch, for so many seconds at most; BatchTimeoutError where it takes longer."""
         if not orders.release:
             seconds = self._seconds_left(seconds)
-        self.doing(self._waiting or f"runs batch {orders.batch}", seconds)
+        step = "searches for bad records in" if orders.trial else "runs"
+        self.doing(self._waiting or f"{step} batch {orders.batch}", seconds)
         with self._watch.over(orders.batch, seconds) as address:
             reports = exchange.run(replace(orders, steps_to=address))
         self.note_step()
