@@ -65,7 +65,7 @@ def misfits(totals: pa.Array, kind: pa.DataType) -> Flags:
 
 
 def values_beyond(
-    misfit: Flags, kind: pa.DataType, kept: tuple[Numbers, pa.Array], fresh: tuple[Numbers, pa.Array]
+    misfit: Flags, kind: pa.DataType, kept_sums: tuple[Numbers, pa.Array], fresh: tuple[Numbers, pa.Array]
 ) -> Mapping[int, Decimal]:
     """The fresh values, by their place, with which the sums of some groups leave their type, and these sums.
 
@@ -76,7 +76,7 @@ def values_beyond(
     beyond: dict[int, Decimal] = {}
     low, high = _bounds(kind)
     with localcontext(_EXACT):
-        for values, found in ((kept, dict[int, Decimal]()), (fresh, beyond)):
+        for values, excesses in ((kept_sums, dict[int, Decimal]()), (fresh, beyond)):
             places = np.flatnonzero(misfit[values[0]])
             exact: Sequence[Decimal | None] = widened(values[1].take(pa.array(places)), kind).to_pylist()
             for place, group, value in zip(places.tolist(), values[0][places].tolist(), exact, strict=True):
@@ -84,7 +84,7 @@ def values_beyond(
                 if low <= total <= high:
                     sums[group] = total
                 else:
-                    found[place] = total
+                    excesses[place] = total
     return beyond
 
 

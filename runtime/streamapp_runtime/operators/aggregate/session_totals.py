@@ -74,21 +74,21 @@ class SessionTotalsExecutor:
         )
         lookup = ends.find(keys)
         labels = self._labels(rows, len(keys), groups)
-        joined = self._joined(fresh, groups[fresh.last], lookup)
-        measured = self.form.fitting(joined.sums)
+        sessions = self._joined(fresh, groups[fresh.last], lookup)
+        measured = self.form.fitting(sessions.sums)
         if measured is None:
-            columns = (joined.numbers[: len(fresh.last)][numbers], rows.columns)
-            failures = self.form.rows_beyond(joined.sums, joined.kept, columns)
+            columns = (sessions.numbers[: len(fresh.last)][numbers], rows.columns)
+            failures = self.form.rows_beyond(sessions.sums, sessions.kept_values, columns)
             return self._of_task(state.without_failures(rows, failures), task, state)
-        totals = [*joined.spans, *measured]
-        ends.keep(StoredSessions(keys, labels, joined.groups, totals), lookup)
-        had_rows = joined.lasts >= 0
+        totals = [*sessions.spans, *measured]
+        ends.keep(StoredSessions(keys, labels, sessions.groups, totals), lookup)
+        had_rows = sessions.lasts >= 0
         changed = [column.filter(pa.array(had_rows)) for column in totals]
         if self.operation.emit == "onWatermark":
-            ends.note(keys.take(pa.array(joined.groups[had_rows])), changed)
+            ends.note(keys.take(pa.array(sessions.groups[had_rows])), changed)
             return None
         first, last, *outputs = changed
-        rows = rows.take(pa.array(joined.lasts[had_rows]))
+        rows = rows.take(pa.array(sessions.lasts[had_rows]))
         start, end = first.to_numpy(), last.to_numpy() + self.gap_ms
         columns = (*rows.columns, *window_columns(start, end), *outputs)
         return replace(rows, time=pa.array(end - 1)).with_columns(columns).choose(self.operation.chosen)
@@ -124,9 +124,9 @@ class SessionTotalsExecutor:
         start, end, last, *sums = joined.measured
         number_of = np.empty(len(order), np.int64)
         number_of[order] = numbers
-        kept = (number_of[len(fresh_groups) :], stored[2:])
+        kept_values = (number_of[len(fresh_groups) :], stored[2:])
         return _JoinedSessions(
-            (start, end), sums, last.to_numpy(), groups[order][joined.last], number_of, kept
+            (start, end), sums, last.to_numpy(), groups[order][joined.last], number_of, kept_values
         )
 
     def _labels(self, rows: Slice, keys: int, groups: Numbers) -> list[pa.Array]:
@@ -145,7 +145,7 @@ class _JoinedSessions:
     lasts: Numbers  # where each has its last row; -1 where it has none
     groups: Numbers
     numbers: Numbers  # of each session of rows, and then of each that was kept: which of these it is part of
-    kept: tuple[Numbers, Sequence[pa.Array]]  # totals that were kept, each with the session it is part of
+    kept_values: tuple[Numbers, Sequence[pa.Array]]  # totals from before, and which of these each is part of
 
 
 def _in_order(measure: Measure, order: pa.Array) -> Measure:

@@ -60,7 +60,7 @@ class TotalsForm:
     def rows_beyond(
         self,
         totals: Sequence[pa.Array],
-        kept: tuple[Numbers, Sequence[pa.Array]],
+        kept_values: tuple[Numbers, Sequence[pa.Array]],
         fresh: tuple[Numbers, Sequence[pa.Array]],
     ) -> Mapping[int, str]:
         """The rows with which totals that do not fit leave their types, and why.
@@ -72,7 +72,9 @@ class TotalsForm:
             misfit: Flags = misfits(total, field.type)
             if over is None or not misfit.any():
                 continue
-            beyond = values_beyond(misfit, field.type, (kept[0], kept[1][number]), (fresh[0], fresh[1][over]))
+            beyond = values_beyond(
+                misfit, field.type, (kept_values[0], kept_values[1][number]), (fresh[0], fresh[1][over])
+            )
             for row, excess in beyond.items():
                 reasons.setdefault(row, excess_reason(self.texts[number], excess, field.type))
         return reasons
@@ -84,11 +86,11 @@ class TotalsForm:
 
         What is kept has so many other columns before its totals.
         """
-        kept_groups, kept = kept_totals(lookup, behind)
+        kept_groups, kept_columns = kept_totals(lookup, behind)
         if not len(kept_groups):
             return fresh
         groups = np.concatenate([np.arange(len(lookup.places)), kept_groups])
-        measures = self.merged(fresh, kept)
+        measures = self.merged(fresh, kept_columns)
         return reduce_groups((pa.array(groups),), measures).measured
 
 

@@ -78,12 +78,12 @@ class WindowTotalsExecutor:
         return self._in_windows(rows, places, starts, task, state)
 
     def _in_windows(
-        self, given: Slice, places: Numbers, starts: Numbers, task: int, state: LaneState
+        self, all_rows: Slice, places: Numbers, starts: Numbers, task: int, state: LaneState
     ) -> Slice | None:
         """The new totals of windows, of which each has the row at such a place and begins at such a time."""
         if not len(places):
             return None
-        rows = given.take(pa.array(places))
+        rows = all_rows.take(pa.array(places))
         by = (*self.key.by(rows), pa.array(starts))
         fresh = reduce_groups(by, self.form.fresh(rows.columns))
         last = self.key.keyed(rows.take(fresh.last))
@@ -95,11 +95,11 @@ class WindowTotalsExecutor:
         sums = self.form.with_kept(fresh.measured, lookup, len(labels))
         totals = self.form.fitting(sums)
         if totals is None:
-            kept = kept_totals(lookup, len(labels))
-            failures = self.form.rows_beyond(sums, kept, (group_numbers(by), rows.columns))
+            kept_values = kept_totals(lookup, len(labels))
+            failures = self.form.rows_beyond(sums, kept_values, (group_numbers(by), rows.columns))
             state.note_failures(rows, failures)
             rest = ~np.isin(places, places[list(failures)])
-            return self._in_windows(given, places[rest], starts[rest], task, state)
+            return self._in_windows(all_rows, places[rest], starts[rest], task, state)
         store.put(keys, pa.RecordBatch.from_arrays([*labels, *totals], schema=self._schema))
         closed = state.clock.at_start(task, self.operation.state)
         ends = window_starts + self.span.size_ms
