@@ -12,7 +12,7 @@ from streamapp_runtime.driver.executors.batch_exchange import LANE_LOSS
 from streamapp_runtime.driver.spark.spark_session import ExecutorsMissingError
 from streamapp_runtime.driver.status_rules import SHOWN_STATUSES, STATUS_RULES, Reaction, TrialVerdict
 from streamapp_runtime.expressions.spark_messages import spark_message
-from streamapp_runtime.lanes.protocol.task_report import TaskReport
+from streamapp_runtime.lanes.protocol.task_report import MalformedReportError, TaskReport
 from streamapp_runtime.systems.stream_system import UnavailableError
 
 
@@ -29,6 +29,7 @@ MOST_FAILURES: Final = 5
 RETRIABLE: Final = (
     *(PySparkException, Py4JError, OSError, EOFError),
     *(UnavailableError, ExecutorsMissingError, BatchTimeoutError, UnprovedTrialError),
+    MalformedReportError,
 )
 """What may befall a batch without anything being wrong with the app: it is tried again."""
 

@@ -181,9 +181,9 @@ class InProcessHosting:
         return UnwatchedBatches()
 
     @property
-    def alive(self) -> bool:
-        """Always."""
-        return True
+    def end_reason(self) -> str:
+        """None."""
+        return ""
 
     def _kills(self) -> bool:
         kill, self.kill_next = self.kill_next, False

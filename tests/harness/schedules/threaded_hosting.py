@@ -242,9 +242,9 @@ class ThreadedHosting:
         return UnboundedBatches()
 
     @property
-    def alive(self) -> bool:
-        """Always."""
-        return True
+    def end_reason(self) -> str:
+        """None."""
+        return ""
 
     def bind(
         self, model: HostedModel, processors: Sequence[str], incarnation: int, hosts: ThreadedHosts

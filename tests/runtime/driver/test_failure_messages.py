@@ -101,7 +101,7 @@ def test_a_reason_that_nothing_vouches_for_may_hold_values(reason: str) -> None:
         PySparkException("ExecutorLostFailure (executor 1 exited)"),
         *(LaneLostError("processor-1", loss) for loss in LaneLoss),
     ],
-    ids=["worker", "executor", "connection", "silence"],
+    ids=["worker", "executor", *(f"lane, {loss.name.lower()}" for loss in LaneLoss)],
 )
 def test_the_loss_of_a_process_repeats_no_value(error: Exception) -> None:
     for out_of_memory in (False, True):

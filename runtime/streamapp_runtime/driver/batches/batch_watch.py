@@ -1,27 +1,31 @@
 """Watches beside batches: what a slow one is at, what it waits for, and its end when its time is over."""
 
-import json
+import hmac
 import logging
+import secrets
 import socket
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from py4j.protocol import Py4JError
 
 from streamapp_runtime.driver.executors.executor_probe import LOOK_SECONDS, PATIENCE_SECONDS
 from streamapp_runtime.driver.failures import RETRIABLE, BatchTimeoutError
 from streamapp_runtime.driver.watch_thread import watching
+from streamapp_runtime.lanes.connection.messages import MalformedMessageError, parsed_object
+from streamapp_runtime.lanes.layers.step_beacon import beacon_address
 from streamapp_runtime.systems.stream_system import SystemTrouble
 
 SLOW_SECONDS: Final = 30.0
 """A batch that takes so long is told of, and again each time that it has taken twice as long."""
 _MOST_BYTES: Final = 4_096
+_MOST_DATAGRAMS: Final = 10_000
 _FRESH_SECONDS: Final = 5.0
 """What a lane said before does not hold any more."""
 _CALL_LOOK_SECONDS: Final = 1.0
@@ -43,7 +47,8 @@ class BatchWatch:
     waits: Callable[[str, str], None]  # called with a lane, and what the streams' system keeps it from
     look: Callable[[], None]  # called again and again while a batch is waited for: whether its hosts answer
     _receiver: socket.socket = field(init=False, repr=False)
-    _address: str = field(init=False)  # where workers tell of their steps
+    _address: str = field(init=False)  # where workers tell of their steps, and the token that says they may
+    _token: bytes = field(default_factory=lambda: secrets.token_hex(16).encode(), repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock)  # no batch ends while a look holds it
     _batches: list["_WatchedBatch"] = field(default_factory=list)
     _steps: dict[str, tuple[float, str]] = field(default_factory=dict)  # by lane: when it was heard, and what
@@ -55,7 +60,7 @@ class BatchWatch:
         weakref.finalize(self, self._receiver.close)
         self._receiver.bind(address)
         self._receiver.setblocking(False)
-        self._address = f"{self.host}:{self._receiver.getsockname()[1]}"
+        self._address = beacon_address(self.host, self._receiver.getsockname()[1], self._token.decode())
         look_while_held = partial(_watch, weakref.ref(self))
         threading.Thread(target=look_while_held, name="batch-watch", daemon=True).start()
 
@@ -102,17 +107,22 @@ class BatchWatch:
             self.slow(f"batch {batch.number} has taken {seconds:.0f} s so far{self._at_work(batch)}")
 
     def _receive(self) -> None:
-        while True:
+        for _ in range(_MOST_DATAGRAMS):  # at a look: who sends more keeps nobody from the end of a batch
             try:
-                report = json.loads(self._receiver.recv(_MOST_BYTES))
-                text = f"{report['lane']} has been in {report['step']} for {report['seconds']:.0f} s"
-                if trouble := report.get("trouble"):
-                    self.waits(report["lane"], f"{report['lane']} is in {report['step']}: {trouble}")
+                token, _, content = self._receiver.recv(_MOST_BYTES).partition(b"\n")
             except (BlockingIOError, InterruptedError):
                 return
-            except (ValueError, KeyError, TypeError):
+            if not hmac.compare_digest(token, self._token):
                 continue  # whoever sent that is no lane
-            self._steps[str(report["lane"])] = time.monotonic(), text
+            with suppress(MalformedMessageError, KeyError, TypeError, ValueError, OverflowError):
+                self._take_step(parsed_object(content))
+
+    def _take_step(self, report: Mapping[str, Any]) -> None:
+        lane, step = str(report["lane"]), str(report["step"])
+        text = f"{lane} has been in {step} for {report['seconds']:.0f} s"
+        if trouble := report.get("trouble"):
+            self.waits(lane, f"{lane} is in {step}: {trouble}")
+        self._steps[lane] = time.monotonic(), text
 
     def _at_work(self, batch: "_WatchedBatch") -> str:
         """What lanes have said of late, and since the batch began."""

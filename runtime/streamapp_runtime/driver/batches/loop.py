@@ -454,13 +454,13 @@ class Loop:
     def _look_for_successor(self) -> None:
         """FencedError where another driver took over: at least once, no commit of a lane would be told so.
 
-        A Spark that has ended ends the run also while there is nothing to do; one that is stopped, which does
-        not answer, lets no step end.
+        A Spark that has ended, or a server of the lanes, ends the run also while there is nothing to do; a
+        Spark that is stopped, which does not answer, lets no step end.
         """
         if time.monotonic() - self._looked_at > SUCCESSOR_SECONDS:
             self.ledger.check()
-            if not self._hosting.alive:
-                raise failures.FailedError("Spark has ended")
+            if reason := self._hosting.end_reason:
+                raise failures.FailedError(reason)
             self._looked_at = time.monotonic()
 
     def _ranges_to_read(
@@ -686,8 +686,8 @@ class Loop:
         else:
             self.supervisor.fail(fence=fence)
         self.retries.note_failure(reason, failing_lanes, outage=outage, rows=rows)
-        if not self._hosting.alive:
-            raise failures.FailedError(f"Spark has ended: {reason}")
+        if end_reason := self._hosting.end_reason:
+            raise failures.FailedError(f"{end_reason}: {reason}")
 
     def _reason(self, error: Exception) -> str:
         """What a failure says, and what is known of memory beside it."""
@@ -768,7 +768,7 @@ class Loop:
                 raise  # which says nothing of the records
             failure = TrialFailure(str(error), RejectionCause.CODE, doubtful=True)
         except (PySparkException, Py4JError) as error:
-            if is_process_loss(error) and self._hosting.alive:
+            if is_process_loss(error) and not self._hosting.end_reason:
                 failure = TrialFailure(self._reason(error), RejectionCause.CODE, doubtful=True)
             elif isinstance(error, PySparkException):
                 failure = TrialFailure(self._reason(error))

@@ -36,6 +36,7 @@ class SparkHosting:
         return BatchWatch(host, bind, context.cancelAllJobs, slow, waits, look)
 
     @property
-    def alive(self) -> bool:
-        """Whether Spark's driver can be spoken to."""
-        return is_alive(self.session.context)
+    def end_reason(self) -> str:
+        """Why no batch can run any more: Spark's driver cannot be spoken to, or lanes get no orders."""
+        context = self.session.context
+        return session_lanes(context).server.end_reason if is_alive(context) else "Spark has ended"

@@ -74,6 +74,7 @@ class LaneLoss(StrEnum):
 
     CONNECTION = "its connection ended"
     SILENCE = "its executor does not answer"
+    REPORT = "it reported of tasks that are not its own"
 
 
 LANE_LOSS: Final = re.compile(rf"the lane of \S+ was lost: ({'|'.join(LaneLoss)})")

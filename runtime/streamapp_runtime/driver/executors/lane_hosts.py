@@ -80,5 +80,5 @@ class LaneHosting(Protocol):
         """What watches batches; `slow` is called while one takes long, `waits` while brokers keep one."""
 
     @property
-    def alive(self) -> bool:
-        """Whether batches can run at all."""
+    def end_reason(self) -> str:
+        """Why no batch can run any more; empty while batches can."""

@@ -2,7 +2,8 @@
 
 The thread of the batches hands it orders and takes reports from a queue. A lane asks for its order and gets
 it once it is there; nobody else gets it. Who does not prove itself in time is sent away, and whoever belongs
-to an earlier binding is told that there are no more orders.
+to an earlier binding is told that there are no more orders. What a peer sends ends its own connection at
+most; where the thread itself ends, all who use the server hear of it.
 """
 
 import logging
@@ -17,8 +18,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any, Final
+from typing import Final
 
+from streamapp.connection_bounds import ConnectionBounds
 from streamapp_runtime.driver.executors.lane_certificate import LaneCertificate
 from streamapp_runtime.lanes.connection.channel import Channel, PlainChannel, TlsChannel
 from streamapp_runtime.lanes.connection.handshake import (
@@ -34,11 +36,17 @@ from streamapp_runtime.lanes.connection.messages import (
     Message,
     MessageBuffer,
 )
+from streamapp_runtime.lanes.protocol.sent_values import of_type, sent_list, sent_object
+from streamapp_runtime.lanes.protocol.task_report import TaskReport
 
 PROOF_SECONDS: Final = 5.0
 """How long a connection may take to prove itself."""
-MOST_UNPROVEN: Final = 64
-"""So many connections may be unproven at a time; further ones wait in the kernel's queue."""
+MOST_UNPROVEN: Final = 256
+"""So many connections may be unproven at a time."""
+MOST_UNPROVEN_OF_ADDRESS: Final = 64
+"""So many of them from one address: more than an executor has slots, and all its lanes may come at once."""
+MOST_LANES: Final = 1 << 20
+"""The numbers of lanes are below this."""
 _TICK_SECONDS: Final = 1.0
 _BACKLOG: Final = 1_024
 _READ_BYTES: Final = 1 << 18
@@ -51,7 +59,7 @@ class LaneReport:
 
     lane: int
     batch: int
-    reports: tuple[dict[str, Any], ...]  # one of each task
+    reports: tuple[TaskReport, ...]  # one of each task
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +72,10 @@ class LaneLeft:
 LaneEvent = LaneReport | LaneLeft
 
 
+class LaneServerEndedError(OSError):
+    """The server serves no lane any more; the message says why."""
+
+
 @dataclass(slots=True, eq=False)
 class _Peer:
     """One connection."""
@@ -71,7 +83,6 @@ class _Peer:
     connected: socket.socket
     channel: Channel
     handshake: DriverHandshake
-    prove_by: float
     proven: bool = False
     lanes: set[int] = field(default_factory=set)  # that it has asked for
     received: MessageBuffer = field(default_factory=MessageBuffer)
@@ -99,7 +110,7 @@ class LaneServer:
         proof_seconds: float = PROOF_SECONDS,
     ) -> None:
         """Listen at a TCP port, encrypted where there is a certificate; at a Unix socket without a host."""
-        self._proof_seconds = proof_seconds
+        self.end_reason = ""  # why no lane is served any more
         self._tls = certificate.context if certificate else None
         if host:
             self._listener = socket.create_server((bind, port), backlog=_BACKLOG)
@@ -117,6 +128,7 @@ class LaneServer:
         self._retired: set[int] = set()  # lanes of this binding that are lost
         self._ended = False  # whether lanes of this binding get no more orders
         self._peers: set[_Peer] = set()
+        self._unproven = ConnectionBounds[_Peer](MOST_UNPROVEN, MOST_UNPROVEN_OF_ADDRESS, proof_seconds)
         self._events: SimpleQueue[LaneEvent | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._closing = threading.Event()
@@ -129,6 +141,7 @@ class LaneServer:
 
     def bind(self) -> LaneAddress:
         """Begin another binding: its lanes come by the address, and those of earlier ones are sent away."""
+        self._check()
         with self._lock:
             self._end_lanes()
             self._ended = False
@@ -139,6 +152,7 @@ class LaneServer:
 
     def offer(self, batch: int, orders: Mapping[int, bytes]) -> None:
         """Give each of these lanes its order of a batch, now or as soon as it asks."""
+        self._check()
         with self._lock:
             self._orders |= {lane: (batch, order) for lane, order in orders.items()}
             for lane in orders:
@@ -156,12 +170,15 @@ class LaneServer:
     def next_event(self, seconds: float | None = None) -> LaneEvent | None:
         """What a lane of this binding reports, or that it left; waited for, or for so many seconds.
 
-        None where nothing came, and after `interrupt`.
+        None where nothing came, and after `interrupt`; LaneServerEndedError where nothing can come any more.
         """
+        self._check()
         try:
-            return self._events.get(timeout=seconds)
+            event = self._events.get(timeout=seconds)
         except Empty:
-            return None
+            event = None
+        self._check()
+        return event
 
     def interrupt(self) -> None:
         """Have `next_event` give None."""
@@ -177,9 +194,8 @@ class LaneServer:
         self._closing.set()
         self._waker.send(b"\0")
         self._thread.join()
-        for peer in self._peers:
-            peer.connected.close()
-        for one in (self._listener, self._waker, self._woken):
+        self._close_sockets()
+        for one in (self._waker, self._woken):
             one.close()
         self._selector.close()
         if isinstance(self._address.place, UnixPlace):
@@ -191,22 +207,45 @@ class LaneServer:
         for lane, ask in list(self._asks.items()):
             self._answer(lane, ask)
 
+    def _check(self) -> None:
+        """LaneServerEndedError where no lane is served any more."""
+        if self.end_reason:
+            raise LaneServerEndedError(self.end_reason)
+
     def _serve(self) -> None:
-        while not self._closing.is_set():
-            for key, mask in self._selector.select(_TICK_SECONDS):
+        """Serve until the server is closed. A fault of its own ends all connections: lanes hear of it."""
+        try:
+            while not self._closing.is_set():
+                for key, mask in self._selector.select(_TICK_SECONDS):
+                    with self._lock:
+                        self._handle(key.data, mask)
                 with self._lock:
-                    self._handle(key.data, mask)
+                    for peer in self._unproven.overdue(time.monotonic()):
+                        self._drop(peer)
+        except Exception as error:
+            self.end_reason = f"the server of the lanes has ended: {error!r}"
+            _LOG.exception("the server of the lanes has ended")
             with self._lock:
-                self._see_to_unproven()
+                self._close_sockets()
+            self.interrupt()
+
+    def _close_sockets(self) -> None:
+        for one in (self._listener, *(peer.connected for peer in self._peers)):
+            one.close()
+        self._peers.clear()
+        self._asks.clear()
 
     def _handle(self, peer: _Peer | None, mask: int) -> None:
         """See to a socket that is ready; the listener and the waker have no peer."""
         if peer is None:
             self._accept()
             return
+        if peer not in self._peers:  # it was ended since the selector named it
+            return
         try:
             if mask & selectors.EVENT_WRITE:
                 self._flush(peer)
+                self._hear(peer)
             if mask & selectors.EVENT_READ:
                 self._read(peer)
         except (ProofError, MalformedMessageError) as error:
@@ -214,33 +253,30 @@ class LaneServer:
             self._drop(peer)
         except OSError:
             self._drop(peer)
+        except Exception:  # whatever it is, it is of this peer alone
+            _LOG.exception("a connection to the port of the lanes was ended by what its peer sent")
+            self._drop(peer)
 
     def _accept(self) -> None:
         try:
-            connected, _ = self._listener.accept()
+            connected, address = self._listener.accept()
         except OSError:  # who came has left again
             return
-        connected.setblocking(False)
-        if connected.family != socket.AF_UNIX:
-            notice_silence(connected)
+        try:
+            connected.setblocking(False)
+            if connected.family != socket.AF_UNIX:
+                notice_silence(connected)
+        except OSError:
+            connected.close()
+            return
         channel = TlsChannel(self._tls, server_side=True) if self._tls else PlainChannel()
-        prove_by = time.monotonic() + self._proof_seconds
-        peer = _Peer(connected, channel, DriverHandshake(self._address), prove_by)
+        peer = _Peer(connected, channel, DriverHandshake(self._address))
         self._peers.add(peer)
         self._selector.register(connected, selectors.EVENT_READ, peer)
+        host = address[0] if isinstance(address, tuple) else ""  # whoever reaches a Unix socket is this user
+        if excess := self._unproven.add(peer, host, time.monotonic()):
+            self._drop(excess)
         self._send(peer, peer.handshake.challenge())
-
-    def _see_to_unproven(self) -> None:
-        """Send away who took too long, and listen only while there are not too many."""
-        now, unproven = time.monotonic(), [peer for peer in self._peers if not peer.proven]
-        for peer in unproven:
-            if now > peer.prove_by:
-                self._drop(peer)
-        listens = self._listener in self._selector.get_map()
-        if listens and len(unproven) >= MOST_UNPROVEN:
-            self._selector.unregister(self._listener)
-        elif not listens and len(unproven) < MOST_UNPROVEN:
-            self._selector.register(self._listener, selectors.EVENT_READ)
 
     def _read(self, peer: _Peer) -> None:
         arrived = peer.connected.recv(_READ_BYTES)
@@ -249,7 +285,12 @@ class LaneServer:
             return
         peer.received.feed(peer.channel.receive(arrived))
         self._flush(peer)
-        for received in peer.received.messages():
+        self._hear(peer)
+
+    def _hear(self, peer: _Peer) -> None:
+        """Hear what a peer has said, for as long as it takes the answers and is not sent away."""
+        messages = peer.received.messages()
+        while not peer.unsent and peer in self._peers and (received := next(messages, None)):
             if peer.proven:
                 self._take(peer, received)
             else:
@@ -263,32 +304,36 @@ class LaneServer:
             self._drop(peer)
             return
         peer.proven = True
+        self._unproven.forget(peer)
         peer.received.most_bytes = MOST_BYTES
 
     def _take(self, peer: _Peer, received: Message) -> None:
         """Take what a proven lane says."""
         fields = received.fields()
         try:
-            lane = int(fields["lane"])
+            lane = of_type(fields["lane"], int)
             match received.kind:
+                case _ if not 0 <= lane < MOST_LANES:
+                    raise MalformedMessageError(f"no app has a lane {lane}")
                 case LaneMessageKind.ASK if "after" in fields:
                     peer.lanes.add(lane)
-                    self._answer(lane, _Ask(peer, int(fields["after"])))
+                    self._answer(lane, _Ask(peer, of_type(fields["after"], int)))
                 case LaneMessageKind.ASK:
                     batch, order = self._orders.get(lane, (None, b""))
-                    current = self._is_current(peer) and batch == int(fields["batch"])
+                    current = self._is_current(peer) and batch == of_type(fields["batch"], int)
                     self._send(
                         peer,
                         Message(LaneMessageKind.ORDER, order) if current else Message(LaneMessageKind.END),
                     )
                 case LaneMessageKind.REPORT:
+                    sent = map(sent_object, sent_list(fields["reports"]))
+                    reports = tuple(TaskReport.of_fields(report) for report in sent)
                     if self._is_current(peer):
-                        reports = tuple(dict(report) for report in fields["reports"])
-                        self._events.put(LaneReport(lane, int(fields["batch"]), reports))
+                        self._events.put(LaneReport(lane, of_type(fields["batch"], int), reports))
                 case other:
                     raise MalformedMessageError(f"{other.name} came from a lane")
         except (KeyError, TypeError, ValueError) as error:
-            raise MalformedMessageError(f"{received.kind.name} lacks a field: {error!r}") from error
+            raise MalformedMessageError(f"{received.kind.name} is malformed: {error!r}") from error
 
     def _answer(self, lane: int, ask: _Ask) -> None:
         """Give a lane its next order, or its end, if either is there; else it waits."""
@@ -323,7 +368,7 @@ class LaneServer:
             except BlockingIOError:
                 break
             del peer.unsent[:count]
-        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if peer.unsent else 0)
+        events = selectors.EVENT_WRITE if peer.unsent else selectors.EVENT_READ
         if self._selector.get_key(peer.connected).events != events:
             self._selector.modify(peer.connected, events, peer)
 
@@ -332,6 +377,7 @@ class LaneServer:
         if peer not in self._peers:
             return
         self._peers.remove(peer)
+        self._unproven.forget(peer)
         self._selector.unregister(peer.connected)
         peer.connected.close()
         self._asks = {lane: ask for lane, ask in self._asks.items() if ask.peer is not peer}

@@ -55,6 +55,7 @@ class _ServedLane:
     processor: str
     memory: OrderMemory = field(default_factory=OrderMemory)
     awaited: int = 0  # the batch that it is at; 0 while it is idle
+    tasks: frozenset[str] = frozenset()  # of that batch
     ready: threading.Event = field(default_factory=threading.Event)
     ended: threading.Event = field(default_factory=threading.Event)
     error: Exception | None = None
@@ -108,7 +109,7 @@ class ResidentLanes:
         for index, order in enumerate(orders.lanes):
             lane = self._lanes[order.processor]
             encoded[lane.number] = lane.memory.encode(orders.of_lane(index))
-            lane.awaited = orders.batch
+            lane.awaited, lane.tasks = orders.batch, frozenset(task.name for task in order.tasks)
         self._server.offer(orders.batch, encoded)
 
     def receive(self, seconds: float | None = None) -> LaneResult | None:
@@ -117,10 +118,12 @@ class ResidentLanes:
         while True:
             left = None if until is None else max(until - time.monotonic(), 0.0)
             match self._server.next_event(left):
-                case LaneReport(number, batch, of_tasks):
+                case LaneReport(number, batch, reports):
                     if (lane := self._by_number.get(number)) and batch == lane.awaited:
+                        if not lane.tasks.issuperset(report.task for report in reports):
+                            self._lose(lane, LaneLoss.REPORT)
+                            raise LaneLostError(lane.processor, LaneLoss.REPORT)
                         lane.awaited = 0
-                        reports = tuple(TaskReport.of_fields(fields) for fields in of_tasks)
                         lane.memory.note(reports)
                         return LaneResult(lane.processor, int(batch), reports)
                 case LaneLeft(number):
@@ -139,8 +142,7 @@ class ResidentLanes:
         """Take lanes that are at work for lost, whose hosts do not answer; any thread may see that."""
         for name in processors:
             if (lane := self._lanes.get(name)) and lane.awaited and not lane.ended.is_set():
-                lane.error = LaneLostError(name, LaneLoss.SILENCE)
-                lane.ended.set()
+                self._lose(lane, LaneLoss.SILENCE)
                 self._server.interrupt()
 
     def drop(self, processors: Collection[str]) -> None:
@@ -196,6 +198,10 @@ class ResidentLanes:
             lane.error = error
         lane.ended.set()
         self._server.interrupt()
+
+    def _lose(self, lane: _ServedLane, loss: LaneLoss) -> None:
+        lane.error = LaneLostError(lane.processor, loss)
+        lane.ended.set()
 
     def _give_orders_to(self, lane: _ServedLane) -> None:
         self._lanes[lane.processor] = self._by_number[lane.number] = lane

@@ -1,6 +1,7 @@
 """Messages between driver and lanes: a length, a kind, and a payload of bounded size."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -11,7 +12,14 @@ MOST_BYTES: Final = 64 << 20
 """So large a message of a proven peer may be."""
 MOST_BYTES_UNPROVEN: Final = 4 << 10
 """So large a message of anybody may be."""
+MOST_DEPTH: Final = 16
+"""So deep arrays and objects may lie in each other."""
+MOST_VALUES: Final = 4 << 20
+"""So many values a payload may have: each is larger in memory than on the wire."""
 _HEADER: Final = Struct("!IB")
+_TEXT: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)', re.DOTALL)
+_BRACKETS: Final = bytes.maketrans(b"{}", b"[]")
+_OTHER_BYTES: Final = bytes(byte for byte in range(256) if byte not in b"[]{}")
 
 
 class MalformedMessageError(Exception):
@@ -54,12 +62,37 @@ class Message:
     def fields(self) -> dict[str, Any]:
         """The payload of a message that carries fields; MalformedMessageError where it has none."""
         try:
-            fields = json.loads(self.payload)
-        except ValueError as error:
-            raise MalformedMessageError(f"a payload of {self.kind.name} is no JSON") from error
-        if not isinstance(fields, dict):
-            raise MalformedMessageError(f"a payload of {self.kind.name} is no object")
-        return fields
+            return parsed_object(self.payload)
+        except MalformedMessageError as error:
+            raise MalformedMessageError(f"a payload of {self.kind.name} {error}") from error
+
+
+def parsed_object(payload: bytes) -> dict[str, Any]:
+    """The fields of a JSON object that a peer sent; MalformedMessageError where it is none within bounds."""
+    opened = payload.count(b"[") + payload.count(b"{")
+    if opened > MOST_DEPTH and not _is_shallow(payload):
+        raise MalformedMessageError(f"has more than {MOST_DEPTH} levels, or brackets without their twins")
+    if opened + payload.count(b",") > MOST_VALUES:
+        raise MalformedMessageError(f"has more than {MOST_VALUES} values")
+    try:
+        fields = json.loads(payload, parse_constant=_refused_constant)
+    except (ValueError, RecursionError) as error:
+        raise MalformedMessageError("is no JSON") from error
+    if not isinstance(fields, dict):
+        raise MalformedMessageError("is no object")
+    return fields
+
+
+def _is_shallow(payload: bytes) -> bool:
+    """Whether nothing is left of all brackets once pairs without content are taken away so many times."""
+    brackets = _TEXT.sub(b"", payload).translate(_BRACKETS, _OTHER_BYTES)
+    for _ in range(MOST_DEPTH):
+        brackets = brackets.replace(b"[]", b"")
+    return not brackets
+
+
+def _refused_constant(name: str) -> float:
+    raise ValueError(f"{name} is no number of JSON")
 
 
 def message(kind: LaneMessageKind, fields: Mapping[str, object]) -> Message:

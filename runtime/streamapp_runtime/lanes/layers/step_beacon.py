@@ -18,6 +18,11 @@ SECONDS: Final = 1.0
 """How often a step is told of, once a batch has taken so long."""
 
 
+def beacon_address(host: str, port: int, token: str) -> str:
+    """Where a beacon sends, and the token by which its datagrams are known."""
+    return f"{host}:{port}/{token}"
+
+
 class StepBeacon:
     """One thread of a worker; it sleeps while there is no batch, and while steps are quick."""
 
@@ -52,10 +57,11 @@ class StepBeacon:
         step, begun = times.current or ("", time.perf_counter())
         seconds = time.perf_counter() - begun
         if seconds >= SECONDS:
-            host, _, port = address.rpartition(":")
+            at, _, token = address.rpartition("/")
+            host, _, port = at.rpartition(":")
             family, kind, protocol, _, place = socket.getaddrinfo(host, int(port), type=socket.SOCK_DGRAM)[0]
             with socket.socket(family, kind, protocol) as sender:
                 trouble = self._trouble()
                 message = {"lane": lane, "step": step, "seconds": round(seconds, 1)}
                 message |= {"trouble": trouble.text} if trouble else {}
-                sender.sendto(json.dumps(message).encode(), place)
+                sender.sendto(f"{token}\n{json.dumps(message)}".encode(), place)

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, ReadRange
+from streamapp_runtime.lanes.protocol.sent_values import sent_list, sent_number, sent_text
 
 MOST_FAILED_ROWS = 1_000
 """So many of a lane are told at once; where there are more, the search is made again without these."""
@@ -55,9 +56,9 @@ def failed_rows_in(text: str) -> pa.Table:
     return pa.ipc.open_stream(base64.b64decode(text)).read_all()
 
 
-def failed_records_of(fields: Sequence[Sequence[object]]) -> tuple[FailedRecord, ...]:
+def failed_records_of(values: object) -> tuple[FailedRecord, ...]:
     """Records as they were sent in JSON."""
     return tuple(
-        (str(stream), int(str(partition)), int(str(offset)), str(reason))
-        for stream, partition, offset, reason in fields
+        (sent_text(stream), sent_number(partition), sent_number(offset), sent_text(reason))
+        for stream, partition, offset, reason in sent_list(values)
     )

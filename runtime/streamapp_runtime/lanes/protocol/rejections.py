@@ -2,11 +2,13 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice
 from typing import Final
+
+from streamapp_runtime.lanes.protocol.sent_values import sent_list, sent_number, sent_object, sent_text
 
 MOST_REASONS: Final = 20
 """So many different reasons are told apart, of a task in a batch and of a run; others are one."""
@@ -46,11 +48,18 @@ class RejectionSample:
     value: str | None = None
 
     @classmethod
-    def parse(cls, fields: Sequence[object]) -> "RejectionSample":
+    def parse(cls, fields: object) -> "RejectionSample":
         """As it was sent, as a list."""
-        stream, partition, offset, reason, key, value = fields
-        texts = (None if one is None else str(one) for one in (key, value))
-        return cls(str(stream), int(str(partition)), int(str(offset)), str(reason), *texts)
+        stream, partition, offset, reason, key, value = sent_list(fields)
+        shown_key, shown_value = (None if one is None else sent_text(one) for one in (key, value))
+        return cls(
+            sent_text(stream),
+            sent_number(partition),
+            sent_number(offset),
+            sent_text(reason),
+            key=shown_key,
+            value=shown_value,
+        )
 
 
 class RejectionCause(StrEnum):
@@ -79,10 +88,10 @@ class RejectionCount:
         return self.cause, self.stream, self.partition
 
     @classmethod
-    def parse(cls, fields: Sequence[object]) -> "RejectionCount":
+    def parse(cls, fields: object) -> "RejectionCount":
         """As it was sent, as a list."""
-        cause, stream, *numbers = fields
-        return cls(RejectionCause(str(cause)), str(stream), *(int(str(number)) for number in numbers))
+        cause, stream, *numbers = sent_list(fields)
+        return cls(RejectionCause(cause), sent_text(stream), *map(sent_number, numbers))
 
 
 def merged_reasons(
@@ -135,8 +144,15 @@ class RejectionReport:
         }
 
     @classmethod
-    def parse(cls, fields: dict[str, list[list[object]]]) -> "RejectionReport":
+    def parse(cls, fields: object) -> "RejectionReport":
         """As it was sent."""
-        reasons = {(str(s), str(why)): int(str(n)) for s, why, n in fields.get("reasons", ())}
-        samples = [RejectionSample.parse(one) for one in fields.get("samples", ())]
-        return cls([RejectionCount.parse(one) for one in fields.get("counts", ())], reasons, samples)
+        counts, reasons, samples = (sent_list(sent_object(fields).get(name, [])) for name in _FIELDS)
+        numbers = {(sent_text(s), sent_text(why)): sent_number(number) for s, why, number in reasons}
+        return cls(
+            [RejectionCount.parse(one) for one in counts],
+            numbers,
+            [RejectionSample.parse(one) for one in samples],
+        )
+
+
+_FIELDS: Final = ("counts", "reasons", "samples")

@@ -9,6 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from streamapp_runtime.lanes.protocol.sent_values import (
+    sent_bytes,
+    sent_flag,
+    sent_list,
+    sent_number,
+    sent_text,
+)
+
 MOST_ANSWER_BYTES: Final = 1 << 20
 """So large is what one task answers to one query; an entry that is larger comes alone."""
 
@@ -59,11 +67,18 @@ class StateAnswer:
         return [self.number, self.task, entries, self.cut, self.missing, self.gone]
 
     @classmethod
-    def of_fields(cls, fields: Sequence[Any]) -> "StateAnswer":
+    def of_fields(cls, fields: object) -> "StateAnswer":
         """As it was sent."""
-        number, task, entries, *others = fields
-        pairs = tuple((b64decode(key), b64decode(value)) for key, value in entries)
-        return cls(number, task, pairs, *others)
+        number, task, entries, cut, missing, gone = sent_list(fields)
+        pairs = tuple((sent_bytes(key), sent_bytes(value)) for key, value in sent_list(entries))
+        return cls(
+            sent_number(number),
+            sent_text(task),
+            pairs,
+            cut=sent_flag(cut),
+            missing=sent_text(missing),
+            gone=sent_flag(gone),
+        )
 
 
 def _text(data: bytes) -> str:

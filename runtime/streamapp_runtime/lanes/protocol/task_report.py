@@ -1,14 +1,29 @@
 """What a lane says of one task after a batch, as text that travels to the driver."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
 from streamapp_runtime.lanes.protocol.failed_rows import FailedRecord, failed_records_of
 from streamapp_runtime.lanes.protocol.rejections import RejectionReport
+from streamapp_runtime.lanes.protocol.sent_values import (
+    sent_flag,
+    sent_list,
+    sent_number,
+    sent_numbers_by_name,
+    sent_object,
+    sent_seconds,
+    sent_text,
+    sent_texts,
+    sent_texts_by_name,
+)
 from streamapp_runtime.lanes.protocol.state_query import StateAnswer
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
+
+
+class MalformedReportError(ValueError):
+    """What a lane sent is no report of a task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +66,12 @@ class TaskReport:
         return {"task": self.task, "status": self.status, **news}
 
     @classmethod
-    def of_fields(cls, sent: dict[str, Any]) -> "TaskReport":
-        """As it was sent."""
-        report = dict(sent, status=TaskStatus(sent["status"]))
-        if "steps" in sent:
-            report["steps"] = tuple((name, seconds) for name, seconds in sent["steps"])
-        if "counted" in sent:
-            report["counted"] = tuple((counter, name, number) for counter, name, number in sent["counted"])
-        if "failed_records" in sent:
-            report["failed_records"] = failed_records_of(sent["failed_records"])
-        if "answers" in sent:
-            report["answers"] = tuple(StateAnswer.of_fields(fields) for fields in sent["answers"])
-        if "rejections" in sent:
-            report["rejections"] = RejectionReport.parse(sent["rejections"])
-        return cls(**report)
+    def of_fields(cls, sent: Mapping[str, Any]) -> "TaskReport":
+        """As it was sent; MalformedReportError where a field is unknown, or has another type."""
+        try:
+            return cls(**{name: _READERS[name](value) for name, value in sent.items()})
+        except (LookupError, TypeError, ValueError, ArithmeticError) as error:
+            raise MalformedReportError(f"a report of a task is malformed: {error!r}") from error
 
     def text(self) -> str:
         """As it travels in a row."""
@@ -72,8 +79,11 @@ class TaskReport:
 
     @classmethod
     def parse(cls, text: str) -> "TaskReport":
-        """As it was sent in a row."""
-        return cls.of_fields(json.loads(text))
+        """As it was sent in a row; MalformedReportError where it was not."""
+        try:
+            return cls.of_fields(sent_object(json.loads(text)))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise MalformedReportError(f"a report of a task is malformed: {error!r}") from error
 
 
 _EMPTY: Final = TaskReport("", TaskStatus.COMMITTED)
@@ -83,3 +93,47 @@ _OPTIONAL: Final = tuple(
     if one.name not in {"task", "status", "rejections", "answers"}
 )
 """What is left out where it says nothing."""
+
+
+def _steps(values: object) -> tuple[tuple[str, float], ...]:
+    return tuple((sent_text(name), sent_seconds(seconds)) for name, seconds in sent_list(values))
+
+
+def _counted(values: object) -> tuple[tuple[str, str, int], ...]:
+    rows = sent_list(values)
+    return tuple((sent_text(counter), sent_text(name), sent_number(number)) for counter, name, number in rows)
+
+
+def _answers(values: object) -> tuple[StateAnswer, ...]:
+    return tuple(map(StateAnswer.of_fields, sent_list(values)))
+
+
+_READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "task": sent_text,
+    "status": TaskStatus,
+    "checkpoint": sent_text,
+    "rows_in": sent_number,
+    "rows_out": sent_number,
+    "bytes_in": sent_number,
+    "restored": sent_number,
+    "bad": sent_number,
+    "message": sent_text,
+    "steps": _steps,
+    "counted": _counted,
+    "contained": sent_numbers_by_name,
+    "paused_inputs": sent_texts,
+    "location": sent_text,
+    "published": sent_texts_by_name,
+    "watermarks": sent_numbers_by_name,
+    "due": sent_number,
+    "idle_at": sent_number,
+    "ended": sent_flag,
+    "rejections": RejectionReport.parse,
+    "oom_kills": sent_number,
+    "failed_rows": sent_text,
+    "failed_records": failed_records_of,
+    "answers": _answers,
+}
+"""What reads each field as it was sent; a field that is not sent says nothing."""
+if missing_readers := {one.name for one in fields(TaskReport)} ^ _READERS.keys():
+    raise TypeError(f"fields of a report without a reader, or the other way round: {missing_readers}")

@@ -3,6 +3,7 @@
 import threading
 import time
 from dataclasses import dataclass, field
+from socket import AF_INET, SOCK_DGRAM, socket
 
 import pytest
 
@@ -68,6 +69,29 @@ def test_what_brokers_keep_a_lane_from_is_said_while_the_lane_waits() -> None:
         until(lambda: batch.waits, limit=60)
     beacon.close()
     assert set(batch.waits) == {("processor-1", "processor-1 is in views: 10.0.0.1:9092 does not answer")}
+
+
+@pytest.mark.usefixtures("process")
+def test_datagrams_of_strangers_keep_no_batch_from_its_end_and_say_nothing() -> None:
+    batch = Batch()
+    with (
+        pytest.raises(BatchTimeoutError, match="no lane says"),
+        batch.watch.over(7, 1.0) as address,
+        socket(AF_INET, SOCK_DGRAM) as stranger,
+    ):
+        at, _, token = address.rpartition("/")
+        place = "127.0.0.1", int(at.rpartition(":")[2])
+        step = '{"lane": "processor-1", "step": "views", "seconds": 2, "trouble": "none"}'
+        for sent in (
+            step,
+            f"{token[1:]}\n{step}",
+            f"{token}\n{'[' * 1_005}",
+            f'{token}\n{{"seconds": 1e999}}',
+        ):
+            stranger.sendto(sent.encode(), place)
+        assert batch.cancelled.wait(60)
+        raise EOFError("the job was cancelled")
+    assert not batch.waits
 
 
 @pytest.mark.usefixtures("process")

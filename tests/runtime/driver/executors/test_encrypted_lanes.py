@@ -17,6 +17,8 @@ from streamapp_runtime.lanes.connection.channel import TlsChannel, client_channe
 from streamapp_runtime.lanes.connection.driver_connection import DriverConnection, DriverLostError
 from streamapp_runtime.lanes.connection.handshake import ProofError
 from streamapp_runtime.lanes.connection.lane_address import LaneAddress, TcpPlace
+from streamapp_runtime.lanes.protocol.task_report import TaskReport
+from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 
 SECONDS = 10
 ORDER = b"an order that nobody else may read"
@@ -71,8 +73,9 @@ def exchanged(address: LaneAddress, server: LaneServer) -> bytes:
         with DriverConnection.open(replace(address, place=wire.place)) as lane:
             server.offer(1, {0: ORDER})
             assert lane.next_order(0, after=0) == ORDER
-            lane.report(0, 1, [{"says": REPORT}])
-            assert server.next_event() == LaneReport(0, 1, ({"says": REPORT},))
+            report = TaskReport("0", TaskStatus.BAD, message=REPORT)
+            lane.report(0, 1, [report.fields()])
+            assert server.next_event() == LaneReport(0, 1, (report,))
         return bytes(wire.passed)
 
 
