@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from streamapp.served_pages.page_safety import FOREIGN_HOST, is_own_host
+from streamapp.served_pages.page_safety import FETCH_SITE, loopback_refusal
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -10,11 +10,14 @@ if TYPE_CHECKING:
 
 def refusal_of(environ: "WSGIEnvironment") -> tuple[str, bytes] | None:
     """The status and the text of a request that gets nothing; None where it may have what it asks for."""
-    if refusal := method_refusal(environ):
-        return refusal
-    if not is_own_host(environ.get("HTTP_HOST", "")):
-        return "403 Forbidden", FOREIGN_HOST.encode()
-    return None
+    return method_refusal(environ) or foreign_refusal(environ)
+
+
+def foreign_refusal(environ: "WSGIEnvironment") -> tuple[str, bytes] | None:
+    """The same of a request for another host, or of a page of another site."""
+    fetch_site = environ.get(f"HTTP_{FETCH_SITE.upper().replace('-', '_')}", "")
+    refusal = loopback_refusal(environ.get("HTTP_HOST", ""), fetch_site)
+    return ("403 Forbidden", refusal.encode()) if refusal else None
 
 
 def method_refusal(environ: "WSGIEnvironment") -> tuple[str, bytes] | None:

@@ -31,6 +31,7 @@ def lock_run(state: Path, application_id: str, *, take_over: bool) -> RunLock:
 
     A run that is replaced keeps its own file, which is not the one of that name any more.
     """
+    state.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # records and state are this user's
     path = message_folder(state, application_id) / _LOCK
     path.parent.mkdir(parents=True, exist_ok=True)
     while True:

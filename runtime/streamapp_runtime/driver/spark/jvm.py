@@ -24,6 +24,7 @@ from streamapp_runtime.driver.spark.jvm_process import (
     start_process,
     take_early,
 )
+from streamapp_runtime.driver.spark.session_settings import own_environment
 from streamapp_runtime.driver.spark.spark_output import SPARK_OUTPUT
 from streamapp_runtime.installed_java import find_java
 from streamapp_runtime.log_lines.log4j_configuration import terminal_configuration
@@ -119,6 +120,7 @@ def _called(started: JvmProcess) -> Any:
 
 def _launched_gateway(request: JvmRequest) -> Any:
     """The gateway of a JVM that Spark's launcher starts."""
+    os.environ.update(own_environment(request.settings))
     read_end, write_end = os.pipe()
     output = os.fdopen(read_end, "rb")
     launch: Any = launch_gateway

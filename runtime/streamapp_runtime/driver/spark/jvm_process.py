@@ -28,7 +28,11 @@ from streamapp_runtime.driver.spark.java_command import (
     spark_jars,
 )
 from streamapp_runtime.driver.spark.jvm_options import jvm_options
-from streamapp_runtime.driver.spark.session_settings import command_settings, session_settings
+from streamapp_runtime.driver.spark.session_settings import (
+    command_settings,
+    own_environment,
+    session_settings,
+)
 from streamapp_runtime.installed_java import find_java
 
 _ADDRESS_VARIABLE: Final = "_PYSPARK_DRIVER_CONN_INFO_PATH"
@@ -139,6 +143,7 @@ def start_process(request: JvmRequest, *, archived: bool = True) -> JvmProcess |
         return None
     environment = {
         **os.environ,
+        **own_environment(request.settings),
         "PYTHONHASHSEED": "0",
         "SPARK_CONNECT_MODE": "0",
         "SPARK_SCALA_VERSION": scala_version(jars),  # the launcher of executors asks for it

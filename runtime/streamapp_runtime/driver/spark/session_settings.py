@@ -65,7 +65,9 @@ PLACE: Final = frozenset({"spark.driver.host", "spark.driver.bindAddress", "spar
 
 
 CONTEXT_AUTHENTICATION: Final = "spark.authenticate.secret"
-CONTEXT_ONLY: Final = frozenset({"spark.executor.instances", CONTEXT_AUTHENTICATION})
+_PAGE_FILTER: Final = "org.apache.spark.ui.JWSFilter"
+_PAGE_SECRET: Final = f"spark.{_PAGE_FILTER}.param.secretKey"
+CONTEXT_ONLY: Final = frozenset({"spark.executor.instances", CONTEXT_AUTHENTICATION, _PAGE_SECRET})
 """What only the context is told, and no command line.
 
 To begin without executors is a mistake to Spark's launcher; and everybody on a machine reads arguments.
@@ -87,6 +89,12 @@ def session_settings(shape: Mapping[str, str]) -> dict[str, str]:
     defaults = {"spark.master": "local[1]", EXECUTOR_OPTIONS: executor_options}
     master = shape.get("spark.master", defaults["spark.master"])
     return {**defaults, **shape, **fixed, **_authentication(master)}
+
+
+def own_environment(settings: Mapping[str, str]) -> Mapping[str, str]:
+    """Variables of the JVM of a run on this machine: all that Spark listens at is on loopback."""
+    is_local = settings["spark.master"].startswith("local")
+    return dict.fromkeys(("SPARK_LOCAL_IP", "SPARK_LOCAL_HOSTNAME"), "127.0.0.1") if is_local else {}
 
 
 def command_settings(settings: Mapping[str, str]) -> dict[str, str]:
@@ -121,5 +129,7 @@ def _authentication(master: str) -> Mapping[str, str]:
     Spark takes a file for it on Kubernetes only, where the settings come with the pod.
     """
     if master.startswith("local-cluster["):
-        return {"spark.authenticate": "true", CONTEXT_AUTHENTICATION: secrets.token_hex(32)}
+        # The pages of Spark's master and workers cannot be turned off: they answer who has a key of nobody's.
+        pages = {"spark.ui.filters": _PAGE_FILTER, _PAGE_SECRET: secrets.token_urlsafe(48)}
+        return {"spark.authenticate": "true", CONTEXT_AUTHENTICATION: secrets.token_hex(32), **pages}
     return {"spark.authenticate": "true"} if master.startswith("local[") else {}

@@ -148,7 +148,7 @@ def _make_where_missing(path: Path, sync: bool) -> None:
     LogUnreadableError where there is such a file: LMDB would take it for a new environment.
     """
     file = path / DATA_FILE
-    path.mkdir(parents=True, exist_ok=True)
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not file.exists():
         with TemporaryDirectory(prefix="new-", dir=path) as scratch:
             lmdb.open(scratch, lock=False, sync=sync, metasync=sync).close()

@@ -1,14 +1,16 @@
-"""On one machine too nobody else commands Spark: neither by its port nor by what everybody can read."""
+"""On one machine too nobody else commands Spark: neither by its ports nor by what everybody can read."""
 
 import os
 import subprocess
 import sys
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
 import pyspark
 import pytest
 
 from streamapp_runtime.installed_java import find_java
+from tests.harness.machine.listening_sockets import listening_sockets
 from tests.harness.machine.processes import Child, until
 
 DRIVER = """
@@ -26,8 +28,21 @@ while not Path(sys.argv[2]).exists():
     time.sleep(0.2)
 close_session(session)
 """
+
 STRANGER = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
 JARS = Path(pyspark.__file__).parent / "jars"
+
+
+def status_of_page(port: int) -> int | None:
+    """With what a port answers a browser; None where it speaks no HTTP."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=10)
+    try:
+        connection.request("GET", "/", headers={"Host": f"127.0.0.1:{port}"})
+        return connection.getresponse().status
+    except (HTTPException, OSError):
+        return None
+    finally:
+        connection.close()
 
 
 @pytest.mark.usefixtures("process")
@@ -38,6 +53,11 @@ def test_a_process_without_the_secret_is_refused(tmp_path: Path, processors: int
     with Child(command, tmp_path / "driver.log", os.environ) as driver:
         until(lambda: "\nport " in driver.said(), 240, driver)
         assert "secret in arguments: False kill links: false" in driver.said()
+        sockets = listening_sockets(driver.pid)
+        assert sockets
+        assert [one for one in sockets if not one.is_loopback] == []
+        statuses = [status_of_page(one.port) for one in sockets if one.kind.startswith("tcp")]
+        assert {status for status in statuses if status} == ({403} if processors > 1 else set())
         port = driver.said().partition("\nport ")[2].split()[0]
         java = find_java()
         assert java is not None
