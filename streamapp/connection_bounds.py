@@ -1,4 +1,4 @@
-"""Bounds on connections that have proven nothing yet: so many at a time, of an address too, and for so long.
+"""Bounds on connections of strangers: so many at a time, of an address too, and for so long.
 
 Who comes is always taken. Where there are too many, the oldest connection of the address that has most ends:
 who holds connections open keeps out nobody but itself.
@@ -6,6 +6,7 @@ who holds connections open keeps out nobody but itself.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import inf
 from typing import Generic, TypeVar
 
 Connection = TypeVar("Connection")
@@ -37,6 +38,11 @@ class ConnectionBounds(Generic[Connection]):
             return next(iter(fullest))
         return None
 
+    def settle(self, connection: Connection) -> None:
+        """Let a connection take as long as it wants: it has said what it is there for."""
+        if known := self._connections.get(connection):
+            self._connections[connection] = known[0], inf
+
     def forget(self, connection: Connection) -> None:
         """Bound a connection no more: it has ended, or has proven what it is."""
         if known := self._connections.pop(connection, None):
@@ -48,6 +54,5 @@ class ConnectionBounds(Generic[Connection]):
     def overdue(self, now: float) -> Iterator[Connection]:
         """The connections whose time is over; each may be forgotten while they are gone through."""
         for connection, (_, end) in list(self._connections.items()):
-            if now <= end:
-                return
-            yield connection
+            if end < now:
+                yield connection

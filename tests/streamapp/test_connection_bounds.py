@@ -33,6 +33,15 @@ def test_there_are_never_more_than_the_bounds_and_the_oldest_of_the_fullest_addr
     assert list(bounds.overdue(now)) == [one for one in open_connections if one + SECONDS < now]
 
 
+def test_a_connection_that_has_said_what_it_wants_takes_its_time_and_counts_still() -> None:
+    bounds = ConnectionBounds[str](MOST, MOST_OF_ADDRESS, SECONDS)
+    for name in ("answered", "silent"):
+        bounds.add(name, "a", 0.0)
+    bounds.settle("answered")
+    assert list(bounds.overdue(2 * SECONDS)) == ["silent"]
+    assert len(bounds) == 2
+
+
 def test_a_newcomer_from_an_address_of_its_own_stays_while_others_hold_all_places() -> None:
     bounds = ConnectionBounds[str](MOST, MOST_OF_ADDRESS, SECONDS)
     for number in range(MOST):
