@@ -130,6 +130,7 @@ def test_a_driver_makes_relabels_and_deletes_executors_of_its_app(
     other_run["metadata"]["labels"]["spark-app-selector"] += (
         "-7"  # as each driver that needs no claims has it
     )
+    other_run["metadata"]["name"] = "app-1-exec-2"
     code, text = driver.create(other_run)
     assert code == 201, text
     change = {"metadata": {"labels": {"spark-exec-inactive": "true"}, "annotations": {"a": "b"}}}
@@ -239,6 +240,29 @@ REFUSED: dict[str, tuple[Change, str]] = {
     "no pod context": (without("securityContext"), "is not root"),
     "privileged": (security(privileged=True, allowPrivilegeEscalation=True), "as unprivileged"),
     "escalation": (security(allowPrivilegeEscalation=True), "as unprivileged"),
+    "capabilities that are kept": (security(capabilities={}), "as unprivileged"),
+    "a sidecar's capabilities": (
+        lambda pod: pod["spec"]["containers"].append(
+            {"name": "x", "image": IMAGE, "securityContext": {"allowPrivilegeEscalation": False}}
+        ),
+        "as unprivileged",
+    ),
+    "a probe of another host": (
+        container(livenessProbe={"httpGet": {"port": 80, "host": "169.254.169.254"}}),
+        "own pod",
+    ),
+    "a hook at another host": (
+        container(lifecycle={"preStop": {"tcpSocket": {"port": 80, "host": "10.0.0.1"}}}),
+        "own pod",
+    ),
+    "the name of a driver": (metadata(name="later-driver-1"), "is named after"),
+    "the name of a driver of a longer name": (metadata(name="app-exec-later-driver-1"), "is named after"),
+    "a name of another run": (metadata(name="app-2-exec-1"), "is named after"),
+    "a made name": (
+        lambda pod: pod["metadata"].update(name=None, generateName="later-driver-"),
+        "is named after",
+    ),
+    "finalizers": (metadata(finalizers=["example.com/stays"]), "finalizers"),
     "a capability": (security(capabilities={"add": ["SYS_ADMIN"]}), "as unprivileged"),
     "no filter of calls": (security(seccompProfile={"type": "Unconfined"}), "is confined"),
     "kernel settings": (
@@ -317,7 +341,13 @@ def test_an_executor_is_not_made_into_something_else(sim: OperatorSim) -> None:
     driver = launch(sim)
     assert driver.create(driver.executor())[0] == 201
     path = f"{driver.path()}/app-exec-1"
+    labels = driver.executor()["metadata"]["labels"]
+    assert {"streamapp.dev/app", "streamapp.dev/role", "spark-app-selector", "spark-exec-id"} <= labels.keys()
     for change in (
+        *({"metadata": {"labels": {name: None}}} for name in labels),
+        *({"metadata": {"labels": {name: "9"}}} for name in labels),
+        {"metadata": {"labels": None}},
+        {"metadata": {"finalizers": ["example.com/stays"]}},
         {"spec": {"containers": [{"name": "spark-kubernetes-executor", "image": "evil:1"}]}},
         {"metadata": {"labels": {"app": "payments"}}},
         {"metadata": {"labels": {"streamapp.dev/role": "driver"}}},

@@ -157,3 +157,19 @@ def test_an_embedded_log_is_on_a_claim_of_the_driver() -> None:
     (volume,) = [one for one in driver("embedded")["volumes"] if "persistentVolumeClaim" in one]
     claim = made("embedded")[f"PersistentVolumeClaim/{volume['persistentVolumeClaim']['claimName']}"]
     assert claim["spec"]["storageClassName"] == "fast"
+
+
+def test_each_container_of_a_template_is_restricted_unless_it_says_otherwise() -> None:
+    containers = [
+        {"name": "plain", "image": "side:1"},
+        {"name": "netted", "image": "side:1", "securityContext": {"capabilities": {"add": ["NET_ADMIN"]}}},
+        {"name": "powerful", "image": "side:1", "securityContext": {"privileged": True}},
+    ]
+    template = {"spec": {"containers": containers[1:], "initContainers": containers[:1]}}
+    made = parsed(manifest(executor={"template": template}))
+    spec = dict(pod_shape(made, INSTALLATION, "5b1c").executor)["spec"]
+    contexts = {one["name"]: one["securityContext"] for one in spec["containers"] + spec["initContainers"]}
+    restricted = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+    assert contexts["plain"] == contexts["spark-kubernetes-executor"] == restricted
+    assert contexts["netted"]["capabilities"] == {"drop": ["ALL"], "add": ["NET_ADMIN"]}
+    assert contexts["powerful"] == {"privileged": True, "capabilities": {"drop": ["ALL"]}}

@@ -81,6 +81,8 @@ def _powers(spec: Mapping[str, Any], containers: Iterable[Mapping[str, Any]]) ->
         context = container.get("securityContext") or {}
         if context.get("privileged"):
             yield "power/privileged"
+        if "ALL" not in ((context.get("capabilities") or {}).get("drop") or ()):
+            yield "power/capabilities"
         if context.get("allowPrivilegeEscalation") is not False:
             yield "power/allowPrivilegeEscalation"
         if context.get("runAsUser") == 0 or context.get("runAsNonRoot") is False:

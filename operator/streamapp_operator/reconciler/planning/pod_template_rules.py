@@ -38,9 +38,15 @@ _SECURITY = (
 _OPERATOR_PREFIX = "streamapp-"
 VARIABLE_PREFIX = "STREAMAPP_"
 _HOST_NAMESPACES = {"hostNetwork", "hostPID", "hostIPC", "hostUsers"}
+_IDENTITIES = {"podCertificate", "serviceAccountToken"}
+"""Sources of volumes by which a pod proves to others which account it has."""
+_PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+_HOOKS = ("postStart", "preStop")
 _ACCOUNTS = {"serviceAccountName", "serviceAccount", "automountServiceAccountToken"}
 
 OWN_VARIABLE = f'variables that begin with "{VARIABLE_PREFIX}" are the operator\'s; take another name'
+
+_ASKED_BY_NODE = "the node would ask this host, and not the pod; leave it out"
 
 PathMessages = Iterator[tuple[str, str]]
 
@@ -126,15 +132,23 @@ class _Rules:
             if port.get("hostPort"):
                 yield from self._disallowed(Allowance.HOST_NAMESPACES, f"{path}.ports[{index}].hostPort")
 
+        handlers = [(f"{path}.{name}", _mapping(container.get(name))) for name in _PROBES]
+        lifecycle = _mapping(container.get("lifecycle"))
+        handlers += [(f"{path}.lifecycle.{name}", _mapping(lifecycle.get(name))) for name in _HOOKS]
+        for handler_path, handler in handlers:
+            for action in ("httpGet", "tcpSocket"):
+                if _mapping(handler.get(action)).get("host"):
+                    yield f"{handler_path}.{action}.host", _ASKED_BY_NODE
+
     def _volume(self, volume: Mapping[str, Any], path: str) -> PathMessages:
         yield from _reserved_name(volume, path)
         if "hostPath" in volume:
             yield from self._disallowed(Allowance.HOST_PATH, f"{path}.hostPath")
         yield from _unknown({k: v for k, v in volume.items() if k != "hostPath"}, path, _VOLUME)
         for index, source in enumerate(_mappings(_mapping(volume.get("projected")).get("sources"))):
-            if "serviceAccountToken" in source:
-                token_path = f"{path}.projected.sources[{index}].serviceAccountToken"
-                yield from self._disallowed(Allowance.SERVICE_ACCOUNTS, token_path)
+            for identity in _IDENTITIES & source.keys():
+                source_path = f"{path}.projected.sources[{index}].{identity}"
+                yield from self._disallowed(Allowance.SERVICE_ACCOUNTS, source_path)
 
     def _security(self, context: Mapping[str, Any], path: str) -> PathMessages:
         yield from _unknown(context, path, _SECURITY)
@@ -145,6 +159,8 @@ class _Rules:
                 yield from self._disallowed(Allowance.PRIVILEGED, f"{path}.{name}")
         if _mapping(context.get("capabilities")).get("add"):
             yield from self._disallowed(Allowance.PRIVILEGED, f"{path}.capabilities.add")
+        if _mapping(context.get("seccompProfile")).get("type") == "Unconfined":
+            yield from self._disallowed(Allowance.PRIVILEGED, f"{path}.seccompProfile.type")
         if context.get("runAsUser") == 0 or context.get("runAsNonRoot") is False:
             field = "runAsUser" if context.get("runAsUser") == 0 else "runAsNonRoot"
             yield from self._disallowed(Allowance.PRIVILEGED, f"{path}.{field}")

@@ -29,6 +29,7 @@ from streamapp_operator.reconciler.pods.template_merge import (
     name_resolution,
     node_spread,
     node_tolerations,
+    restricted_containers,
 )
 
 DRIVER_CONTAINER = message_names.DRIVER_CONTAINER
@@ -87,7 +88,7 @@ def driver_template(app: StreamApp, installation: Installation) -> dict[str, Any
         template["spec"]["initContainers"] = list(state.init_containers)
     if secrets_to_pull := runtime_image.pull_secrets(app, installation):
         template["spec"]["imagePullSecrets"] = [{"name": secret} for secret in secrets_to_pull]
-    return merge_template(user_template, template)
+    return merge_template(restricted_containers(user_template, container_security()), template)
 
 
 def _probes() -> dict[str, Any]:

@@ -20,6 +20,7 @@ from streamapp_operator.reconciler.pods.template_merge import (
     name_resolution,
     node_spread,
     node_tolerations,
+    restricted_containers,
 )
 
 EXECUTOR_CONTAINER = "spark-kubernetes-executor"
@@ -60,7 +61,8 @@ def executor_template(app: StreamApp, installation: Installation) -> dict[str, A
             "volumes": [*state.volumes, *code_volumes, *secrets],
         },
     }
-    return _without_empty(merge_template(app.spec.executor.template, template))
+    user_template = restricted_containers(app.spec.executor.template, container_security())
+    return _without_empty(merge_template(user_template, template))
 
 
 def _without_empty(template: dict[str, Any]) -> dict[str, Any]:

@@ -35,6 +35,20 @@ def merge_template(user_template: Mapping[str, Any], overlay: Mapping[str, Any])
     return merged
 
 
+def restricted_containers(user_template: Mapping[str, Any], context: Mapping[str, Any]) -> dict[str, Any]:
+    """The user's template, each container of it with all of this security context that it says nothing of."""
+    spec = user_template.get("spec") or {}
+    containers = {
+        name: [
+            {**one, "securityContext": _security_context(one.get("securityContext") or {}, context)}
+            for one in spec[name]
+        ]
+        for name in ("containers", "initContainers")
+        if spec.get(name)
+    }
+    return {**user_template, "spec": {**spec, **containers}} if containers else dict(user_template)
+
+
 def _value(name: str, user_value: Any, overlay: Any) -> Any:
     if name == "securityContext" and isinstance(user_value, Mapping):
         return _security_context(user_value, overlay)
@@ -50,6 +64,8 @@ def _security_context(user_value: Mapping[str, Any], overlay: Mapping[str, Any])
     merged = merge_template(overlay, user_value)
     if "capabilities" in overlay:
         merged["capabilities"] = {**(user_value.get("capabilities") or {}), **overlay["capabilities"]}
+    if user_value.get("privileged") and "allowPrivilegeEscalation" not in user_value:
+        merged.pop("allowPrivilegeEscalation", None)  # which a privileged container cannot be without
     return merged
 
 

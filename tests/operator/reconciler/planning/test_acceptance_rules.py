@@ -63,6 +63,40 @@ REFUSED: list[tuple[dict[str, Any], str, Allowance | None]] = [
         f"{PATH}.containers[0].securityContext.runAsUser",
         Allowance.PRIVILEGED,
     ),
+    (
+        sidecar(securityContext={"seccompProfile": {"type": "Unconfined"}}),
+        f"{PATH}.containers[0].securityContext.seccompProfile.type",
+        Allowance.PRIVILEGED,
+    ),
+    (
+        driver(securityContext={"seccompProfile": {"type": "Unconfined"}}),
+        f"{PATH}.securityContext.seccompProfile.type",
+        Allowance.PRIVILEGED,
+    ),
+    (
+        sidecar(livenessProbe={"httpGet": {"port": 80, "host": "169.254.169.254"}}),
+        f"{PATH}.containers[0].livenessProbe.httpGet.host",
+        None,
+    ),
+    (
+        sidecar(lifecycle={"preStop": {"tcpSocket": {"port": 80, "host": "10.0.0.1"}}}),
+        f"{PATH}.containers[0].lifecycle.preStop.tcpSocket.host",
+        None,
+    ),
+    (
+        driver(
+            volumes=[
+                {
+                    "name": "v",
+                    "projected": {
+                        "sources": [{"podCertificate": {"signerName": "a/b", "keyType": "ED25519"}}]
+                    },
+                }
+            ]
+        ),
+        f"{PATH}.volumes[0].projected.sources[0].podCertificate",
+        Allowance.SERVICE_ACCOUNTS,
+    ),
     (driver(securityContext={"runAsUser": 0}), f"{PATH}.securityContext.runAsUser", Allowance.PRIVILEGED),
     (
         sidecar(ports=[{"containerPort": 1, "hostPort": 1}]),
