@@ -312,6 +312,32 @@ def test_a_driver_makes_no_pod_that_is_not_as_its_executor_template(sim: Operato
     assert sim.names("pods") == ["app-driver-1"]
 
 
+def test_the_owner_of_a_folder_of_the_node_is_root_with_its_one_mount_and_nothing_else_is(
+    sim: OperatorSim,
+) -> None:
+    sim.installation = replace(sim.installation, host_path_roots=("/data",))
+    driver = launch(sim, state={"hostPath": {"path": "/data"}})
+    mount = {"name": "streamapp-state", "mountPath": "/var/lib/streamapp/state"}
+    for case, change in {
+        "more mounts": lambda owner: owner["volumeMounts"].append({**mount, "mountPath": "/again"}),
+        "a part of the mount": lambda owner: owner["volumeMounts"][0].update(subPath="other"),
+        "kept capabilities": lambda owner: owner["securityContext"]["capabilities"].pop("drop"),
+        "more capabilities": lambda owner: owner["securityContext"]["capabilities"].update(
+            add=["CHOWN", "FOWNER"]
+        ),
+    }.items():
+        pod = driver.executor()
+        (owner,) = pod["spec"]["initContainers"]
+        owner["image"] = IMAGE
+        change(owner)
+        code, text = driver.create(pod)
+        assert code in (403, 422), f"{case}: {text}"
+    pod = driver.executor()
+    pod["spec"]["initContainers"][0]["image"] = IMAGE
+    code, text = driver.create(pod)
+    assert code == 201, text
+
+
 def test_pods_of_others_are_neither_changed_nor_deleted_by_a_driver(sim: OperatorSim) -> None:
     driver = launch(sim)
     other = {
