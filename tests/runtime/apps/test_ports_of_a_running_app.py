@@ -12,6 +12,7 @@ from streamapp_runtime.lanes.connection.messages import LaneMessageKind, Message
 from tests.harness.machine.processes import until
 from tests.harness.runs.app_runs import AppEnv, app, inputs
 from tests.harness.runs.drained_loop import drain
+from tests.harness.runs.run_systems import ON_SPARK
 
 SECONDS = 10.0
 STREAMS = [{"name": "views", "key": "user", "columns": "user STRING, n INT"}, {"name": "out", "key": "user"}]
@@ -19,6 +20,7 @@ COUNTED = {"name": "counted", "aggregate": {"from": "views", "aggregates": "coun
 SENT = {"name": "sent", "sendTo": {"from": "counted", "stream": "out"}}
 
 
+@ON_SPARK
 def test_an_app_outlives_strangers_and_ends_with_the_server_of_its_lanes(env: AppEnv) -> None:
     env.write("views", inputs([{"user": "ann", "n": 1}], "user"))
     _, ready = env.launched(app(COUNTED, SENT, streams=STREAMS))

@@ -33,6 +33,7 @@ from streamapp_runtime.lanes.protocol.task_report import MalformedReportError, T
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from tests.harness.machine.processes import until
 
+pytestmark = pytest.mark.usefixtures("process")
 SECONDS = 10.0
 SCALARS = st.one_of(
     st.none(),
@@ -108,7 +109,6 @@ def test_brackets_in_texts_count_for_nothing_and_those_outside_have_a_bound() ->
             parsed_object(deep.encode())
 
 
-@settings(max_examples=100, deadline=None)
 @given(JSON_VALUES, st.sampled_from(["binding", "nonce", "proof", ""]))
 def test_a_handshake_of_any_types_is_refused_by_its_own_errors(value: object, name: str) -> None:
     address = LaneAddress(UnixPlace(__file__), "binding", b"secret")
@@ -119,7 +119,6 @@ def test_a_handshake_of_any_types_is_refused_by_its_own_errors(value: object, na
         driver.welcome(Message(LaneMessageKind.HELLO, json.dumps(sent).encode()))
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.dictionaries(st.sampled_from([one.name for one in fields(TaskReport)]), JSON_VALUES, max_size=3))
 def test_a_report_of_any_types_is_refused_as_one_or_has_the_types_of_its_fields(
     sent: dict[str, object],
@@ -134,7 +133,7 @@ def test_a_report_of_any_types_is_refused_as_one_or_has_the_types_of_its_fields(
     assert all(isinstance(text, str) for text in (report.task, report.checkpoint, report.message))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.sampled_from(LaneMessageKind),
     st.one_of(

@@ -13,6 +13,7 @@ from streamapp_runtime.driver.reporting import metrics_server as served
 from streamapp_runtime.driver.reporting.metric_values import RunMetrics
 from tests.harness.machine.processes import until
 
+pytestmark = pytest.mark.usefixtures("process")
 SECONDS = 10.0
 
 
