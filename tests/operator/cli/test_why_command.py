@@ -164,6 +164,13 @@ def driver_cannot_start(sim: OperatorSim) -> None:
     sim.settle()
 
 
+def names_taken(sim: OperatorSim) -> None:
+    sim.bring_up(join())
+    sim.server.ask("DELETE", f"/apis/streamapp.dev/v1alpha1/namespaces/{sim.namespace}/streamapps/app")
+    sim.apply(join())
+    sim.settle()
+
+
 def volume_not_mounted(sim: OperatorSim) -> None:
     event = {
         "metadata": {"name": "mount"},
@@ -395,6 +402,7 @@ SCENES: dict[str, tuple[Callable[[OperatorSim], None], str]] = {
     "image-not-pulled": (image_not_pulled, "app-driver-1: ImagePullBackOff: runtime:9 is not there"),
     "driver-unschedulable": (driver_unschedulable, "app-driver-1: Unschedulable: 0/3 nodes"),
     "driver-cannot-start": (driver_cannot_start, 'secret "shop" not found'),
+    "names-taken": (names_taken, "Service app-driver"),
     "volume-not-mounted": (volume_not_mounted, 'FailedMount: configmap "shop-code" not found'),
     "driver-refused-app": (driver_refused_app, "UserCodeFailed: spec.streams[0]: offset 7"),
     "driver-out-of-memory": (driver_out_of_memory, "OOMKilled"),

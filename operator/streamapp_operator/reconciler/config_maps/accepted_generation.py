@@ -110,15 +110,15 @@ def annotate_generation(app: Manifest, generation: int, **annotations: str) -> M
 
 
 def refusal_text(refusal: DriverRefusal) -> str:
-    """A refusal as an annotation."""
-    return json.dumps(
-        {
-            "reason": refusal.reason,
-            "path": refusal.path,
-            "message": refusal.message,
-            "configuration": refusal.configuration,
-        }
-    )
+    """A refusal as an annotation, with the versions only where it has some."""
+    document: dict[str, object] = {
+        "reason": refusal.reason,
+        "path": refusal.path,
+        "message": refusal.message,
+    }
+    if refusal.configuration is not None:
+        document["configuration"] = dict(refusal.configuration)
+    return json.dumps(document)
 
 
 def read_refusal(text: str | None) -> DriverRefusal | None:

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from streamapp.protocol.termination import RunOutcome
+from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.pods import RestartPolicy
 from streamapp.spec.value_types.durations import milliseconds
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
@@ -20,6 +22,11 @@ _OUTCOMES = {
     RunOutcome.CONFIG: DriverOutcome.CONFIG,
     RunOutcome.RETRY: DriverOutcome.RETRY,
 }
+_DEFAULT_REASONS: Final[Mapping[RunOutcome, str]] = {
+    RunOutcome.DONE: ConditionReason.COMPLETED,
+    RunOutcome.CONFIG: Reason.INVALID_SPEC,
+}
+"""By outcome, the reason of a driver that says none, or one that is not known."""
 """Why drivers are given up that nobody has heard of."""
 
 
@@ -98,7 +105,7 @@ def _ended_pod(history: DriverHistory, pod: PodState, now: float) -> EndedDriver
         return _ended_driver(history, DriverOutcome.DISPLACED, reason, "its pod was taken away", ended_at)
     if pod.hung_seconds is not None:
         return _hung_driver(history, pod.hung_seconds, ended_at)
-    default = ConditionReason.COMPLETED if run_outcome is RunOutcome.DONE else ConditionReason.DRIVER_FAILED
+    default = _DEFAULT_REASONS.get(run_outcome, ConditionReason.DRIVER_FAILED)
     reason = reported_reason(termination.reason if termination else "", default)
     return replace(
         _ended_driver(history, _OUTCOMES[run_outcome], reason, ending_message(termination), ended_at),
