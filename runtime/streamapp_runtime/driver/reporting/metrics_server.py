@@ -127,12 +127,15 @@ def metrics_server(
 ) -> WSGIServer:
     """A server on a port, a free one for 0; an OSError where the port is taken.
 
-    `routes` has what answers below other paths, such as "/page".
+    `routes` has what answers below other paths, such as "/page", and judges itself who may ask.
     """
     metrics_app = make_wsgi_app(registry)
     probes = {LIVENESS_PATH: liveness, READINESS_PATH: readiness}
 
     def respond(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        for path, respond_below in (routes or {}).items():
+            if f"{environ['PATH_INFO']}/".startswith(f"{path}/"):
+                return respond_below(environ, start_response)
         if host == LOOPBACK and (refusal := foreign_refusal(environ)):
             status, refused = refusal
             start_response(status, [_TEXT])
@@ -142,9 +145,6 @@ def metrics_server(
             passed, text = answer()
             start_response("200 OK" if passed else "503 Service Unavailable", [_TEXT])
             return [f"{text}\n".encode()]
-        for path, respond_below in (routes or {}).items():
-            if f"{environ['PATH_INFO']}/".startswith(f"{path}/"):
-                return respond_below(environ, start_response)
         if environ["PATH_INFO"] in {"/", "/metrics"}:
             content: Iterable[bytes] = metrics_app(environ, start_response)
             return content
