@@ -24,8 +24,7 @@ def check(app: str, output: str) -> None:
 
     APP is a YAML or JSON file, a Python program, or - for standard input. Exits with 0 when it is
     valid, with 1 when it has errors. Unused parts are only a warning: a table, a stream, an operator whose
-    rows go nowhere. The same holds for user-defined code that is not on this machine, and for former names
-    of fields.
+    rows go nowhere. The same holds for user-defined code that is not on this machine.
 
     \b
     Example:
@@ -38,10 +37,7 @@ def check(app: str, output: str) -> None:
     parsed = startable_source(app)
     answers = [_answer(parsed_app) for parsed_app in parsed.apps]
     warnings = [
-        (
-            *parsed.renamed_in(parsed_app),
-            *parsed.located(parsed_app, (*app_warnings(parsed_app), *code_warnings(parsed_app, app))),
-        )
+        parsed.located(parsed_app, (*app_warnings(parsed_app), *code_warnings(parsed_app, app)))
         for parsed_app in parsed.apps
     ]
     if output == JSON:

@@ -92,13 +92,7 @@ def plan(
     if layers and not problems and proposal.plan.outcome is PlanOutcome.ACCEPTED:
         compiled = compiled_layers(parsed_app, proposal)
         problems += parsed.located(parsed_app, compiled.problems)
-    print_warnings(
-        app,
-        (
-            *parsed.renamed_in(parsed_app),
-            *parsed.located(parsed_app, code_warnings(parsed_app, app)),
-        ),
-    )
+    print_warnings(app, parsed.located(parsed_app, code_warnings(parsed_app, app)))
     if output == JSON:
         refusals = problems_document(problems) if problems else {}
         rendered = json.dumps(json.loads(rendered) | refusals | compiled.document(), indent=2) + "\n"

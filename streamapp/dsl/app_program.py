@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from streamapp.dsl.app_parts import AppParts, PythonCode, resource_fields
-from streamapp.dsl.former_arguments import former_arguments
 from streamapp.dsl.installed_runtime import run_with_runtime
 from streamapp.dsl.named_arguments import named_arguments
 from streamapp.dsl.program_end import note_app
@@ -25,8 +24,8 @@ from streamapp.spec.resource.runtime_policies import (
     StateQueryAccess,
 )
 from streamapp.spec.resource.state import Placement, State
-from streamapp.spec.resource.streams import EventTime, Stream
-from streamapp.spec.resource.tables import Remote, SideInput, Table
+from streamapp.spec.resource.streams import EventTime
+from streamapp.spec.resource.tables import Remote, SideInput
 
 if TYPE_CHECKING:
     from streamapp.dsl.plan_view import PlanView
@@ -41,7 +40,6 @@ class SystemHandle:
     parts: AppParts
     name: str
 
-    @former_arguments(Stream)
     @named_arguments
     def stream(
         self,
@@ -158,7 +156,6 @@ class App:
         self.parts.systems.append({"name": name, kind: fields})
         return SystemHandle(self.parts, name)
 
-    @former_arguments(Table)
     @named_arguments
     def table(
         self,

@@ -20,4 +20,3 @@ class Metric:
     kind: MetricKind
     about: str
     labels: tuple[str, ...] = ()  # what its values are told apart by
-    former: str = ""  # its name until 0.1, under which it is exported until 0.2

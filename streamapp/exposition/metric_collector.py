@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from copy import copy
 from threading import RLock
 from typing import assert_never
 
@@ -76,9 +75,7 @@ class MetricCollector(Collector):
         looked_up = {metric: values() for metric, values in self._gauge_functions.items()}
         with self._lock:
             gauges = self._gauges | looked_up
-            families = {metric: self._family(metric, gauges.get(metric, {})) for metric in self._metrics}
-        former = (_under_former_name(metric, family) for metric, family in families.items() if metric.former)
-        return [*families.values(), *former]
+            return [self._family(metric, gauges.get(metric, {})) for metric in self._metrics]
 
     def _family(self, metric: Metric, gauge_values: GaugeValues) -> MetricFamily:
         match metric.kind:
@@ -99,14 +96,3 @@ def _without_creation_times(collector: Counter | Histogram) -> MetricFamily:
     (family,) = collector.collect()
     family.samples = [sample for sample in family.samples if sample.name != f"{family.name}_created"]
     return family
-
-
-def _under_former_name(metric: Metric, family: MetricFamily) -> MetricFamily:
-    """The same values under the name that the metric had."""
-    former = copy(family)
-    former.name = metric.former.removesuffix("_total")
-    former.documentation = f"Deprecated since 0.1, goes with 0.2: see {metric.name}."
-    former.samples = [
-        sample._replace(name=former.name + sample.name.removeprefix(family.name)) for sample in family.samples
-    ]
-    return former

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from streamapp.jobmodel.model_content import canonical_json
 from streamapp.protocol.message_frame import MessageForm, damaged_message, read_message, write_message
-from streamapp.spec.former_names import former_form
 from streamapp.spec.parser import parse_data
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.serialization import as_data
@@ -39,10 +38,9 @@ class _Written(MessageForm):
 def spec_hash(app: StreamApp) -> str:
     """SHA-256 of what the app says. Defaults are left out, so that one that is added later changes nothing.
 
-    Neither labels nor annotations count: nothing that runs looks at them. Renamed fields count by their
-    former names, so that an edit that only renames is none.
+    Neither labels nor annotations count: nothing that runs looks at them.
     """
-    fields = former_form(as_data(app))
+    fields = as_data(app)
     fields["metadata"] = {"name": app.metadata.name, "namespace": app.metadata.namespace}
     return hashlib.sha256(canonical_json(fields)).hexdigest()
 
@@ -52,7 +50,7 @@ def encode_accepted(accepted: AcceptedApp) -> str:
     return write_message(
         KIND,
         _Written(
-            app=former_form(as_data(accepted.app)),
+            app=as_data(accepted.app),
             hash=accepted.hash,
             generation=accepted.generation,
             owner=accepted.owner,

@@ -6,4 +6,4 @@ LogLevel = Literal["trace", "debug", "info", "warn", "error", "fatal"]
 LOG_LEVELS: Final[tuple[LogLevel, ...]] = get_args(LogLevel)
 """From the one that logs most. There is no `off`, which YAML reads as false."""
 SPARK_LEVEL_VARIABLE: Final = "STREAMAPP_SPARK_LOG_LEVEL"
-"""Formerly set in `spec.env`; by now what the operator tells processes by."""
+"""The operator sets it in the containers of driver and executors."""

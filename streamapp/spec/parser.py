@@ -7,7 +7,6 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from streamapp.spec.former_names import CurrentForm, current_form
 from streamapp.spec.problem import Problem, nearest, short
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import API_VERSION, KIND, StreamApp
@@ -31,11 +30,6 @@ class ParseResult:
     apps: tuple[StreamApp, ...]
     problems: tuple[Problem, ...]
     documents: tuple[Document, ...] = field(default=(), compare=False, repr=False)  # of each app's text
-    renamed: tuple[tuple[Problem, ...], ...] = field(default=(), compare=False, repr=False)  # of each app
-
-    def renamed_in(self, app: StreamApp) -> tuple[Problem, ...]:
-        """The former names of fields that the text of one of the apps has: warnings."""
-        return self.renamed[self.apps.index(app)] if app in self.apps and self.renamed else ()
 
     def located(self, app: StreamApp, problems: Iterable[Problem]) -> tuple[Problem, ...]:
         """Problems of one of the apps that were found later, with their lines in the text."""
@@ -58,62 +52,40 @@ def parse(text: str, built: frozenset[Capability] = BUILT) -> ParseResult:
     """The apps of a YAML or JSON text. Never raises for what a text holds."""
     reading = load_documents(text)
     problems, apps, documents = list(reading.problems), list[StreamApp](), list[Document]()
-    renamed = list[tuple[Problem, ...]]()
     several = len(reading.documents) > 1
     for document in reading.documents:
-        app, app_problems, warnings = _one(document, built, filled_in=False)
+        app, app_problems = _one(document, built)
         if several:
             app_problems = [replace(p, document=document.number) for p in app_problems]
-            warnings = [replace(p, document=document.number) for p in warnings]
         problems += app_problems
         if app and not app_problems:
             apps.append(app)
             documents.append(document)
-            renamed.append(tuple(warnings))
     if not reading.documents and not problems:
         problems.append(Problem(0, 0, "", f"found nothing; a {KIND} has apiVersion, kind, metadata and spec"))
     if reading.problems:
         return ParseResult((), tuple(sorted(set(problems))))
-    return ParseResult(tuple(apps), tuple(sorted(set(problems))), tuple(documents), tuple(renamed))
+    return ParseResult(tuple(apps), tuple(sorted(set(problems))), tuple(documents))
 
 
 def parse_data(data: Any, built: frozenset[Capability] = BUILT) -> ParseResult:
     """The app of a document that was read elsewhere, such as an object of the cluster or a program's."""
     if invalid_value := first_invalid_value(data):
         return ParseResult((), (Problem(0, 0, dotted(invalid_value[0]), invalid_value[1]),))
-    app, problems, warnings = _one(Document(0, data, {}), built, filled_in=True)
-    apps = (app,) if app and not problems else ()
-    return ParseResult(apps, tuple(sorted(set(problems))), renamed=(tuple(warnings),) if apps else ())
+    app, problems = _one(Document(0, data, {}), built)
+    return ParseResult((app,) if app and not problems else (), tuple(sorted(set(problems))))
 
 
-def _one(
-    document: Document, built: frozenset[Capability], filled_in: bool
-) -> tuple[StreamApp | None, list[Problem], list[Problem]]:
-    """The app of a document, where it can be one; problems; and former names, which are warnings."""
+def _one(document: Document, built: frozenset[Capability]) -> tuple[StreamApp | None, list[Problem]]:
+    """The app of a document, where it can be one, and its problems."""
     data = document.data
     if not isinstance(data, dict):
         words = f"found {describe_value(data)} where a {KIND} is expected"
-        return None, [_problem(document, (), words)], []
+        return None, [_problem(document, (), words)]
     if foreign := list(_foreign(data)):
-        return None, [_problem(document, path, message) for path, message in foreign], []
-    form = current_form(data, filled_in)
-    app, problems = _in_current_form(replace(document, data=form.data), form, built)
-    renamed = [_problem(document, path, message) for path, message in form.renamed]
-    return app, problems, [replace(warning, reason=Reason.RENAMED_FIELD) for warning in renamed]
-
-
-def _in_current_form(
-    document: Document, form: CurrentForm, built: frozenset[Capability]
-) -> tuple[StreamApp | None, list[Problem]]:
-    data = document.data
-
-    def problem(path: Path, message: str) -> Problem:
-        return _problem(document, form.written.get(path, path), message)
-
-    problems = [problem(path, message) for path, message in form.contradictions]
-    problems += [problem(path, message) for path, message in reference_faults(outline(data))]
-    problems += [problem(path, message) for path, message in _one_kind_each(data)]
-    problems += [problem(path, message) for path, message in _config(data)]
+        return None, [_problem(document, path, message) for path, message in foreign]
+    faults = (*reference_faults(outline(data)), *_one_kind_each(data), *_config(data))
+    problems = [_problem(document, path, message) for path, message in faults]
     app: StreamApp | None = None
     fields = {name: value for name, value in data.items() if name != "status"}  # that is the operator's
     try:
@@ -121,10 +93,10 @@ def _in_current_form(
     except ValidationError as error:
         details = error.errors(include_url=False)
         unreported_details = [d for d in details if not is_reported_elsewhere(d)]
-        problems += [problem(d["loc"], error_message(d, StreamApp)) for d in unreported_details]
+        problems += [_problem(document, d["loc"], error_message(d, StreamApp)) for d in unreported_details]
     for path, capability in unsupported_fields(data, built):
         message = f"not yet supported: this version does not have {capability.value}; leave it out"
-        problems.append(replace(problem(path, message), reason=Reason.NOT_YET_SUPPORTED))
+        problems.append(replace(_problem(document, path, message), reason=Reason.NOT_YET_SUPPORTED))
     return app, problems
 
 

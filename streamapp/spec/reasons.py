@@ -15,7 +15,6 @@ class Reason(StrEnum):
     INVALID_SPEC = "InvalidSpec"
     NOT_YET_SUPPORTED = "NotYetSupported"
     UNUSED_PART = "UnusedPart"
-    RENAMED_FIELD = "RenamedField"
     # Planning.
     JOIN_PARTITION_MISMATCH = "JoinPartitionMismatch"
     UNRESOLVED_PARTITIONS = "UnresolvedPartitions"

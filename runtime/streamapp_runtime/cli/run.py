@@ -166,7 +166,6 @@ def run(
         from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
         from streamapp_runtime.driver.reporting.metric_values import RunMetrics
         from streamapp_runtime.driver.reporting.progress_log import ProgressLog
-        from streamapp_runtime.driver.reporting.run_messages import warning_message
         from streamapp_runtime.driver.state_queries.state_queries import StateQueries
 
         rows = batch_rows or selected.spec.batch.rows
@@ -184,8 +183,6 @@ def run(
             logging=LogSettings(log_format, log_level),
         )
         write_message, message_periods = message_output(quiet, log_format, log_level)
-        for warning in source.renamed_in(selected):
-            write_message(warning_message(app, warning))
         progress, metrics = (
             ProgressLog(write_message, time.monotonic, *message_periods, bounded=until_end),
             RunMetrics(),

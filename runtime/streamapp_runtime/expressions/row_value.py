@@ -94,13 +94,6 @@ class NullValue:
 
 
 @dataclass(frozen=True, slots=True)
-class LaterValue:
-    """A value that versions before left to Spark: a circle through a table has its hop still."""
-
-    of: "RowValue"
-
-
-@dataclass(frozen=True, slots=True)
 class NullSafeEquality:
     """`<=>`: whether two values are the same or both null; never null itself."""
 
@@ -322,7 +315,6 @@ class Substring:
 RowValue = (
     Predicate
     | NullValue
-    | LaterValue
     | NullSafeEquality
     | Arithmetic
     | DecimalArithmetic
@@ -415,15 +407,10 @@ def _varies(test: RowValue) -> bool:
             return True
         case Comparison("=", ColumnValue(), Constant(value)):
             return not isinstance(value, int) or isinstance(value, bool) or abs(value) < _LEAST_OUTSIDE
-        case LaterValue(Comparison("=", ColumnValue(), Constant() | Cast(Constant()))):
-            return True
+        case Comparison("=", ColumnValue(), Cast(Constant(), _, kind)):
+            return kind not in (*WHOLE_TYPES, "STRING", "BOOLEAN")
         case _:
             return False
-
-
-def is_predicate(value: RowValue) -> bool:
-    """Whether a value is made of nothing but conditions, columns and constants."""
-    return isinstance(value, Predicate) and all(is_predicate(part) for part in parts_of(value))
 
 
 def parts_of(value: RowValue) -> Iterator[RowValue]:

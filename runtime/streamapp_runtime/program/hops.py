@@ -9,10 +9,8 @@ from dataclasses import replace
 
 from streamapp.author.names import hop_stream
 from streamapp.graph.components import strong_components
-from streamapp_runtime.expressions.row_value import is_predicate
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.piece import Piece, SqlPart
-from streamapp_runtime.operators.compilation.row_operations import ComputeColumns, FilterRows
 from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole, Write
 from streamapp_runtime.operators.tables.table_operations import WriteTable
 
@@ -33,18 +31,8 @@ def tables_of(piece: Piece) -> tuple[str, ...]:
 
 
 def needs_spark(piece: Piece) -> bool:
-    """Whether only Spark SQL can do it."""
+    """Work that only Spark SQL can do."""
     return isinstance(piece.work, SqlPart) and piece.work.in_python is None
-
-
-def _may_need_spark(piece: Piece) -> bool:
-    """Whether Spark computes a piece, or once did: a hop of then may hold rows that are not read yet."""
-    work = piece.work.in_python if isinstance(piece.work, SqlPart) else piece.work
-    return (
-        work is None
-        or isinstance(work, ComputeColumns)
-        or (isinstance(work, FilterRows) and not is_predicate(work.where))
-    )
 
 
 def _circle(pieces: Sequence[Piece]) -> list[Piece]:
@@ -59,7 +47,7 @@ def _circle(pieces: Sequence[Piece]) -> list[Piece]:
             before[tables[table]].append(vertex)
     for part in strong_components(before):
         inside = [pieces[vertex] for vertex in sorted(part) if vertex < len(pieces)]
-        if len(part) > 1 and any(_may_need_spark(piece) for piece in inside):
+        if len(part) > 1 and any(needs_spark(piece) for piece in inside):
             return inside
     return []
 

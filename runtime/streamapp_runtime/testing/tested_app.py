@@ -5,7 +5,6 @@ rows of operators that are observed.
 """
 
 import sys
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -29,8 +28,6 @@ BAD_STREAM: Final = f"bad-records{KIT_SUFFIX}"
 _OBSERVED: Final = "observed-"
 """What the names of streams begin with that hold the rows of operators."""
 _DATA: Final = "data"
-_CALLER: Final = 3
-"""Who made the `TestApp`, in the stack of a warning."""
 
 
 def tested_app(source: AppSource, name: str | None = None, observed: Sequence[str] = ()) -> StreamApp:
@@ -45,8 +42,6 @@ def tested_app(source: AppSource, name: str | None = None, observed: Sequence[st
     if len(apps) != 1:
         names = ", ".join(app.metadata.name for app in parsed.apps)
         raise WrongUseError(f"the source holds the apps {names}; choose one with name=")
-    for former_name in parsed.renamed_in(apps[0]):
-        warnings.warn(str(former_name), FutureWarning, stacklevel=_CALLER)
     operators = [one.name for one in apps[0].spec.operators if traits_of(one).hands_on_rows]
     for operator in observed:
         if operator not in operators:

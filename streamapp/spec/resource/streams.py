@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from streamapp.spec.resource.base import Part
-from streamapp.spec.resource.field_marks import Capability, Effect, Former, Needs
+from streamapp.spec.resource.field_marks import Capability, Effect, Needs
 from streamapp.spec.value_types.scalars import ColumnName, Columns, LongDuration, Name, ShortDuration, Topic
 
 
@@ -58,7 +58,7 @@ class Stream(Part):
     """When its events happened; without it the stream has no watermark."""
     start: Annotated[Literal["earliest", "latest"], Needs(Capability.RUNNING)] = "earliest"
     """Where an app without a checkpoint begins to read."""
-    carries_watermarks: Annotated[bool, Needs(Capability.EVENT_TIME), Former("control")] = False
+    carries_watermarks: Annotated[bool, Needs(Capability.EVENT_TIME)] = False
     """The stream is another app's intermediate stream, with its watermarks and its end of stream."""
     feedback: bool = False
     """The app may read here what it writes here: rows go round until an operator drops them."""

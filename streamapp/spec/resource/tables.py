@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from streamapp.spec.resource.base import Part
-from streamapp.spec.resource.field_marks import Crd, Effect, Former
+from streamapp.spec.resource.field_marks import Crd, Effect
 from streamapp.spec.value_types.scalars import (
     Columns,
     KeyExpression,
@@ -67,9 +67,7 @@ class Remote(Part):
     """How a failed call is tried again."""
     rate_limit: Annotated[int, Field(ge=0, le=1_000_000_000)] = 0
     """Keys asked for per second and processor at most; 0 is no limit."""
-    on_unavailable: Annotated[Literal["fail", "wait", "asMissing"], Former(values={"null": "asMissing"})] = (
-        "wait"
-    )
+    on_unavailable: Literal["fail", "wait", "asMissing"] = "wait"
     """What to do when it stays unavailable: end the app, let its rows wait, or treat its rows as missing."""
 
 
@@ -90,12 +88,9 @@ class Table(Part):
     """An external lookup table."""
     changelog: Annotated[bool | None, Effect.REFUSED] = None
     """Writes are also in a compacted stream, so that a lost store is restored; true, but for side inputs."""
-    max_store_age: Annotated[LongDuration, Former("retention")] = "1d"
+    max_store_age: LongDuration = "1d"
     """A store of side inputs that was last used longer ago is rebuilt, not trusted."""
-    visibility: Annotated[
-        Literal["nextBatch", "sameBatch"],
-        Former("applyBefore", {"batch": "nextBatch", "join": "sameBatch"}),
-    ] = "nextBatch"
+    visibility: Literal["nextBatch", "sameBatch"] = "nextBatch"
     """When an update of a side input is seen: from the next batch on, or by the joins of the same batch."""
 
     @property

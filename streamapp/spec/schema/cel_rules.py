@@ -52,13 +52,6 @@ _POD = [
         "serviceAccountAnnotations have names of annotations",
     ),
 ]
-_CARRIES_WATERMARKS = (
-    "(has(self.carriesWatermarks) ? self.carriesWatermarks : has(self.control) && self.control)"
-)
-_SAME_BATCH = (
-    "(has(self.visibility) ? self.visibility == 'sameBatch' : "
-    "has(self.applyBefore) && self.applyBefore == 'join')"
-)
 _COSTLY_SOURCES = "merge"
 """512 of these read up to 16,384 names, which costs more than the API server lets a rule cost."""
 
@@ -105,11 +98,11 @@ RULES: Mapping[str, list[Rule]] = {
         _rule(_immutable("topic"), "topic is immutable; give the stream a new name"),
         _rule("!has(self.avroSchema) || self.format == 'avro'", "avroSchema goes with format avro"),
         _rule(
-            f"self.timestamps == 'text' || (self.format == 'json' && !{_CARRIES_WATERMARKS})",
+            "self.timestamps == 'text' || (self.format == 'json' && !self.carriesWatermarks)",
             "timestamps as numbers go with format json, and not with carriesWatermarks",
         ),
         _rule(
-            f"!{_CARRIES_WATERMARKS} || (self.format == 'json' && !has(self.eventTime))",
+            "!self.carriesWatermarks || (self.format == 'json' && !has(self.eventTime))",
             "carriesWatermarks goes with format json, and without eventTime",
         ),
     ],
@@ -124,7 +117,7 @@ RULES: Mapping[str, list[Rule]] = {
             "a table of side inputs has no changelog",
         ),
         _rule(
-            f"!{_SAME_BATCH} || self.sideInputs.all(s, s.versions == 'none')",
+            "self.visibility != 'sameBatch' || self.sideInputs.all(s, s.versions == 'none')",
             "visibility: sameBatch goes without versions",
         ),
     ],

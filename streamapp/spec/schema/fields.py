@@ -9,10 +9,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from streamapp.spec.former_names import former_mark
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.base import field_texts
-from streamapp.spec.resource.field_marks import EFFECT, NEEDS, Capability, Effect, Former
+from streamapp.spec.resource.field_marks import EFFECT, NEEDS, Capability, Effect
 from streamapp.spec.schema.allowed_values import Schema, allowed_values
 from streamapp.spec.validation.error_messages import model_in
 from streamapp.spec.value_types import durations
@@ -34,7 +33,6 @@ class Field:
     effect: Effect | None
     needs: Capability | None
     part: str | None  # the path of the part in this field
-    former: Former | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,6 @@ def _field(
         effect=Effect(merged[EFFECT]) if EFFECT in merged else effect,
         needs=Capability(merged[NEEDS]) if NEEDS in merged else needs,
         part=part,
-        former=former_mark(info.metadata),
     )
 
 

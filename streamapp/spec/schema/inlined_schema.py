@@ -4,12 +4,7 @@ CustomResourceDefinition and editor schema are both made from it, each by what i
 """
 
 from collections.abc import Callable
-from typing import Any, Final
-
-from streamapp.spec.resource.field_marks import FORMER, GOES_WITH
-
-DEPRECATED: Final = "deprecated"
-"""The keyword of a field that has another name now."""
+from typing import Any
 
 Schema = dict[str, Any]
 Finish = Callable[[Schema, str], Schema]
@@ -30,8 +25,7 @@ def inlined(root: Schema, finish: Finish) -> Schema:
             return resolve({**variant, **outer}, name)
         node = {key: value for key, value in schema.items() if key != "$defs"}
         if "properties" in node:
-            properties = _with_former_names(node["properties"])
-            node["properties"] = {k: resolve(v, "") for k, v in properties.items()}
+            node["properties"] = {k: resolve(v, "") for k, v in node["properties"].items()}
         for key in ("items", "additionalProperties"):
             if isinstance(node.get(key), dict):
                 node[key] = resolve(node[key], "")
@@ -40,26 +34,6 @@ def inlined(root: Schema, finish: Finish) -> Schema:
         return finish(node, name)
 
     return resolve(root, str(root["title"]))
-
-
-def _with_former_names(properties: dict[str, Schema]) -> dict[str, Schema]:
-    """The fields of a part, each renamed one by both of its names.
-
-    Neither has a default: one that was filled in would stand beside what the user wrote under the other.
-    """
-    both: dict[str, Schema] = {}
-    for name, schema in properties.items():
-        former = schema.get(FORMER)
-        both[name] = schema
-        if former and former["name"]:
-            both[name] = {key: value for key, value in schema.items() if key != "default"}
-            says = f"The former name of `{name}`, which goes with {GOES_WITH}."
-            both[former["name"]] = {**both[name], "description": says, DEPRECATED: True}
-            if former["values"]:
-                both[former["name"]]["enum"] = list(former["values"])
-        elif former:
-            both[name] = {**schema, "enum": [*schema["enum"], *former["values"]]}
-    return both
 
 
 def _without_nulls(default: Any) -> Any:

@@ -56,8 +56,6 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.STORE_DAMAGED: "A state store holds something that cannot be trusted; it is emptied and restored.",
     Reason.STORE_BUSY: "A state store is held by another process.",
     Reason.UNUSED_PART: "A warning: nothing uses a part that the app names, or the rows of an operator.",
-    Reason.RENAMED_FIELD: "A warning: a field or a value has its former name, which the next version will "
-    "not know.",
     Reason.STATE_CHANGED: "An edit gives state another meaning than it was written with.",
     Reason.STORE_FULL: "There is no room for what a state store was to take.",
     Reason.USER_CODE_FAILED: "A function or class of the app's own raised an error, or gave something else "

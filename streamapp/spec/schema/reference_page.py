@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.config_keys import KEYS
-from streamapp.spec.resource.field_marks import BUILT, RENAMED_IN, Capability, Effect, Former
+from streamapp.spec.resource.field_marks import BUILT, Capability, Effect
 from streamapp.spec.resource.status import Status
 from streamapp.spec.schema.fields import Field, PartFields, parts
 from streamapp.spec.schema.reason_sentences import SENTENCES
@@ -92,7 +92,7 @@ def _section(part: PartFields) -> Iterator[str]:
 
 
 def _row(field: Field, needs: Capability | None) -> tuple[str, ...]:
-    meaning = " ".join(filter(None, (_safe(field.says), _not_yet(needs), _until(field.former))))
+    meaning = " ".join(filter(None, (_safe(field.says), _not_yet(needs))))
     value = f"[{field.allowed}](#{_anchor(field.part)})" if field.part else _with_forms(_safe(field.allowed))
     default = "*required*" if field.default is None else field.default
     name = f"`{field.name}`" if field.part else f"`{field.name}`{{ #{_anchor(field.path)} }}"
@@ -101,14 +101,6 @@ def _row(field: Field, needs: Capability | None) -> tuple[str, ...]:
 
 def _not_yet(needs: Capability | None) -> str:
     return f"*Not yet: needs {needs.value}.*" if needs and needs not in BUILT else ""
-
-
-def _until(former: Former | None) -> str:
-    """What a renamed field was called before."""
-    if former is None:
-        return ""
-    values = ", ".join(f"`{value}` for `{current}`" for value, current in former.values.items())
-    return f"Until {RENAMED_IN}: {', '.join(filter(None, (former.name and f'`{former.name}`', values)))}."
 
 
 def _config() -> Iterator[tuple[str, ...]]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from pyspark.sql import SparkSession
 
 from streamapp_runtime.operators.aggregate.totals_operation import Totals
@@ -101,7 +102,13 @@ def test_all_operations_on_a_table_are_in_one_layer(spark: SparkSession) -> None
     assert layer_of(program, "early") == layer_of(program, "late") == layer_of(program, "users/fill-0") == 2
 
 
-def test_tables_looked_up_in_both_orders_take_one_hop(spark: SparkSession) -> None:
+@pytest.mark.parametrize(
+    ("select", "wanted"),
+    [("initcap(user) AS user, n", [("test.app.a2.hop", PARTITIONS)]), ("user, n + tier AS n", [])],
+)
+def test_tables_looked_up_in_both_orders_take_one_hop_where_spark_computes_between(
+    spark: SparkSession, select: str, wanted: list[tuple[str, int]]
+) -> None:
     tables = [
         {"name": "a", "sideInputs": [{"stream": "users"}]},
         {"name": "b", "sideInputs": [{"stream": "users"}]},
@@ -109,9 +116,9 @@ def test_tables_looked_up_in_both_orders_take_one_hop(spark: SparkSession) -> No
     program = program_of(
         spark,
         app(
-            {"name": "a1", "joinTable": {"from": "views", "table": "a", "select": "user, n + tier AS n"}},
+            {"name": "a1", "joinTable": {"from": "views", "table": "a", "select": select}},
             {"name": "b1", "joinTable": {"from": "a1", "table": "b"}},
-            {"name": "b2", "joinTable": {"from": "views", "table": "b", "select": "user, n + tier AS n"}},
+            {"name": "b2", "joinTable": {"from": "views", "table": "b", "select": select}},
             {"name": "a2", "joinTable": {"from": "b2", "table": "a"}},
             {"name": "o", "sendTo": {"from": "b1", "stream": "out"}},
             {"name": "o2", "sendTo": {"from": "a2", "stream": "out"}},
@@ -119,7 +126,7 @@ def test_tables_looked_up_in_both_orders_take_one_hop(spark: SparkSession) -> No
         ),
     )
     hops = [w for w in written(program) if w.role is StreamRole.HOP]
-    assert [(hop.stream, hop.partitions) for hop in hops] == [("test.app.a2.hop", PARTITIONS)]
+    assert [(hop.stream, hop.partitions) for hop in hops] == wanted
     assert layer_of(program, "a1") == layer_of(program, "a2")
     assert layer_of(program, "b1") == layer_of(program, "b2")
 

@@ -182,10 +182,9 @@ def test_a_join_with_a_condition_on_both_sides_needs_no_spark(spark: SparkSessio
 @pytest.mark.parametrize(
     ("key", "operation"), [("n", KeyRows), ("CAST(n AS STRING)", ComputeColumns), ("at", ComputeColumns)]
 )
-def test_a_key_that_was_left_to_spark_once_is_none_of_a_column(
+def test_a_key_is_taken_from_a_column_where_arrow_writes_its_text_as_spark_does(
     spark: SparkSession, key: str, operation: type
 ) -> None:
-    """A circle through a table had a hop there, which may hold rows that are not read yet."""
     views = {"name": "views", "columns": COLUMNS}
     by = {"name": "by", "partitionBy": {"from": "views", "key": key}}
     program = program_of(spark, app(by, OUT, streams=[views, {"name": "out"}]))

@@ -18,7 +18,7 @@ from streamapp_runtime.expressions.analysis import columns_by_spark
 from streamapp_runtime.expressions.catalyst import parsed_select_items
 from streamapp_runtime.expressions.expression import bind
 from streamapp_runtime.expressions.plain.plain_value import plain_condition, plain_value
-from streamapp_runtime.expressions.row_value import is_predicate, may_fail
+from streamapp_runtime.expressions.row_value import may_fail
 from streamapp_runtime.expressions.select_list import select
 from streamapp_runtime.expressions.spark_messages import spark_message
 from streamapp_runtime.expressions.spark_source import SparkOnDemand
@@ -521,7 +521,7 @@ def test_what_spark_may_compute_in_another_way_is_left_to_it() -> None:
     assert [text for text in LEFT_TO_SPARK if plain_value(text, SCOPE) is not None] == []
 
 
-LATER_CONDITIONS = [
+CONDITIONS_OF_WORKERS = [
     *("n::INT = 1", "string(user) = 'a'", "user::STRING LIKE 'a%'", "int(n) IN (1, 2)", "boolean(ok)"),
     *(
         "isnull(n)",
@@ -542,18 +542,9 @@ LATER_CONDITIONS = [
 ]
 
 
-@pytest.mark.parametrize("text", LATER_CONDITIONS)
-def test_a_condition_that_was_left_to_spark_keeps_its_hop(text: str) -> None:
-    condition = plain_condition(text, SCOPE)
-    assert condition is not None
-    assert not is_predicate(condition)
-
-
-@pytest.mark.parametrize("text", ["n = CAST(1 AS INT)", "CAST(user AS STRING) = 'a'", "n > 1.5"])
-def test_a_condition_that_was_not_left_to_spark_gets_no_hop(text: str) -> None:
-    condition = plain_condition(text, SCOPE)
-    assert condition is not None
-    assert is_predicate(condition)
+@pytest.mark.parametrize("text", CONDITIONS_OF_WORKERS)
+def test_a_condition_of_columns_and_literals_needs_no_spark(text: str) -> None:
+    assert plain_condition(text, SCOPE) is not None
 
 
 def failing(spark: SparkSession) -> Iterator[tuple[str, dict[str, Any]]]:

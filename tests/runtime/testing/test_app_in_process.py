@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from streamapp.dsl import App, SideInput
 from streamapp.testing import AppFailedError, AppRefusedError, TestApp, WrongUseError
@@ -319,14 +318,6 @@ def test_an_app_that_cannot_run_is_refused_with_every_problem() -> None:
         TestApp(filtered("pag = '/'"))
     with pytest.raises(AppRefusedError, match="there is no file"):
         TestApp("nowhere.yaml")
-
-
-def test_former_names_of_fields_are_understood_with_a_warning_at_the_test() -> None:
-    source = counting()
-    source["spec"]["streams"][1]["control"] = False
-    with pytest.warns(FutureWarning, match='"control" is now called "carriesWatermarks"') as caught:
-        TestApp(yaml.safe_dump(source)).close()
-    assert [warning.filename for warning in caught] == [__file__]
 
 
 def test_counts_that_cannot_be_joined_are_refused() -> None:

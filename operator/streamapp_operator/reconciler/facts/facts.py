@@ -28,8 +28,6 @@ class NewestGeneration:
     generation: int
     app: StreamApp | None
     problems: tuple[Problem, ...] = ()
-    renamed: tuple[Problem, ...] = ()
-    """The former names of fields that it has: warnings."""
 
 
 @dataclass(frozen=True, slots=True)

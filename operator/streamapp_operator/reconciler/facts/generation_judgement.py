@@ -44,7 +44,7 @@ def newest_generation(manifest: Manifest) -> NewestGeneration:
         _log.exception("generation %d of %s cannot be parsed", generation, manifest["metadata"]["name"])
         return NewestGeneration(generation, None, (internal_error(error),))
     app = parsed.apps[0] if parsed.apps else None
-    return NewestGeneration(generation, app, parsed.problems, parsed.renamed_in(app) if app else ())
+    return NewestGeneration(generation, app, parsed.problems)
 
 
 def too_costly(manifest: Manifest, limit: str) -> GenerationJudgement:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 
 from streamapp.author.app_streams import is_embedded
-from streamapp.spec.log_levels import SPARK_LEVEL_VARIABLE
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
@@ -43,8 +42,7 @@ def _variables(app: StreamApp, _: Installation) -> Iterator[Problem]:
     set_elsewhere = {"PYTHONPATH": "spec.code"} if spec.code else {}
     for index, variable in enumerate(spec.env):
         set_elsewhere[variable.name] = f"spec.env[{index}]"
-        is_spark_level = variable.name == SPARK_LEVEL_VARIABLE and variable.value is not None
-        if is_own_variable(variable.name) and not is_spark_level:
+        if is_own_variable(variable.name):
             yield _not_allowed(f"spec.env[{index}].name", OWN_VARIABLE)
     for role, container, template in (
         ("driver", driver_template.DRIVER_CONTAINER, spec.driver.template),

@@ -3,7 +3,6 @@
 from typing import Any
 
 from streamapp.protocol.log_settings import LogSettings
-from streamapp.spec.log_levels import SPARK_LEVEL_VARIABLE
 from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.reconciler.installation import Installation
 
@@ -14,8 +13,7 @@ CODE_MOUNT = "/opt/streamapp/code"
 
 def container_variables(app: StreamApp) -> list[dict[str, Any]]:
     """The variables of `spec.env` as a container's, and the path of the app's code."""
-    own = (entry for entry in app.spec.env if entry.name != SPARK_LEVEL_VARIABLE)  # it is a setting by now
-    variables = [entry.model_dump(mode="json", by_alias=True, exclude_none=True) for entry in own]
+    variables = [entry.model_dump(mode="json", by_alias=True, exclude_none=True) for entry in app.spec.env]
     code_variables = [{"name": "PYTHONPATH", "value": CODE_MOUNT}] if app.spec.code else []
     variable_names = {entry["name"] for entry in variables}
     return [*variables, *(entry for entry in code_variables if entry["name"] not in variable_names)]

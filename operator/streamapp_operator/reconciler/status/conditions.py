@@ -97,15 +97,14 @@ def planned(findings: Findings) -> AppCondition:
             ConditionType.PLANNED, plan.problems[0].reason, problem_lines(plan.problems), generation
         )
     streams, joins = len(plan.proposal.plan.streams), len(plan.proposal.plan.joins)
-    renamed = map(str, findings.facts.newest.renamed)
-    message = "\n".join([f"{streams} streams, {joins} joins agree", *plan.proposal.plan.notes, *renamed])
+    message = "\n".join([f"{streams} streams, {joins} joins agree", *plan.proposal.plan.notes])
     return true_condition(ConditionType.PLANNED, ConditionReason.PLANNED, message, generation)
 
 
 def _with_warnings(findings: Findings, message: str) -> str:
     """The message with what a plan would warn of, for an app that the operator does not plan."""
     newest = findings.facts.newest
-    warnings = (*app_warnings(newest.app), *newest.renamed) if newest.app else ()
+    warnings = app_warnings(newest.app) if newest.app else ()
     return "\n".join([message, *map(str, warnings)])
 
 

@@ -120,7 +120,7 @@ class VersionRun:
         if problems := located_start_problems(parsed, selected):
             print_problems(self.options.app, problems)
             return VersionOutcome.PROBLEM
-        for warning in (*parsed.renamed_in(selected), *parsed.located(selected, app_warnings(selected))):
+        for warning in parsed.located(selected, app_warnings(selected)):
             click.secho(f"{self.options.app}: warning: {warning}", err=True, fg="yellow")
         counts = {name: count for name, count in known.counts.items() if count is not None}
         try:

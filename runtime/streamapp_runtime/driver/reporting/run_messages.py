@@ -10,7 +10,6 @@ from typing import Final
 from streamapp.plan.partition_plan import Role
 from streamapp.plan.render.wording import counted
 from streamapp.spec.log_levels import LogLevel
-from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.bad_records.search_watch import SearchProgress
 from streamapp_runtime.driver.batches.batch_result import BatchResult
@@ -97,17 +96,6 @@ class RunMessage:
 def telemetry_message(text: str) -> RunMessage:
     """That traces or lineage events do not reach their receiver, or do so again."""
     return RunMessage(text, {"event": "telemetry", "message": text}, level="warn")
-
-
-def warning_message(source: str, warning: Problem) -> RunMessage:
-    """What the source of an app should say otherwise, though it is understood."""
-    facts: dict[str, object] = {
-        "event": "warning",
-        "reason": warning.reason,
-        "path": warning.path,
-        "message": warning.message,
-    }
-    return RunMessage(f"{source}: warning: {warning}", facts, level="warn")
 
 
 def plan_message(launch: Launch) -> RunMessage:

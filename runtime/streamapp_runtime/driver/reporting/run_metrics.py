@@ -74,7 +74,6 @@ FILLING = Metric(
     "streamapp_bootstrap_lag_rows",
     MetricKind.GAUGE,
     "Records of side inputs that main inputs still wait for.",
-    former="streamapp_fill_rows",
 )
 RESTORING = Metric(
     "streamapp_tasks_restoring", MetricKind.GAUGE, "Tasks that are bringing back their stores."
@@ -91,28 +90,24 @@ REMOTE_ASKED = Metric(
     MetricKind.COUNTER,
     "Keys that a remote table was asked for.",
     ("table",),
-    former="streamapp_remote_keys_asked_total",
 )
 REMOTE_CACHED = Metric(
     "streamapp_remote_cache_hits_total",
     MetricKind.COUNTER,
     "Keys that the cache of a remote table knew.",
     ("table",),
-    former="streamapp_remote_keys_cached_total",
 )
 REMOTE_UNANSWERED = Metric(
     "streamapp_remote_failures_total",
     MetricKind.COUNTER,
     "Keys without an answer: the remote table was unavailable.",
     ("table",),
-    former="streamapp_remote_keys_unanswered_total",
 )
 FREED = Metric(
     "streamapp_state_gc_bytes_total",
     MetricKind.COUNTER,
     "Bytes of deleted stores that had no owner any more.",
     ("table",),
-    former="streamapp_freed_state_bytes_total",
 )
 MODEL = Metric(
     "streamapp_job_model_version", MetricKind.GAUGE, "The job model that runs; each change raises it."
@@ -122,7 +117,6 @@ REFUSED = Metric(
     "streamapp_rejected_changes",
     MetricKind.GAUGE,
     "Rejected partition increases and scale requests that are outstanding.",
-    former="streamapp_changes_refused",
 )
 INCARNATION = Metric(
     "streamapp_incarnation", MetricKind.GAUGE, "Which driver of the app this is, counted from 1."

@@ -5,7 +5,7 @@ from typing import Final
 
 from streamapp_runtime.expressions.plain.plain_operands import cast_value
 from streamapp_runtime.expressions.plain.plain_types import PlainValue
-from streamapp_runtime.expressions.row_value import WHOLE_TYPES, LaterValue, is_predicate
+from streamapp_runtime.expressions.row_value import WHOLE_TYPES
 
 _FUNCTIONS: Final = frozenset(
     name.lower() for name in (*WHOLE_TYPES, "DOUBLE", "STRING", "BOOLEAN", "DATE", "TIMESTAMP")
@@ -18,14 +18,8 @@ _TIME_FUNCTIONS: Final = {
 }
 
 
-def later_cast(of: PlainValue, kind: str) -> PlainValue:
-    """A value as another type; where it is of that type, the column or condition was left to Spark before."""
-    cast = cast_value(of, kind)
-    return PlainValue(LaterValue(cast.value), kind) if is_predicate(cast.value) else cast
-
-
 def _cast_function(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
-    return later_cast(arguments[0], function.upper())
+    return cast_value(arguments[0], function.upper())
 
 
 def _as_time(function: str, arguments: Sequence[PlainValue]) -> PlainValue:

@@ -23,7 +23,6 @@ from streamapp_runtime.expressions.row_value import (
     WHOLE_TYPES,
     Coalesce,
     Constant,
-    LaterValue,
     Not,
     NullSafeEquality,
     reads_columns,
@@ -35,7 +34,7 @@ _NUMBERS: Final = (*WHOLE_TYPES, "DOUBLE")
 
 def _is_null(function: str, arguments: Arguments) -> PlainValue:
     test = null_test(arguments[0])
-    return PlainValue(LaterValue(Not(test) if function == "isnotnull" else test), "BOOLEAN")
+    return PlainValue(Not(test) if function == "isnotnull" else test, "BOOLEAN")
 
 
 def _is_nan(_: str, arguments: Arguments) -> PlainValue:

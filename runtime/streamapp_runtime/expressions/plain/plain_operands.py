@@ -37,7 +37,6 @@ from streamapp_runtime.expressions.row_value import (
     Constant,
     DecimalArithmetic,
     IsNull,
-    LaterValue,
     NullSafeEquality,
     NullValue,
     Or,
@@ -55,6 +54,7 @@ _WHOLE_BOUNDS: Final[Mapping[str, Callable[[float], int]]] = {
     ">": math.floor,
     ">=": math.ceil,
 }
+_MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _LEAST_OUTSIDE: Final = 2.0**31
 
 
@@ -97,15 +97,14 @@ def cast_value(of: PlainValue, kind: str) -> PlainValue:
 def null_test(of: PlainValue) -> RowValue:
     """Whether there is no value."""
     require(of.type not in {NULL_TYPE, DECIMAL_LITERAL})
-    test = IsNull(sure(of.value))
-    return test if of.type in KINDS else LaterValue(test)
+    return IsNull(sure(of.value))
 
 
 def null_safe(left: PlainValue, right: PlainValue) -> RowValue:
     """Spark knows what a value is compared with itself, and nothing here may fail."""
     if right.type == NULL_TYPE:
         require("MAP<" not in left.type)  # Spark compares no maps
-        return LaterValue(null_test(left))
+        return null_test(left)
     kind = common_type((left.type, right.type))
     return NullSafeEquality(sure(as_type(left, kind)), sure(as_type(right, kind)))
 
@@ -131,13 +130,15 @@ def compared(sign: str, left: PlainValue, right: PlainValue) -> RowValue:
         return _apart(Comparison(sign, *operands(left.value, right.value)))
     if left.type in {"INT", "BIGINT"} and right.type == DECIMAL_LITERAL:
         return Comparison(sign, operand(left.value), _whole_bound(sign, right))
+    if left.type == DECIMAL_LITERAL and right.type in {"INT", "BIGINT"} and sign in _MIRRORED:
+        return Comparison(sign, _whole_bound(_MIRRORED[sign], left), operand(right.value))
     if decimals := decimal_sides(left, right):
         wider = wider_decimal(*decimals)
         sides = operands(*(as_decimal(side, wider) for side in decimals))
-        return LaterValue(_apart(Comparison(sign, *sides)))
+        return _apart(Comparison(sign, *sides))
     common = common_type((left.type, right.type))
     sides = operands(as_type(left, common), as_type(right, common))
-    return LaterValue(_apart(Comparison(sign, *sides)))
+    return _apart(Comparison(sign, *sides))
 
 
 def arithmetic(sign: str, left: PlainValue, right: PlainValue) -> PlainValue:
@@ -194,7 +195,7 @@ def balanced(parts: Sequence[RowValue], combine: type[And | Or]) -> RowValue:
 
 def without_casts(value: RowValue) -> RowValue:
     """What the casts around it are of."""
-    return without_casts(value.of) if isinstance(value, Cast | LaterValue) else value
+    return without_casts(value.of) if isinstance(value, Cast) else value
 
 
 def _whole_bound(sign: str, right: PlainValue) -> Constant:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from streamapp.columns.column_scope import ColumnScope
-from streamapp_runtime.expressions.plain.plain_casts import later_cast
 from streamapp_runtime.expressions.plain.plain_expression import (
     PlainName,
     PlainReader,
@@ -57,7 +56,6 @@ from streamapp_runtime.expressions.row_value import (
     ColumnValue,
     Constant,
     InList,
-    LaterValue,
     Negation,
     Not,
     Or,
@@ -182,7 +180,7 @@ class _Values:
         require(self.reader.word("and"))
         most = self._sum()
         require(of.type not in WHOLE_TYPES or DECIMAL_LITERAL not in {least.type, most.type})
-        return LaterValue(And(sure(compared(">=", of, least)), sure(compared("<=", of, most))))
+        return And(sure(compared(">=", of, least)), sure(compared("<=", of, most)))
 
     def _like(self, of: PlainValue) -> RowValue:
         pattern, escape = self._text_literal(), "\\"
@@ -289,7 +287,7 @@ class _Values:
                 of = field_value(of, reader.peek().text)
                 reader.place += 1
             elif reader.take("::"):
-                of = later_cast(of, self._type())
+                of = cast_value(of, self._type())
             else:
                 return of
 
@@ -297,9 +295,7 @@ class _Values:
         name = known(self.reader.name())
         position, fields = known(column_with_fields(name, self.scope))
         self.names.append(name)
-        value = ColumnValue(position)
-        is_of_side = len(name.parts) > len(fields) + 1
-        of = PlainValue(LaterValue(value) if is_of_side else value, self.scope.columns[position].type)
+        of = PlainValue(ColumnValue(position), self.scope.columns[position].type)
         for field in fields:
             of = field_value(of, field)
         return of

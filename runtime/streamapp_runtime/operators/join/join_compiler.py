@@ -11,7 +11,6 @@ from streamapp.columns.column_scope import ColumnScope, ScopeSide
 from streamapp.columns.compile_refusal import refusals_within
 from streamapp.spec.resource.operators import Join
 from streamapp.spec.value_types.durations import milliseconds
-from streamapp_runtime.expressions.row_value import LaterValue
 from streamapp_runtime.expressions.select_list import condition, select
 from streamapp_runtime.expressions.sql_types import quoted
 from streamapp_runtime.expressions.template import column_templates
@@ -57,8 +56,7 @@ def compile_join(
     both = (*left.columns, *right.columns)
     every = column_templates(len(both))
     paired = PieceChain(name, left).then("", operation(tuple(range(len(both)))), both, key)
-    judgeable = where.in_python and LaterValue(where.in_python)
-    filtered = paired.then("where", SqlPart(every, where=where, judgeable=judgeable), both, key)
+    filtered = paired.then("where", SqlPart(every, where=where, judgeable=where.in_python), both, key)
     return _with_right(filtered.then("select", SqlPart(chosen.outputs), chosen.columns, key), right)
 
 

@@ -6,7 +6,7 @@ from streamapp.columns.compile_refusal import refusals_within
 from streamapp.spec.resource.operators import Filter, FlatMap, Map, Merge
 from streamapp.spec.value_types.column_list import Column, parse_columns
 from streamapp_runtime.expressions.analysis import canonical
-from streamapp_runtime.expressions.condition_predicate import predicate_of
+from streamapp_runtime.expressions.plain.plain_value import plain_condition
 from streamapp_runtime.expressions.select_list import condition, select, select_with_generator
 from streamapp_runtime.expressions.template import Template, column_templates, substituted
 from streamapp_runtime.operators.compilation.column_fit import nullable_columns, with_required_columns
@@ -30,8 +30,8 @@ def compile_filter(
     scope = ColumnScope((ScopeSide("", flow.columns),))
     with refusals_within("where"):
         where = condition(world.spark, body.where, scope)
-    predicate = predicate_of(world.spark, body.where, scope)
-    part = SqlPart(column_templates(len(flow.columns)), where=where, judgeable=predicate)
+    judgeable = plain_condition(body.where, scope)
+    part = SqlPart(column_templates(len(flow.columns)), where=where, judgeable=judgeable)
     return PieceChain(name, flow).then("", part, flow.columns, flow.key).done()
 
 

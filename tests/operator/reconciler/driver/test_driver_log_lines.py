@@ -100,15 +100,3 @@ def test_both_templates_carry_what_is_logged(sim: OperatorSim) -> None:
         assert variables["STREAMAPP_SPARK_LOG_LEVEL"] == "info"
         assert variables["STREAMAPP_LOGGERS"] == "shop=debug"
         assert variables["STREAMAPP_APPLICATION_ID"] == f"{sim.namespace}.app"
-
-
-@pytest.mark.usefixtures("process")
-@pytest.mark.parametrize("level", ["info", "INFO"])
-def test_the_variable_that_was_spark_level_is_understood_with_a_warning(sim: OperatorSim, level: str) -> None:
-    app = copying()
-    app["spec"]["env"] = [{"name": "STREAMAPP_SPARK_LOG_LEVEL", "value": level}]
-    sim.apply(app)
-    sim.settle()
-    assert sim.says("Accepted")[0] == "True"
-    message = sim.condition("Planned")["message"]
-    assert '"STREAMAPP_SPARK_LOG_LEVEL" is now called "spec.logging.sparkLevel"' in message

@@ -118,22 +118,6 @@ def test_a_change_has_the_effect_that_is_marked(sim: OperatorSim, field: str) ->
     assert (sim.model().run_id == before.run_id) == (field != "spec.resetNonce")
 
 
-def test_an_edit_that_only_renames_fields_restarts_nothing_and_the_plan_warns_of_former_names(
-    sim: OperatorSim,
-) -> None:
-    sim.bring_up(join(tables=[{**TABLES[0], "retention": "2h", "applyBefore": "join"}, *TABLES[1:]]))
-    before = sim.model()
-    assert '"retention" is now called "maxStoreAge"' in sim.condition("Planned")["message"]
-    sim.edit(tables=[{**TABLES[0], "maxStoreAge": "2h", "visibility": "sameBatch"}, *TABLES[1:]])
-    sim.settle()
-    sim.report()
-    sim.settle()
-    assert sim.condition("Ready")["observedGeneration"] == 2
-    assert incarnation_in(sim.driver()) == 1
-    assert sim.model() == before
-    assert "is now called" not in sim.condition("Planned")["message"]
-
-
 def test_the_driver_is_told_live_changes_with_its_job_model(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.edit(batch={"rows": 10})

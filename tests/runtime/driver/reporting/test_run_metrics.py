@@ -4,7 +4,6 @@ import re
 import socket
 import struct
 import threading
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -99,21 +98,6 @@ def test_every_batch_that_fails_in_an_outage_is_counted() -> None:
     assert value(scraped(values), "streamapp_batches_failed_total") == 2
 
 
-def test_a_metric_that_was_renamed_has_its_former_name_too_and_says_that_it_is_deprecated() -> None:
-    values = measured()
-    values.batch(replace(batch(counted=[("remoteAsked", "prices", 5)]), filling=7))
-    for name in (
-        'streamapp_remote_lookups_total{table="prices"}',
-        'streamapp_remote_keys_asked_total{table="prices"}',
-    ):
-        assert value(scraped(values), name) == 5
-    for name in ("streamapp_bootstrap_lag_rows", "streamapp_fill_rows"):
-        assert value(scraped(values), name) == 7
-    assert "streamapp_fill_rows Deprecated since 0.1, goes with 0.2: see streamapp_bootstrap_lag_rows." in (
-        scraped(values)
-    )
-
-
 def test_names_with_quotes_and_line_ends_are_escaped() -> None:
     values = measured()
     values.batch(batch(given={'a"b\\c\nd': 1}))
@@ -146,8 +130,7 @@ def test_a_scrape_is_read_by_the_parser_of_prometheus_with_the_names_and_kinds_o
     values.batch(batch(given={"views": 10}, watermarks={"views": 1000}))
     with serve_metrics(metrics_server(values.registry, 0)) as url:
         families = {family.name: family for family in text_string_to_metric_families(got(url)[2])}
-    names = {name for metric in METRICS for name in (metric.name, metric.former) if name}
-    assert {name.removesuffix("_total") for name in names} == families.keys()
+    assert {metric.name.removesuffix("_total") for metric in METRICS} == families.keys()
     for metric in METRICS:
         family = families[metric.name.removesuffix("_total")]
         assert (family.type, family.documentation) == (metric.kind, metric.about)

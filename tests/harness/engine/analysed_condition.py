@@ -1,4 +1,4 @@
-"""From Spark's own tree of a condition to a predicate, where all of it has a place there.
+"""The predicate of a condition by Spark's own tree of it: an oracle of the predicate that its text gives.
 
 The tree is the analysed one: types are settled and every cast that Spark puts in is seen.
 """
@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from streamapp.columns.column_scope import ColumnScope
 from streamapp_runtime.expressions.analysis import null_row_sql
-from streamapp_runtime.expressions.plain.plain_value import plain_condition
 from streamapp_runtime.expressions.row_value import (
     WHOLE_TYPES,
     And,
@@ -21,7 +20,6 @@ from streamapp_runtime.expressions.row_value import (
     Not,
     Or,
     Predicate,
-    RowValue,
     TextTest,
     like_test,
 )
@@ -46,16 +44,10 @@ class _BeyondError(Exception):
     """Something in the tree that only Spark can compute."""
 
 
-def predicate_of(spark: SparkSource, text: str, scope: ColumnScope) -> RowValue | None:
-    """The condition as a predicate over a scope's positions; None where Spark itself has to compute it."""
-    plain = plain_condition(text, scope)
-    return analysed_predicate(spark, text, scope) if plain is None else plain
-
-
 def analysed_predicate(spark: SparkSource, text: str, scope: ColumnScope) -> Predicate | None:
-    """The same, by Spark's own analyser."""
+    """The condition as a predicate over a scope's positions; None where the tree has anything else."""
     frame = spark_for(spark, text).sql(f"SELECT {text}\nAS `condition`\nFROM (SELECT {null_row_sql(scope)})")
-    tree = frame._jdf.queryExecution().analyzed().projectList().apply(0).child()  # noqa: SLF001
+    tree = frame._jdf.queryExecution().analyzed().projectList().apply(0).child()
     try:
         return _read(tree, scope.by_name())
     except _BeyondError:
