@@ -41,7 +41,6 @@ def app(file: Path, data: Path, processors: int) -> None:
     """An app until the end of its streams."""
     from bench.app_runs.measuring_listeners import measuring_listeners
     from streamapp.spec.parser import parse
-    from streamapp.spec.resource.field_marks import Capability
     from streamapp_runtime.driver.modes.app_run import run_app
     from streamapp_runtime.driver.modes.standalone import RunOptions, Standalone
     from streamapp_runtime.driver.modes.stop_signal import SignalStop
@@ -71,7 +70,7 @@ def app(file: Path, data: Path, processors: int) -> None:
         seen.set()
 
     listeners = measuring_listeners(launched=lambda: say("compile"), batch=batch_ended)
-    found = parse(file.read_text(), frozenset(Capability))
+    found = parse(file.read_text())
     with patch.object(spark_session, "start_jvm", timed_start):
         run_app(
             TimedRun(found.apps[0], RunOptions(processors, data, until_end=True)), SignalStop(), listeners

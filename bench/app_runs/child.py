@@ -10,7 +10,6 @@ from pathlib import Path
 from bench.app_runs.measuring_listeners import measuring_listeners
 from bench.app_runs.spent import cpu_seconds
 from streamapp.spec.parser import parse
-from streamapp.spec.resource.field_marks import Capability
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.modes.app_run import run_app
 from streamapp_runtime.driver.modes.standalone import RunOptions, Standalone
@@ -31,7 +30,7 @@ def main(app: str, data: str, rows: int, processors: int, batches: int) -> None:
         if seen == batches:
             stop.wanted = True
 
-    found = parse(Path(app).read_text(), frozenset(Capability))
+    found = parse(Path(app).read_text())
     options = RunOptions(processors, Path(data), until_end=True, rows=rows)
     listeners = measuring_listeners(launched=lambda: tell(0.0, 0, 0, 0, {}), batch=heard)
     run_app(Standalone(found.apps[0], options), stop, listeners)

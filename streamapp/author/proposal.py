@@ -1,9 +1,9 @@
 """One proposal: the plan for an app as the world is today, and the tasks that would follow from it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from streamapp.author.plan_notes import plan_notes
+from streamapp.author.app_warnings import app_warnings
 from streamapp.author.task_inputs import broadcast_inputs, keeps_state, read_streams
 from streamapp.graph.graph_builder import build_graph
 from streamapp.graph.join_groups import streams_before_state
@@ -13,11 +13,38 @@ from streamapp.plan.planner import plan
 from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.expansion.expansion_algorithm import ExpansionAlgorithm, modulo
 from streamapp.tasks.expansion.planned_counts import planned_counts
-from streamapp.tasks.groupers.grouper import Grouper, UserGrouper
+from streamapp.tasks.groupers.grouper import SINGLE_TASK, Grouper, UserGrouper
 from streamapp.tasks.groupers.grouping_request import Assignment, GroupingRequest
 from streamapp.tasks.groupers.task_grouping import group_tasks
 from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.refusal import Refusal
+
+
+def plan_notes(app: StreamApp) -> Iterator[str]:
+    """Everything worth a note, in a fixed order."""
+    yield from _idle_processors(app)
+    yield from _feedback(app)
+    yield from map(str, app_warnings(app))
+
+
+def _idle_processors(app: StreamApp) -> Iterator[str]:
+    surplus = app.spec.processors - 1
+    if app.spec.grouper == SINGLE_TASK.name and surplus:
+        idle = "the other is idle" if surplus == 1 else f"the other {surplus} are idle"
+        yield (
+            f"grouper {SINGLE_TASK.name} forms one task that reads everything: one of the "
+            f"{app.spec.processors} processors runs it, and {idle}"
+        )
+
+
+def _feedback(app: StreamApp) -> Iterator[str]:
+    for stream in app.spec.streams:
+        if stream.feedback:
+            yield (
+                f"stream {stream.name} is feedback: what the app writes to it comes back until an operator "
+                "drops it; it holds no watermark back, and a batch app reads in its next turn what it wrote "
+                "in this one"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from streamapp.spec.problem import Problem, nearest, short
-from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import API_VERSION, KIND, StreamApp
 from streamapp.spec.resource.config_keys import KEYS
-from streamapp.spec.resource.field_marks import BUILT, Capability
 from streamapp.spec.resource.operators import Operator
 from streamapp.spec.resource.systems import System
 from streamapp.spec.text.document import Document, Path, dotted
 from streamapp.spec.text.loader import load_documents
 from streamapp.spec.text.value_limits import first_invalid_value
-from streamapp.spec.validation.capability_check import unsupported_fields
 from streamapp.spec.validation.cross_references import reference_faults
 from streamapp.spec.validation.error_messages import describe_value, error_message, is_reported_elsewhere
 from streamapp.spec.validation.outline import outline
@@ -48,13 +45,13 @@ def _line(lines: Mapping[str, int], path: str) -> int:
     return lines.get(path, 0)
 
 
-def parse(text: str, built: frozenset[Capability] = BUILT) -> ParseResult:
+def parse(text: str) -> ParseResult:
     """The apps of a YAML or JSON text. Never raises for what a text holds."""
     reading = load_documents(text)
     problems, apps, documents = list(reading.problems), list[StreamApp](), list[Document]()
     several = len(reading.documents) > 1
     for document in reading.documents:
-        app, app_problems = _one(document, built)
+        app, app_problems = _one(document)
         if several:
             app_problems = [replace(p, document=document.number) for p in app_problems]
         problems += app_problems
@@ -68,15 +65,15 @@ def parse(text: str, built: frozenset[Capability] = BUILT) -> ParseResult:
     return ParseResult(tuple(apps), tuple(sorted(set(problems))), tuple(documents))
 
 
-def parse_data(data: Any, built: frozenset[Capability] = BUILT) -> ParseResult:
+def parse_data(data: Any) -> ParseResult:
     """The app of a document that was read elsewhere, such as an object of the cluster or a program's."""
     if invalid_value := first_invalid_value(data):
         return ParseResult((), (Problem(0, 0, dotted(invalid_value[0]), invalid_value[1]),))
-    app, problems = _one(Document(0, data, {}), built)
+    app, problems = _one(Document(0, data, {}))
     return ParseResult((app,) if app and not problems else (), tuple(sorted(set(problems))))
 
 
-def _one(document: Document, built: frozenset[Capability]) -> tuple[StreamApp | None, list[Problem]]:
+def _one(document: Document) -> tuple[StreamApp | None, list[Problem]]:
     """The app of a document, where it can be one, and its problems."""
     data = document.data
     if not isinstance(data, dict):
@@ -94,9 +91,6 @@ def _one(document: Document, built: frozenset[Capability]) -> tuple[StreamApp | 
         details = error.errors(include_url=False)
         unreported_details = [d for d in details if not is_reported_elsewhere(d)]
         problems += [_problem(document, d["loc"], error_message(d, StreamApp)) for d in unreported_details]
-    for path, capability in unsupported_fields(data, built):
-        message = f"not yet supported: this version does not have {capability.value}; leave it out"
-        problems.append(replace(_problem(document, path, message), reason=Reason.NOT_YET_SUPPORTED))
     return app, problems
 
 

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 import yaml
 
-from streamapp.author.unsupported_fields import unsupported_fields
+from streamapp.author.app_rules import app_problems
+from streamapp.author.not_supported import not_supported
 from streamapp.spec.parser import parse_data
 from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.reconciler.installation import Installation
@@ -33,7 +34,7 @@ def parsed(helm: Helm, *said: str) -> StreamApp:
 def test_an_installation_that_allows_nothing_takes_it(helm: Helm, name: str) -> None:
     app = parsed(helm, value_set(name))
     assert acceptance_problems(app, Installation(image="streamapp-runtime:1")) == []
-    assert unsupported_fields(app) == []
+    assert [*not_supported(app), *app_problems(app)] == []
 
 
 def test_it_runs_where_the_operator_looks_and_names_its_class(helm: Helm) -> None:

@@ -7,17 +7,16 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
-from streamapp.spec.value_types import durations
-import streamapp.spec.schema.reference_page as reference_module
+from streamapp.spec.parser import parse_data
+from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.config_keys import KEYS
-from streamapp.spec.schema.fields import parts
 from streamapp.spec.resource.field_marks import Effect
-from streamapp.spec.parser import parse_data
-from streamapp.spec.schema.reason_sentences import SENTENCES
-from streamapp.spec.reasons import Reason
-from streamapp.spec.schema.reference_page import reference_page
 from streamapp.spec.resource.status import Status
+from streamapp.spec.schema.fields import parts
+from streamapp.spec.schema.reason_sentences import SENTENCES
+from streamapp.spec.schema.reference_page import reference_page
+from streamapp.spec.value_types import durations
 
 PAGE = reference_page()
 FIELDS = {field.path: field for part in parts() for field in part.fields}
@@ -81,21 +80,10 @@ def test_every_link_within_the_page_leads_somewhere() -> None:
         ("spec.placement", "location", ("label:&lt;key>", "| `node` |")),
     ],
 )
-def test_a_field_is_told_with_its_bounds_default_effect_and_need(
+def test_a_field_is_told_with_its_bounds_default_and_effect(
     part: str, field: str, facts: tuple[str, ...]
 ) -> None:
     assert [fact for fact in facts if fact not in row(part, field)] == []
-
-
-def test_a_need_of_a_whole_part_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reference_module, "BUILT", frozenset())
-    whole = reference_page()
-    start = whole.index("## spec.lateRows { #")
-    assert whole[start : whole.index("\n## ", start + 1)].count("Not yet") == 1
-
-
-def test_a_part_that_is_there_does_not_say_that_it_is_not() -> None:
-    assert "Not yet" not in section("spec.operators[].joinTable")
 
 
 def test_every_field_below_the_spec_tells_what_a_change_does() -> None:

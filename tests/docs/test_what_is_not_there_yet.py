@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from streamapp.author.not_supported import not_supported
 from streamapp.spec.parser import parse_data
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
-from streamapp.author.unsupported_fields import unsupported_fields
 from tests.harness.core.all_cases import all_cases
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -38,11 +38,11 @@ def _app(**changes: Any) -> StreamApp:
 
 def _several_systems() -> tuple[Problem, ...]:
     systems = [{"name": name, "kafka": {"bootstrapServers": f"{name}:9092"}} for name in ("main", "other")]
-    return tuple(unsupported_fields(_app(systems=systems)))
+    return tuple(not_supported(_app(systems=systems)))
 
 
 def _standbys() -> tuple[Problem, ...]:
-    return tuple(unsupported_fields(_app(placement={"standbys": 1})))
+    return tuple(not_supported(_app(placement={"standbys": 1})))
 
 
 REFUSALS: Mapping[str, tuple[Callable[[], tuple[Problem, ...]], int]] = {

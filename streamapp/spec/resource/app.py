@@ -6,7 +6,7 @@ from pydantic import Field
 
 from streamapp.spec.app_bounds import MOST_PROCESSORS, MOST_REVISIONS
 from streamapp.spec.resource.base import Part
-from streamapp.spec.resource.field_marks import Capability, Crd, Effect, Needs, named_list
+from streamapp.spec.resource.field_marks import Crd, Effect, named_list
 from streamapp.spec.resource.operators import Operator
 from streamapp.spec.resource.pods import Code, Driver, EnvVar, Executor, Network, PullSecret, RestartPolicy
 from streamapp.spec.resource.runtime_policies import (
@@ -66,7 +66,7 @@ class Spec(Part):
     """Whether the app runs for ever, or ends when every input has ended."""
     processors: Annotated[int, Field(ge=1, le=MOST_PROCESSORS), Effect.LIVE] = 1
     """How many processors run its tasks; `kubectl scale` changes it."""
-    autoscale: Annotated[Autoscale | None, Needs(Capability.CLUSTER), Effect.NONE] = None
+    autoscale: Annotated[Autoscale | None, Effect.NONE] = None
     """Lets the operator set `processors` by the lag, or by how busy the app is; unset: it never does."""
     config: Annotated[dict[str, Text], Crd({"maxProperties": 64}), Effect.REPLAN] = {}
     """Settings that keep the names of the design documents; see the list of keys."""
@@ -88,86 +88,72 @@ class Spec(Part):
     """How tasks are given to processors."""
     state: Annotated[State, Effect.REFUSED] = State()
     """Where local state is kept."""
-    on_partition_change: Annotated[Literal["restart", "live"], Needs(Capability.CLUSTER), Effect.LIVE] = (
-        "live"
-    )
+    on_partition_change: Annotated[Literal["restart", "live"], Effect.LIVE] = "live"
     """How added partitions of an input are applied: with a restart of the driver, or between two batches."""
-    on_configuration_change: Annotated[
-        Literal["report", "restart"], Needs(Capability.CLUSTER), Effect.LIVE
-    ] = "report"
+    on_configuration_change: Annotated[Literal["report", "restart"], Effect.LIVE] = "report"
     """When a Secret or ConfigMap that the app names has changed: report it, or restart the driver."""
-    partition_settle: Annotated[ShortDuration, Needs(Capability.RUNNING), Effect.LIVE] = "5m"
+    partition_settle: Annotated[ShortDuration, Effect.LIVE] = "5m"
     """How long after a growth producers may still use the old count: their `metadata.max.age.ms`."""
-    monitor: Annotated[Monitor, Needs(Capability.RUNNING), Effect.LIVE] = Monitor()
+    monitor: Annotated[Monitor, Effect.LIVE] = Monitor()
     """Watching for growth of inputs."""
-    rebalance_delay: Annotated[ShortDuration, Needs(Capability.RUNNING), Effect.LIVE] = "30s"
+    rebalance_delay: Annotated[ShortDuration, Effect.LIVE] = "30s"
     """How long a lost executor's tasks wait for a replacement on their location before they move."""
 
-    delivery: Annotated[Literal["exactlyOnce", "atLeastOnce"], Needs(Capability.RUNNING), Effect.RESTART] = (
-        "exactlyOnce"
-    )
+    delivery: Annotated[Literal["exactlyOnce", "atLeastOnce"], Effect.RESTART] = "exactlyOnce"
     """Whether outputs, state and positions are committed as one, or outputs may go before and be repeated."""
-    on_bad_record: Annotated[BadRecords, Needs(Capability.RUNNING), Effect.RESTART] = BadRecords()
+    on_bad_record: Annotated[BadRecords, Effect.RESTART] = BadRecords()
     """What becomes of records that cannot be read."""
-    on_code_error: Annotated[CodeErrors, Needs(Capability.RUNNING), Effect.RESTART] = CodeErrors()
+    on_code_error: Annotated[CodeErrors, Effect.RESTART] = CodeErrors()
     """What becomes of records on which the app's own Python fails."""
-    on_data_loss: Annotated[Literal["fail", "earliest"], Needs(Capability.RUNNING), Effect.RESTART] = "fail"
+    on_data_loss: Annotated[Literal["fail", "earliest"], Effect.RESTART] = "fail"
     """What to do when a stream no longer has records that were not yet read."""
-    state_changes: Annotated[Literal["refuse", "accept"], Needs(Capability.RUNNING), Effect.LIVE] = "refuse"
+    state_changes: Annotated[Literal["refuse", "accept"], Effect.LIVE] = "refuse"
     """What to do with an edit after which state would mean something else: other aggregates, another key."""
-    late_rows: Annotated[LateRows, Needs(Capability.EVENT_TIME), Effect.RESTART] = LateRows()
+    late_rows: Annotated[LateRows, Effect.RESTART] = LateRows()
     """What becomes of rows that come too late."""
     batch: Annotated[Batch, Effect.LIVE] = Batch()
     """The bounds of one micro-batch."""
 
-    page: Annotated[RunPage, Needs(Capability.CLUSTER), Effect.RESTART] = RunPage()
+    page: Annotated[RunPage, Effect.RESTART] = RunPage()
     """The page of the running app, in the driver's pod."""
-    state_queries: Annotated[StateQueryAccess, Needs(Capability.CLUSTER), Effect.RESTART] = StateQueryAccess()
+    state_queries: Annotated[StateQueryAccess, Effect.RESTART] = StateQueryAccess()
     """Queries of the state while the app runs, in the driver's pod."""
-    logging: Annotated[Logging, Needs(Capability.RUNNING), Effect.RESTART] = Logging()
+    logging: Annotated[Logging, Effect.RESTART] = Logging()
     """What driver and executors log, and in which format."""
 
-    image: Annotated[Image | None, Needs(Capability.CLUSTER), Effect.RESTART] = None
+    image: Annotated[Image | None, Effect.RESTART] = None
     """The runtime image; the installation's when unset."""
-    image_pull_policy: Annotated[
-        Literal["Always", "IfNotPresent", "Never"] | None, Needs(Capability.CLUSTER), Effect.RESTART
-    ] = None
+    image_pull_policy: Annotated[Literal["Always", "IfNotPresent", "Never"] | None, Effect.RESTART] = None
     """When the image is pulled."""
-    image_pull_secrets: Annotated[
-        tuple[PullSecret, ...], Crd({"maxItems": 16}), Needs(Capability.CLUSTER), Effect.RESTART
-    ] = ()
+    image_pull_secrets: Annotated[tuple[PullSecret, ...], Crd({"maxItems": 16}), Effect.RESTART] = ()
     """Secrets for pulling it."""
-    code: Annotated[Code | None, Needs(Capability.CLUSTER), Effect.RESTART] = None
+    code: Annotated[Code | None, Effect.RESTART] = None
     """Python files in addition to those of the image."""
-    env: Annotated[tuple[EnvVar, ...], named_list(128), Needs(Capability.CLUSTER), Effect.RESTART] = ()
+    env: Annotated[tuple[EnvVar, ...], named_list(128), Effect.RESTART] = ()
     """Environment variables of driver and executors."""
-    service_account_name: Annotated[ObjectName | None, Needs(Capability.CLUSTER), Effect.RESTART] = None
+    service_account_name: Annotated[ObjectName | None, Effect.RESTART] = None
     """The driver's service account; one is made for the app when unset."""
-    driver: Annotated[Driver, Needs(Capability.CLUSTER), Effect.RESTART] = Driver()
+    driver: Annotated[Driver, Effect.RESTART] = Driver()
     """The driver's pod."""
-    executor: Annotated[Executor, Needs(Capability.CLUSTER), Effect.RESTART] = Executor()
+    executor: Annotated[Executor, Effect.RESTART] = Executor()
     """The executors' pods."""
-    network: Annotated[Network, Needs(Capability.CLUSTER), Effect.RESTART] = Network()
+    network: Annotated[Network, Effect.RESTART] = Network()
     """The network between these pods."""
-    restart_policy: Annotated[RestartPolicy, Needs(Capability.CLUSTER), Effect.LIVE] = RestartPolicy()
+    restart_policy: Annotated[RestartPolicy, Effect.LIVE] = RestartPolicy()
     """What happens when the driver ends."""
-    suspend: Annotated[bool, Needs(Capability.CLUSTER), Effect.LIVE] = False
+    suspend: Annotated[bool, Effect.LIVE] = False
     """Stop after the running batch and keep state and locality; false resumes."""
-    restart_nonce: Annotated[int, Field(ge=0), Needs(Capability.CLUSTER), Effect.RESTART] = 0
+    restart_nonce: Annotated[int, Field(ge=0), Effect.RESTART] = 0
     """Raise it to restart the driver once."""
-    reset_nonce: Annotated[int, Field(ge=0), Needs(Capability.RESET), Effect.REPLAN] = 0
+    reset_nonce: Annotated[int, Field(ge=0), Effect.REPLAN] = 0
     """Raise it to reset the app: drop state, checkpoints and layout. Starts a new run id."""
-    take_over: Annotated[bool, Needs(Capability.CLUSTER), Effect.LIVE] = False
+    take_over: Annotated[bool, Effect.LIVE] = False
     """Claim an application id that another owner holds."""
-    ttl_seconds_after_finished: Annotated[
-        int | None, Field(ge=0, le=315_360_000), Needs(Capability.CLUSTER), Effect.LIVE
-    ] = None
+    ttl_seconds_after_finished: Annotated[int | None, Field(ge=0, le=315_360_000), Effect.LIVE] = None
     """How long the pods of an app that ended are kept; unset: as long as the app."""
-    revision_history_limit: Annotated[
-        int, Field(ge=0, le=MOST_REVISIONS), Needs(Capability.CLUSTER), Effect.NONE
-    ] = 10
+    revision_history_limit: Annotated[int, Field(ge=0, le=MOST_REVISIONS), Effect.NONE] = 10
     """How many specs that ran before the present one are kept for `streamapp rollback`."""
-    operator_class: Annotated[Name | None, Needs(Capability.CLUSTER), Effect.REFUSED] = None
+    operator_class: Annotated[Name | None, Effect.REFUSED] = None
     """Which installation manages the app, where a cluster has several."""
 
     def stream(self, name: str) -> Stream:

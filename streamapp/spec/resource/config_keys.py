@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from streamapp.spec.resource.field_marks import Capability, Effect
+from streamapp.spec.resource.field_marks import Effect
 from streamapp.spec.value_types.scalars import MEANING, PYTHON_REFERENCE
 
 
@@ -20,7 +20,6 @@ class ConfigKey:
     allowed: str
     default: str
     effect: Effect
-    needs: Capability
     fits: Callable[[str], bool]
 
 
@@ -46,7 +45,6 @@ KEYS: Mapping[str, ConfigKey] = {
             "a whole number from 1 to 100000",
             "the largest count over inputs and outputs, 256 at most",
             Effect.REPLAN,
-            Capability.PLANNING,
             _whole(1, 100_000),
         ),
         ConfigKey(
@@ -56,7 +54,6 @@ KEYS: Mapping[str, ConfigKey] = {
             MEANING[PYTHON_REFERENCE],
             "index mod initial count",
             Effect.REPLAN,
-            Capability.PLANNING,
             lambda text: bool(re.fullmatch(PYTHON_REFERENCE, text)),
         ),
         ConfigKey(
@@ -65,7 +62,6 @@ KEYS: Mapping[str, ConfigKey] = {
             '"true" or "false"',
             "true",
             Effect.LIVE,
-            Capability.RUNNING,
             lambda text: text in {"true", "false"},
         ),
         ConfigKey(
@@ -74,7 +70,6 @@ KEYS: Mapping[str, ConfigKey] = {
             "a whole number from 1000 to 86400000",
             "300000",
             Effect.LIVE,
-            Capability.RUNNING,
             _whole(1_000, 86_400_000),
         ),
         ConfigKey(
@@ -83,7 +78,6 @@ KEYS: Mapping[str, ConfigKey] = {
             "a whole number from 0 to 3600000",
             "1000",
             Effect.LIVE,
-            Capability.EVENT_TIME,
             _whole(0, 3_600_000),
         ),
     )

@@ -1,4 +1,4 @@
-"""What a field's type cannot say: what a change of it does, which capability it needs, how the CRD bounds it.
+"""What a field's type cannot say: what a change of it does, how the CRD bounds it.
 
 The marks stand in `Annotated[...]` and pass into the JSON schema, so that CRD, reference page and checks
 all read one source.
@@ -13,7 +13,6 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 EFFECT = "x-streamapp-effect"
-NEEDS = "x-streamapp-needs"
 CRD = "x-streamapp-crd"
 
 
@@ -30,45 +29,6 @@ class Effect(StrEnum):
         self, core: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
         return {**handler(core), EFFECT: self.value}
-
-
-class Capability(StrEnum):
-    """A part of the product that gives a field its effect."""
-
-    PLANNING = "planning"
-    PLACEMENT = "placement"
-    RUNNING = "running apps"
-    KAFKA = "the Kafka system"
-    EVENT_TIME = "event time"
-    ADJUNCT = "adjunct tables"
-    CLUSTER = "the operator"
-    RESET = "a way to give state up"
-
-
-BUILT = frozenset(
-    {
-        Capability.CLUSTER,
-        Capability.EVENT_TIME,
-        Capability.KAFKA,
-        Capability.PLACEMENT,
-        Capability.PLANNING,
-        Capability.RESET,
-        Capability.RUNNING,
-    }
-)
-"""What this version has. A field that needs anything else is refused when set, never ignored."""
-
-
-@dataclass(frozen=True, slots=True)
-class Needs:
-    """Marks a field that has no effect before its capability is there."""
-
-    capability: Capability
-
-    def __get_pydantic_json_schema__(
-        self, core: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        return {**handler(core), NEEDS: self.capability.value}
 
 
 @dataclass(frozen=True, slots=True)

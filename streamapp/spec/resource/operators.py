@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from streamapp.spec.resource.base import OneOf, Part
-from streamapp.spec.resource.field_marks import Capability, Crd, Needs
+from streamapp.spec.resource.field_marks import Crd
 from streamapp.spec.value_types.scalars import (
     AggregateList,
     Columns,
@@ -86,7 +86,7 @@ class PartitionBy(Repartition):
     """The key to partition by."""
     partitions: Annotated[int | None, Field(ge=1, le=100_000)] = None
     """How many partitions the intermediate stream has; inferred when unset."""
-    retention: Annotated[LongDuration | None, Needs(Capability.EVENT_TIME)] = None
+    retention: LongDuration | None = None
     """Keep records so long for readers outside this app; else they go when this app has read them."""
 
 

@@ -7,24 +7,24 @@ from pydantic import Field
 from streamapp.spec.app_bounds import MOST_PROCESSORS
 from streamapp.spec.log_levels import LogLevel
 from streamapp.spec.resource.base import Part
-from streamapp.spec.resource.field_marks import Capability, Needs, named_list
+from streamapp.spec.resource.field_marks import named_list
 from streamapp.spec.value_types.scalars import LoggerName, Name, Share, ShortDuration
 
 
 class Batch(Part):
     """The bounds of one micro-batch."""
 
-    rows: Annotated[int, Field(ge=1, le=1_000_000_000), Needs(Capability.RUNNING)] = 1_000_000
+    rows: Annotated[int, Field(ge=1, le=1_000_000_000)] = 1_000_000
     """Records read in one batch at most, over all tasks."""
-    bytes: Annotated[int, Field(ge=1_024, le=1_099_511_627_776), Needs(Capability.RUNNING)] = 268_435_456
+    bytes: Annotated[int, Field(ge=1_024, le=1_099_511_627_776)] = 268_435_456
     """Bytes of values read in one batch, over all tasks, if records are as large as those of the last one."""
-    interval: Annotated[ShortDuration, Needs(Capability.RUNNING)] = "0s"
+    interval: ShortDuration = "0s"
     """The shortest time from the start of one batch to the start of the next."""
-    latency: Annotated[ShortDuration, Needs(Capability.RUNNING)] = "100ms"
+    latency: ShortDuration = "100ms"
     """How long a record may take from arrival to commit: batches wait for more meanwhile. 0s: they do not."""
-    timeout: Annotated[ShortDuration, Needs(Capability.RUNNING)] = "10m"
+    timeout: ShortDuration = "10m"
     """How long a batch with records may take before it is ended and tried again; 0s: as long as it wants."""
-    independent_lanes: Annotated[bool, Needs(Capability.RUNNING)] = True
+    independent_lanes: bool = True
     """Whether lanes do not wait for each other: one that is slow, lost or full stops only what needs it."""
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from streamapp.spec.resource.base import OneOf, Part
-from streamapp.spec.resource.field_marks import Capability, Effect, Needs
+from streamapp.spec.resource.field_marks import Effect
 from streamapp.spec.value_types.scalars import AbsolutePath, Location, ObjectName, Quantity
 
 
@@ -16,7 +16,7 @@ class Placement(Part):
     """Tasks go back to the location that holds their state."""
     location: Annotated[Location, Effect.RESTART] = "node"
     """What a location is: `node`, `pod`, `volume`, `label:<key>`, several joined by `+`, or own."""
-    standbys: Annotated[int, Field(ge=0, le=8), Needs(Capability.CLUSTER), Effect.LIVE] = 0
+    standbys: Annotated[int, Field(ge=0, le=8), Effect.LIVE] = 0
     """Further copies of each task's state, on other locations. Not yet: more than none is refused."""
 
 
@@ -57,5 +57,5 @@ class State(OneOf):
     """A folder of the node."""
     empty_dir: EmptyDir | None = None
     """The pod's own disk."""
-    reclaim_policy: Annotated[Literal["Retain", "Delete"], Effect.LIVE, Needs(Capability.CLUSTER)] = "Retain"
+    reclaim_policy: Annotated[Literal["Retain", "Delete"], Effect.LIVE] = "Retain"
     """What becomes of claims when the app is deleted."""

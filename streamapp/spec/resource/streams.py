@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from streamapp.spec.resource.base import Part
-from streamapp.spec.resource.field_marks import Capability, Effect, Needs
+from streamapp.spec.resource.field_marks import Effect
 from streamapp.spec.value_types.scalars import ColumnName, Columns, LongDuration, Name, ShortDuration, Topic
 
 
@@ -20,9 +20,9 @@ class EventTime(Part):
     """The watermark stays this far behind the newest event seen."""
     max_ahead: LongDuration = "1d"
     """A record whose event time is further ahead of the clock is a bad record."""
-    idle_timeout: Annotated[ShortDuration | None, Needs(Capability.EVENT_TIME)] = None
+    idle_timeout: ShortDuration | None = None
     """A partition silent for so long no longer holds the watermark back; unset: it always does."""
-    idle_quorum: Annotated[float, Field(ge=0, le=1), Needs(Capability.EVENT_TIME)] = 0.5
+    idle_quorum: Annotated[float, Field(ge=0, le=1)] = 0.5
     """The share of partitions that must not be idle for the others to be left out."""
 
 
@@ -49,16 +49,15 @@ class Stream(Part):
             max_length=65_536,
             examples=['{"type": "record", "name": "View", "fields": [{"name": "user", "type": "string"}]}'],
         ),
-        Needs(Capability.RUNNING),
     ] = None
     """The Avro schema as JSON, for `format: avro`."""
     timestamps: Literal["text", "seconds", "milliseconds", "microseconds"] = "text"
     """The form of TIMESTAMP columns in JSON: as ISO 8601, or as whole numbers since 1970 began in UTC."""
     event_time: EventTime | None = None
     """When its events happened; without it the stream has no watermark."""
-    start: Annotated[Literal["earliest", "latest"], Needs(Capability.RUNNING)] = "earliest"
+    start: Literal["earliest", "latest"] = "earliest"
     """Where an app without a checkpoint begins to read."""
-    carries_watermarks: Annotated[bool, Needs(Capability.EVENT_TIME)] = False
+    carries_watermarks: bool = False
     """The stream is another app's intermediate stream, with its watermarks and its end of stream."""
     feedback: bool = False
     """The app may read here what it writes here: rows go round until an operator drops them."""

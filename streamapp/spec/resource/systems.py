@@ -6,7 +6,7 @@ from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from streamapp.spec.resource.base import OneOf, Part
-from streamapp.spec.resource.field_marks import Capability, Crd, Effect, Needs
+from streamapp.spec.resource.field_marks import Crd, Effect
 from streamapp.spec.resource.kafka_settings import refused_settings
 from streamapp.spec.value_types.scalars import BrokerList, Name, ObjectName, Text
 
@@ -33,9 +33,7 @@ class Kafka(Part):
     """Brokers to start from, `host:port`, several joined by commas."""
     config_secret: ObjectReference | None = None
     """Secret whose entries are client settings (TLS, SASL); never logged."""
-    config: Annotated[
-        dict[str, Text], AfterValidator(_settings), Needs(Capability.KAFKA), Crd({"maxProperties": 128})
-    ] = {}
+    config: Annotated[dict[str, Text], AfterValidator(_settings), Crd({"maxProperties": 128})] = {}
     """Further client settings, from the allowed list; none that is secret."""
 
 
@@ -44,7 +42,7 @@ class Embedded(Part):
 
     path: Annotated[str, Field(min_length=1, max_length=1_024, examples=["data"])]
     """The folder, relative to where the app is run from."""
-    sync: Annotated[bool, Needs(Capability.RUNNING)] = False
+    sync: bool = False
     """Wait for the disk at every commit: a loss of power loses nothing, and throughput falls."""
 
 

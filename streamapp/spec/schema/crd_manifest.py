@@ -5,12 +5,12 @@ from typing import Any
 import yaml
 
 from streamapp.spec.resource.app import GROUP, KIND, VERSION, Spec
-from streamapp.spec.resource.field_marks import CRD, EFFECT, NEEDS
+from streamapp.spec.resource.field_marks import CRD, EFFECT
 from streamapp.spec.resource.status import Status
 from streamapp.spec.schema.cel_rules import NAME_RULES, RULES, property_bounds
 from streamapp.spec.schema.inlined_schema import Schema, inlined
 
-_DROPPED = {"title", "additionalProperties", EFFECT, NEEDS, CRD, "const", "examples"}
+_DROPPED = {"title", "additionalProperties", EFFECT, CRD, "const", "examples"}
 
 READY = '.status.conditions[?(@.type=="Ready")]'
 COLUMNS = (

@@ -9,14 +9,14 @@ from typing import Final
 
 from streamapp.spec.resource.app import API_VERSION, KIND, StreamApp
 from streamapp.spec.resource.config_keys import KEYS
-from streamapp.spec.resource.field_marks import CRD, EFFECT, NEEDS
+from streamapp.spec.resource.field_marks import CRD, EFFECT
 from streamapp.spec.resource.kafka_settings import ALLOWED, SECRET
 from streamapp.spec.schema.cel_rules import property_bounds
 from streamapp.spec.schema.inlined_schema import Schema, inlined
 from streamapp.spec.value_types.scalars import MEANING
 
 DIALECT: Final = "http://json-schema.org/draft-07/schema#"
-_MARKS = {"title", EFFECT, NEEDS, CRD}
+_MARKS = {"title", EFFECT, CRD}
 
 
 def editor_schema() -> Schema:

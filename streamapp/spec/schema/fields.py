@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.base import field_texts
-from streamapp.spec.resource.field_marks import EFFECT, NEEDS, Capability, Effect
+from streamapp.spec.resource.field_marks import EFFECT, Effect
 from streamapp.spec.schema.allowed_values import Schema, allowed_values
 from streamapp.spec.validation.error_messages import model_in
 from streamapp.spec.value_types import durations
@@ -23,7 +23,7 @@ OWN_DEFAULTS = "its own defaults"
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field. A field without an effect or need has that of its parent."""
+    """One field. A field without an effect has that of its parent."""
 
     name: str
     path: str
@@ -31,7 +31,6 @@ class Field:
     default: str | None  # None for a required field
     says: str
     effect: Effect | None
-    needs: Capability | None
     part: str | None  # the path of the part in this field
 
 
@@ -42,26 +41,24 @@ class PartFields:
     path: str
     says: str
     fields: tuple[Field, ...]
-    needs: Capability | None
 
 
 def parts(
     model: type[BaseModel] = StreamApp,
     path: str = "",
     effect: Effect | None = None,
-    needs: Capability | None = None,
 ) -> Iterator[PartFields]:
     """A part and all nested parts, each before its own parts."""
     schema = model.model_json_schema(by_alias=True)
     fields = tuple(
-        _field(model, name, schema["properties"][info.alias or name], path, effect, needs)
+        _field(model, name, schema["properties"][info.alias or name], path, effect)
         for name, info in model.model_fields.items()
     )
-    yield PartFields(path, schema["description"], fields, needs)
+    yield PartFields(path, schema["description"], fields)
     for field, info in zip(fields, model.model_fields.values(), strict=True):
         part_model = model_in(info.annotation)
         if part_model and field.part:
-            yield from parts(part_model, field.part, field.effect, field.needs)
+            yield from parts(part_model, field.part, field.effect)
 
 
 def _field(
@@ -70,7 +67,6 @@ def _field(
     schema: Schema,
     path: str,
     effect: Effect | None,
-    needs: Capability | None,
 ) -> Field:
     info = model.model_fields[attribute]
     name = info.alias or ""
@@ -84,7 +80,6 @@ def _field(
         default=None if info.is_required() else _default(info.get_default(), schema.get("default")),
         says=field_texts(model).get(attribute, ""),
         effect=Effect(merged[EFFECT]) if EFFECT in merged else effect,
-        needs=Capability(merged[NEEDS]) if NEEDS in merged else needs,
         part=part,
     )
 

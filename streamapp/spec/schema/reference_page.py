@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.config_keys import KEYS
-from streamapp.spec.resource.field_marks import BUILT, Capability, Effect
+from streamapp.spec.resource.field_marks import Effect
 from streamapp.spec.resource.status import Status
 from streamapp.spec.schema.fields import Field, PartFields, parts
 from streamapp.spec.schema.reason_sentences import SENTENCES
@@ -36,13 +36,6 @@ makes another app, or means nothing to StreamApp. `streamapp run` reads the reso
 column is what a change does to an app that runs in a cluster.
 """
 
-_NOT_YET = """\
-## What is not there yet
-
-A field whose meaning says *Not yet* is known and checked, but this version cannot act on it. When it is set
-to anything but its default it is refused with the reason `NotYetSupported`, never ignored.
-"""
-
 _CONFIG = """\
 ## The keys of spec.config { #config-keys }
 
@@ -65,8 +58,8 @@ What some fields call a text of a certain form.
 
 def reference_page() -> str:
     """The whole page, as Markdown."""
-    legend = [_CHANGES, _table(("A change", "What happens"), _changes()), _NOT_YET]
-    all_parts = (*parts(), *parts(Status, "status", needs=Capability.CLUSTER))
+    legend = [_CHANGES, _table(("A change", "What happens"), _changes())]
+    all_parts = (*parts(), *parts(Status, "status"))
     sections = [section for part in all_parts for section in _section(part)]
     appendix = [
         _CONFIG,
@@ -85,28 +78,20 @@ def _changes() -> Iterator[tuple[str, str]]:
 
 def _section(part: PartFields) -> Iterator[str]:
     heading = f"## {part.path} {{ #{_anchor(part.path)} }}" if part.path else "## Top level"
-    needs = f" {_not_yet(part.needs)}" if part.needs else ""
-    yield f"{heading}\n\n{_safe(part.says)}{needs}\n"
-    rows = (_row(field, None if field.needs is part.needs else field.needs) for field in part.fields)
-    yield _table(("Field", "Meaning", "Value", "Default", "A change"), rows)
+    yield f"{heading}\n\n{_safe(part.says)}\n"
+    yield _table(("Field", "Meaning", "Value", "Default", "A change"), map(_row, part.fields))
 
 
-def _row(field: Field, needs: Capability | None) -> tuple[str, ...]:
-    meaning = " ".join(filter(None, (_safe(field.says), _not_yet(needs))))
+def _row(field: Field) -> tuple[str, ...]:
     value = f"[{field.allowed}](#{_anchor(field.part)})" if field.part else _with_forms(_safe(field.allowed))
     default = "*required*" if field.default is None else field.default
     name = f"`{field.name}`" if field.part else f"`{field.name}`{{ #{_anchor(field.path)} }}"
-    return name, meaning, value, default, field.effect.value if field.effect else "—"
-
-
-def _not_yet(needs: Capability | None) -> str:
-    return f"*Not yet: needs {needs.value}.*" if needs and needs not in BUILT else ""
+    return name, _safe(field.says), value, default, field.effect.value if field.effect else "—"
 
 
 def _config() -> Iterator[tuple[str, ...]]:
     for key in KEYS.values():
-        meaning = f"{_safe(key.says)} {_not_yet(key.needs)}".strip()
-        yield f"`{key.name}`", meaning, _safe(key.allowed), _safe(key.default), key.effect.value
+        yield f"`{key.name}`", _safe(key.says), _safe(key.allowed), _safe(key.default), key.effect.value
 
 
 def _forms() -> Iterator[tuple[str, str]]:

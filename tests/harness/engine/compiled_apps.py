@@ -11,7 +11,6 @@ from streamapp.plan.planner import plan
 from streamapp.spec.parser import parse_data
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
-from streamapp.spec.resource.field_marks import Capability
 from streamapp_runtime.expressions.row_value import ColumnValue, RowValue
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.operators.compilation.row_operations import (
@@ -38,7 +37,7 @@ def app(
     tables: list[dict[str, Any]] | None = None,
 ) -> StreamApp:
     """An app of these operators; streams that are not given are `views`, `users` and the output `out`."""
-    found = parse_data(app_resource(operators, streams or STREAMS, tables or ()), built=frozenset(Capability))
+    found = parse_data(app_resource(operators, streams or STREAMS, tables or ()))
     assert not found.problems, found.problems
     return found.apps[0]
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from streamapp.author.unsupported_fields import unsupported_fields
+from streamapp.author.app_rules import app_problems
+from streamapp.author.not_supported import not_supported
 from streamapp.spec.parser import parse_data
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.serialization import as_data, as_yaml
@@ -123,7 +124,7 @@ class AppEnv:
     ) -> tuple[CheckpointStream, Launch]:
         """The app, ready to run; AppRefusedError for what a run refuses before it asks the compiler."""
         app = self.in_environment(app)
-        if problems := unsupported_fields(app):
+        if problems := [*not_supported(app), *app_problems(app)]:
             raise AppRefusedError(problems)
         ledger = CheckpointStream(self.system, f"{app.application_id}.checkpoint")
         functions = load_user_functions(app)

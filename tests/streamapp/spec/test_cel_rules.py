@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from streamapp.author.unsupported_fields import unsupported_fields
+from streamapp.author.app_rules import app_problems
+from streamapp.author.not_supported import not_supported
 from streamapp.spec.parser import parse_data
 from streamapp.spec.schema.cel_rules import RULES
 from tests.harness.api_server.api_server import ApiServer
@@ -196,7 +197,9 @@ TAKEN: list[Data] = [
 def problems(data: Data) -> list[str]:
     """What the checks say that need the resource alone."""
     result = parse_data(data)
-    found = [*result.problems, *(found for app in result.apps for found in unsupported_fields(app))]
+    found = [*result.problems]
+    for app in result.apps:
+        found += [*not_supported(app), *app_problems(app)]
     return [str(problem) for problem in found]
 
 

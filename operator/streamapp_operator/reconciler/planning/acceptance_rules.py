@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from streamapp.author.app_streams import is_embedded
+from streamapp.author.not_supported import not_supported
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
@@ -82,9 +83,6 @@ def _embedded(app: StreamApp, _: Installation) -> Iterator[Problem]:
         if app.spec.processors > 1:
             message = f"on a cluster an embedded system has one processor; found {app.spec.processors}"
             yield Problem(0, 0, path, f"{message}; use kafka, or one processor", Reason.UNSUPPORTED_SYSTEM)
-        if len(app.spec.systems) > 1:
-            message = "on a cluster an embedded system is an app's only one"
-            yield Problem(0, 0, path, message, Reason.UNSUPPORTED_SYSTEM)
 
 
 def _sizes(app: StreamApp, installation: Installation) -> Iterator[Problem]:
@@ -108,10 +106,8 @@ def _storage_class(app: StreamApp, installation: Installation) -> Iterator[Probl
         yield Problem(0, 0, "spec.state.persistentVolumeClaim.storageClassName", message)
 
 
-def _standbys(app: StreamApp, _: Installation) -> Iterator[Problem]:
-    if app.spec.placement.standbys:
-        message = "not yet supported: the engine keeps no standby copies; leave it out"
-        yield Problem(0, 0, "spec.placement.standbys", message, Reason.NOT_YET_SUPPORTED)
+def _not_supported(app: StreamApp, _: Installation) -> Iterator[Problem]:
+    yield from not_supported(app)
 
 
 def _not_allowed(path: str, message: str) -> Problem:
@@ -127,6 +123,6 @@ ACCEPTANCE_RULES: tuple[Callable[[StreamApp, Installation], Iterator[Problem]], 
     _spark_conf,
     _embedded,
     _sizes,
-    _standbys,
+    _not_supported,
     _storage_class,
 )

@@ -1,0 +1,146 @@
+"""Fields that contradict each other, so that no app can be meant by them: refused before a start."""
+
+import json
+from collections.abc import Callable, Iterator
+
+from streamapp.author.names import CHECKPOINT
+from streamapp.spec.problem import Problem
+from streamapp.spec.reasons import Reason
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.operator_kinds import traits_of
+from streamapp.spec.resource.operators import Aggregate
+
+
+def app_problems(app: StreamApp) -> Iterator[Problem]:
+    """Every such field, at its path, with what would be right."""
+    for rule in RULES:
+        yield from rule(app)
+
+
+def _invalid(path: str, message: str, reason: Reason = Reason.INVALID_SPEC) -> Problem:
+    return Problem(0, 0, path, message, reason)
+
+
+def _visibility(app: StreamApp) -> Iterator[Problem]:
+    for index, table in enumerate(app.spec.tables):
+        if table.in_versions and table.visibility == "sameBatch":
+            message = "versions take each other's place between batches, whatever the joins are; leave it out"
+            yield _invalid(f"spec.tables[{index}].visibility", message)
+
+
+def _versions(app: StreamApp) -> Iterator[Problem]:
+    """Bounded data sets whose versions cannot be told apart."""
+    carrying = {stream.name for stream in app.spec.streams if stream.carries_watermarks}
+    for index, table in enumerate(app.spec.tables):
+        seals = {side.versions for side in table.side_inputs}
+        for number, side in enumerate(table.side_inputs):
+            path = f"spec.tables[{index}].sideInputs[{number}].versions"
+            if side.versions == "none" and len(seals) > 1:
+                message = "the table's other side inputs seal versions: say what seals those of this one"
+                yield _invalid(path, message)
+            if side.versions == "endOfStream" and side.stream not in carrying:
+                message = f'no end of stream comes in "{side.stream}"; '
+                yield _invalid(path, f"{message}say carriesWatermarks: true if another app makes it")
+
+
+def _names(app: StreamApp) -> Iterator[Problem]:
+    """Names that two things would be kept under."""
+    tables = {table.name for table in app.spec.tables}
+    for index, operator in enumerate(app.spec.operators):
+        path, traits = f"spec.operators[{index}].name", traits_of(operator)
+        if traits.keeps_state and operator.name in tables:
+            message = f'a table is called "{operator.name}" too, and both keep state under their name; '
+            yield _invalid(path, f"{message}give one of them another")
+        if traits.makes_stream and operator.name == CHECKPOINT:
+            message = "the stream of that name holds the app's checkpoints; give the operator another"
+            yield _invalid(path, message)
+
+
+def _dead_letters(app: StreamApp) -> Iterator[Problem]:
+    for name, policy in (("onBadRecord", app.spec.on_bad_record), ("onCodeError", app.spec.on_code_error)):
+        path = f"spec.{name}.stream"
+        if policy.action == "deadLetter" and policy.stream is None:
+            yield _invalid(path, "missing; name the stream that takes bad records")
+        if policy.stream is not None:
+            yield from _aside(app, path, policy.stream, "bad records")
+
+
+def _late_rows(app: StreamApp) -> Iterator[Problem]:
+    late, path = app.spec.late_rows, "spec.lateRows.stream"
+    if late.action == "stream" and late.stream is None:
+        yield _invalid(path, "missing; name the stream that takes late rows")
+    if late.stream is not None:
+        yield from _aside(app, path, late.stream, "late rows")
+
+
+def _aside(app: StreamApp, path: str, name: str, rows: str) -> Iterator[Problem]:
+    """The stream that takes rows which were left out: written as JSON, and not read by the app."""
+    stream = app.spec.stream(name)
+    read = {source for operator in app.spec.operators for source in operator.sources}
+    read |= {side.stream for table in app.spec.tables for side in table.side_inputs}
+    if stream.format != "json":
+        message = f'{rows} are written as json; "{stream.name}" is {stream.format}'
+        yield _invalid(path, f"{message}; name a stream of json")
+    if stream.name in read:
+        message = f'the app reads "{stream.name}", and would read its own {rows}; name another stream'
+        yield _invalid(path, message, Reason.INVALID_GRAPH)
+
+
+def _emit(app: StreamApp) -> Iterator[Problem]:
+    for index, operator in enumerate(app.spec.operators):
+        body = operator.body
+        if isinstance(body, Aggregate) and body.emit == "onWatermark" and body.window is None:
+            message = "running totals have no end that a watermark could pass; say onUpdate, or a window"
+            yield _invalid(f"spec.operators[{index}].aggregate.emit", message)
+
+
+def _avro(app: StreamApp) -> Iterator[Problem]:
+    """Schemas that no record is read by."""
+    for index, stream in enumerate(app.spec.streams):
+        path = f"spec.streams[{index}].avroSchema"
+        if stream.avro_schema is None:
+            continue
+        if stream.format != "avro":
+            message = f"goes with avro only; the format is {stream.format}"
+            yield _invalid(path, f"{message}; leave one of them out, or say format: avro")
+        try:
+            json.loads(stream.avro_schema)
+        except json.JSONDecodeError as error:
+            message = f"is no JSON: {error.msg} at character {error.pos + 1}"
+            yield _invalid(path, f"{message}; give the schema as it stands in an .avsc file")
+
+
+def _timestamps(app: StreamApp) -> Iterator[Problem]:
+    """Numbers for times in a format that has times of its own."""
+    for index, stream in enumerate(app.spec.streams):
+        path = f"spec.streams[{index}].timestamps"
+        if stream.timestamps != "text" and stream.format != "json":
+            yield _invalid(path, f"goes with json only; the format is {stream.format}; leave it out")
+        elif stream.timestamps != "text" and stream.carries_watermarks:
+            message = "an app writes its intermediate streams with times as text; leave it out"
+            yield _invalid(path, message)
+
+
+def _watermarks(app: StreamApp) -> Iterator[Problem]:
+    """Streams of other apps tell themselves how far they have come."""
+    for index, stream in enumerate(app.spec.streams):
+        path = f"spec.streams[{index}]"
+        if stream.carries_watermarks and stream.event_time is not None:
+            message = "the stream carries the other app's watermarks; "
+            yield _invalid(f"{path}.eventTime", f"{message}leave eventTime or carriesWatermarks out")
+        if stream.carries_watermarks and stream.format != "json":
+            message = "an app writes its intermediate streams as json; leave format or carriesWatermarks out"
+            yield _invalid(f"{path}.format", message)
+
+
+RULES: tuple[Callable[[StreamApp], Iterator[Problem]], ...] = (
+    _visibility,
+    _versions,
+    _late_rows,
+    _emit,
+    _avro,
+    _timestamps,
+    _watermarks,
+    _names,
+    _dead_letters,
+)

@@ -1,0 +1,112 @@
+"""Fields that contradict each other are refused with their own reason and what would be right."""
+
+from typing import Any
+
+import pytest
+
+from streamapp.author.start_problems import start_problems
+from streamapp.spec.parser import parse_data
+from streamapp.spec.reasons import Reason
+
+TABLE = {"name": "users", "columns": "user STRING"}
+SEALED = {"stream": "users", "versions": "nullKey"}
+TOTALS = {"from": "views", "aggregates": "count(*) AS n", "key": "user"}
+WRONG: list[tuple[dict[str, Any], str, str]] = [
+    (
+        {"tables": [TABLE | {"sideInputs": [SEALED], "visibility": "sameBatch"}]},
+        "spec.tables[0].visibility",
+        "leave it out",
+    ),
+    (
+        {"tables": [TABLE | {"sideInputs": [SEALED, {"stream": "more"}]}]},
+        "spec.tables[0].sideInputs[1].versions",
+        "say what seals those of this one",
+    ),
+    (
+        {"tables": [TABLE | {"sideInputs": [{"stream": "users", "versions": "endOfStream"}]}]},
+        "spec.tables[0].sideInputs[0].versions",
+        "say carriesWatermarks: true if another app makes it",
+    ),
+    ({"lateRows": {"action": "stream"}}, "spec.lateRows.stream", "name the stream that takes late rows"),
+    ({"onBadRecord": {"action": "deadLetter"}}, "spec.onBadRecord.stream", "name the stream that takes bad"),
+    ({"onCodeError": {"action": "deadLetter"}}, "spec.onCodeError.stream", "name the stream that takes bad"),
+    ({"lateRows": {"action": "stream", "stream": "text"}}, "spec.lateRows.stream", "name a stream of json"),
+    (
+        {"operators": [{"name": "n", "aggregate": TOTALS | {"emit": "onWatermark"}}]},
+        "spec.operators[0].aggregate.emit",
+        "say onUpdate, or a window",
+    ),
+    ({"streams": [{"avroSchema": "{}"}]}, "spec.streams[0].avroSchema", "say format: avro"),
+    (
+        {"streams": [{"avroSchema": "{", "format": "avro"}]},
+        "spec.streams[0].avroSchema",
+        "give the schema as it stands in an .avsc file",
+    ),
+    (
+        {"streams": [{"timestamps": "seconds", "format": "columns"}]},
+        "spec.streams[0].timestamps",
+        "leave it out",
+    ),
+    (
+        {"streams": [{"timestamps": "seconds", "carriesWatermarks": True}]},
+        "spec.streams[0].timestamps",
+        "leave it out",
+    ),
+    (
+        {"streams": [{"carriesWatermarks": True, "eventTime": {"column": "at"}}]},
+        "spec.streams[0].eventTime",
+        "leave eventTime or carriesWatermarks out",
+    ),
+    (
+        {"streams": [{"carriesWatermarks": True, "format": "columns"}]},
+        "spec.streams[0].format",
+        "leave format or carriesWatermarks out",
+    ),
+    (
+        {"tables": [TABLE | {"name": "kept"}], "operators": [{"name": "kept", "aggregate": TOTALS}]},
+        "spec.operators[0].name",
+        "give one of them another",
+    ),
+    (
+        {"operators": [{"name": "checkpoint", "partitionBy": {"from": "views", "key": "user"}}]},
+        "spec.operators[0].name",
+        "give the operator another",
+    ),
+]
+
+
+def problems_of(changes: dict[str, Any]) -> dict[str, tuple[Reason, str]]:
+    streams = [
+        {"name": "views", "columns": "user STRING, at TIMESTAMP", "key": "user"},
+        {"name": "users", "columns": "user STRING"},
+        {"name": "more", "columns": "user STRING"},
+        {"name": "text", "format": "string"},
+        {"name": "out"},
+    ]
+    for stream, changed in zip(streams, changes.get("streams", ()), strict=False):
+        stream.update(changed)
+    sink = {"name": "sink", "sendTo": {"from": "views", "stream": "out"}}
+    spec = changes | {
+        "systems": [{"name": "main", "kafka": {"bootstrapServers": "broker:9092"}}],
+        "streams": [{"system": "main"} | stream for stream in streams],
+        "operators": [*changes.get("operators", ()), sink],
+    }
+    document = {"apiVersion": "streamapp.dev/v1alpha1", "kind": "StreamApp", "metadata": {"name": "a"}}
+    parsed = parse_data(document | {"spec": spec})
+    assert not parsed.problems
+    return {problem.path: (problem.reason, problem.message) for problem in start_problems(parsed.apps[0])}
+
+
+@pytest.mark.parametrize(("changes", "path", "mend"), WRONG)
+def test_fields_that_contradict_each_other_are_invalid_and_the_message_has_the_mend(
+    changes: dict[str, Any], path: str, mend: str
+) -> None:
+    reason, message = problems_of(changes)[path]
+    assert reason is Reason.INVALID_SPEC
+    assert mend in message
+
+
+def test_an_app_that_would_read_its_own_dead_letters_is_a_cycle() -> None:
+    found = problems_of({"onBadRecord": {"action": "deadLetter", "stream": "views"}})
+    reason, message = found["spec.onBadRecord.stream"]
+    assert (reason, message.endswith("; name another stream")) == (Reason.INVALID_GRAPH, True)
