@@ -26,6 +26,7 @@ from streamapp.spec.resource.runtime_policies import (
 from streamapp.spec.resource.state import Placement, State
 from streamapp.spec.resource.streams import EventTime
 from streamapp.spec.resource.tables import Remote, SideInput
+from streamapp.spec.value_types.format_names import FormatName
 
 if TYPE_CHECKING:
     from streamapp.dsl.plan_view import PlanView
@@ -46,7 +47,7 @@ class SystemHandle:
         name: str,
         *,
         topic: str | None = None,
-        format: Literal["json", "avro", "bytes", "string", "columns"] | None = None,
+        format: FormatName | None = None,
         columns: str | None = None,
         key: str | None = None,
         keys: Literal["checked", "unchecked"] | None = None,

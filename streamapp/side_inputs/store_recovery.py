@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from streamapp.side_inputs.store_validity import FoundStore, HeldOffsets, invalid_reason
-from streamapp.tasks.partition import Partition
+from streamapp.side_inputs.store_validity import FoundStore, invalid_reason
+from streamapp.tasks.partition import OffsetSpan, Partition
 
 
 class StoreAction(StrEnum):
@@ -21,7 +21,7 @@ class FillingPartition:
     """A partition that fills the table: whether a new store reads all records, and its last position."""
 
     bootstrap: bool
-    held_offsets: HeldOffsets
+    held_offsets: OffsetSpan
     last: int | None = None  # the next record by the checkpoints; None for a partition that was never read
 
 

@@ -7,18 +7,10 @@ hold the deletions that were written since the store was last used.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from streamapp.tasks.partition import Partition
+from streamapp.tasks.partition import OffsetSpan, Partition
 
 REFRESHES_PER_RETENTION = 4
 """How often within its retention a store in use refreshes its time."""
-
-
-@dataclass(frozen=True, slots=True)
-class HeldOffsets:
-    """The offsets that a partition holds: from `oldest` to before `end`."""
-
-    oldest: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +32,7 @@ def is_refresh_due(age_ms: int, retention_ms: int) -> bool:
 
 
 def invalid_reason(
-    store: FoundStore, held_offsets: Mapping[Partition, HeldOffsets], now_ms: int, retention_ms: int
+    store: FoundStore, held_offsets: Mapping[Partition, OffsetSpan], now_ms: int, retention_ms: int
 ) -> str | None:
     """Why a store is invalid; None for a valid one.
 

@@ -1,5 +1,6 @@
-"""A partition's address, the word that plans, tasks, models and checkpoints share."""
+"""A partition's address, the word that plans, tasks, models and checkpoints share, and what it holds."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 
@@ -19,3 +20,11 @@ class Partition(NamedTuple):
         if not (mark and stream and index.isascii() and index.isdecimal()):
             raise ValueError(f"{text!r} is no partition; it is written stream#number, such as views#3")
         return cls(stream, int(index))
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetSpan:
+    """The offsets that a partition holds: from `oldest` up to, and without, `end`."""
+
+    oldest: int
+    end: int

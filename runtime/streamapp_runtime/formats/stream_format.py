@@ -1,10 +1,12 @@
 """The format of a stream, by the name that the resource calls it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, get_args
 
 import pyarrow as pa
 
 from streamapp.spec.value_types.column_list import Column
+from streamapp.spec.value_types.format_names import FormatName
 from streamapp_runtime.formats.arrow_types import UnknownTypeError, arrow_schema
 from streamapp_runtime.formats.avro.avro_format import AvroFormat
 from streamapp_runtime.formats.columns_format import ColumnsFormat
@@ -14,7 +16,7 @@ from streamapp_runtime.formats.plain_format import PlainFormat
 from streamapp_runtime.formats.record_format import RecordFormat
 
 DEFAULT_OPTIONS = FormatOptions()
-_ONLY = {"bytes": pa.binary(), "string": pa.string()}
+_WHOLE_VALUES: Final = {"bytes": pa.binary(), "string": pa.string()}
 
 
 class UnfitFormatError(ValueError):
@@ -31,33 +33,48 @@ def open_format(
 ) -> RecordFormat:
     """The format for these columns, with what the stream says of it."""
     try:
-        return _opened(name, columns, options)
+        opener = FORMATS.get(name)
+        if opener is None:
+            *others, last = FORMATS
+            raise UnfitFormatError(f'there is no format "{name}"', f"use {', '.join(others)} or {last}")
+        return opener(name, columns, options)
     except UnknownTypeError as unknown:
         raise UnfitFormatError(str(unknown), "use another type for the column") from None
 
 
-def _opened(name: str, columns: Sequence[Column], options: FormatOptions) -> RecordFormat:
-    if name == "json":
-        return JsonFormat(columns, options.timestamps)
-    if name == "columns":
-        return ColumnsFormat(columns)
-    if name == "avro":
-        return _avro(columns, options.avro_schema)
-    if name in _ONLY:
-        kind = _ONLY[name]
-        if arrow_schema(columns).types != [kind]:
-            raise UnfitFormatError(
-                f"the format {name} has one column, the whole value",
-                f'write "value {"BINARY" if kind == pa.binary() else "STRING"}"',
-            )
-        return PlainFormat(columns)
-    raise UnfitFormatError(f'there is no format "{name}"', "use json, avro, bytes, string or columns")
+def _json(_: str, columns: Sequence[Column], options: FormatOptions) -> RecordFormat:
+    return JsonFormat(columns, options.timestamps)
 
 
-def _avro(columns: Sequence[Column], schema: str | None) -> RecordFormat:
+def _avro(_: str, columns: Sequence[Column], options: FormatOptions) -> RecordFormat:
     try:
-        return AvroFormat(columns, schema)
+        return AvroFormat(columns, options.avro_schema)
     except UnknownTypeError:
         raise
     except Exception as wrong:  # the library has no common class for what may be wrong with a schema
         raise UnfitFormatError(f"the Avro schema cannot be used: {wrong}", "fix avroSchema") from None
+
+
+def _plain(name: str, columns: Sequence[Column], _: FormatOptions) -> RecordFormat:
+    kind = _WHOLE_VALUES[name]
+    if arrow_schema(columns).types != [kind]:
+        raise UnfitFormatError(
+            f"the format {name} has one column, the whole value",
+            f'write "value {"BINARY" if kind == pa.binary() else "STRING"}"',
+        )
+    return PlainFormat(columns)
+
+
+def _columns(_: str, columns: Sequence[Column], __: FormatOptions) -> RecordFormat:
+    return ColumnsFormat(columns)
+
+
+FORMATS: Final[Mapping[str, Callable[[str, Sequence[Column], FormatOptions], RecordFormat]]] = {
+    "json": _json,
+    "avro": _avro,
+    "bytes": _plain,
+    "string": _plain,
+    "columns": _columns,
+}
+if FORMATS.keys() != set(get_args(FormatName)):
+    raise AssertionError("each format of the resource has its row")

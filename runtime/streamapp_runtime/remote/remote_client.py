@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from streamapp.backoff import Backoff
 from streamapp_runtime.operators.user_code.user_code_loader import user_code_guard
 from streamapp_runtime.remote.encoded_answers import encoded_answers
 from streamapp_runtime.remote.remote_class import config_of, load_remote_class
@@ -54,7 +55,8 @@ class RemoteClient:
             yield part
 
     def _with_retries(self, keys: pa.BinaryArray) -> pa.BinaryArray:
-        attempts, backoff = 1 if self._is_unavailable else self._settings.attempts, self._settings.backoff
+        attempts = 1 if self._is_unavailable else self._settings.attempts
+        backoff = Backoff(self._settings.backoff, LONGEST_BACKOFF_SECONDS)
         for attempt in range(1, attempts + 1):
             try:
                 answer = self._call(keys)
@@ -62,8 +64,7 @@ class RemoteClient:
                 if attempt == attempts:
                     self._is_unavailable = True
                     raise RemoteSilentError(f"{type(error).__name__}: {error}") from error
-                self._pause(min(backoff, LONGEST_BACKOFF_SECONDS))
-                backoff *= 2
+                self._pause(backoff.seconds(attempt))
             else:
                 self._is_unavailable = False
                 return answer

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 
 import pyarrow as pa
 
-from streamapp.tasks.partition import Partition
+from streamapp.tasks.partition import OffsetSpan, Partition
 
 RECORDS = pa.schema([("key", pa.binary()), ("value", pa.binary()), ("timestamp", pa.int64())])
 """What is written: bytes or null; bytes, or null which deletes; milliseconds since the epoch, or null."""
@@ -26,14 +26,6 @@ class HasFileno(Protocol):
 
     def fileno(self) -> int:
         """The number of the file."""
-
-
-@dataclass(frozen=True, slots=True)
-class OffsetSpan:
-    """What a partition holds: offsets from `oldest` up to, and without, `end`."""
-
-    oldest: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from streamapp.spec.resource.base import Part
 from streamapp.spec.resource.field_marks import Effect
+from streamapp.spec.value_types.format_names import FormatName
 from streamapp.spec.value_types.scalars import ColumnName, Columns, LongDuration, Name, ShortDuration, Topic
 
 
@@ -35,7 +36,7 @@ class Stream(Part):
     """The system it lives in."""
     topic: Annotated[Topic | None, Effect.REFUSED] = None
     """Its name in that system; the stream's own name when unset."""
-    format: Literal["json", "avro", "bytes", "string", "columns"] = "json"
+    format: FormatName = "json"
     """How values are encoded; `columns` is the embedded log's own Arrow form."""
     columns: Columns | None = None
     """Its columns as a Spark SQL column list; needed wherever an expression reads the stream."""

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from streamapp.tasks.partition import Partition
+from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.lanes.protocol.batch_orders import ReadRange, SidePartition, TaskOrder
 from streamapp_runtime.lanes.task_stores.side_input_specs import SideInputStoreSpec, SideInputStream
 from streamapp_runtime.lanes.task_stores.side_input_stores import SideInputStores
 from streamapp_runtime.stores.store import StoreKind
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
-from streamapp_runtime.systems.stream_system import RECORDS, OffsetSpan
+from streamapp_runtime.systems.stream_system import RECORDS
 
 DAY = 86_400_000
 NAME = "users>tiers"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp_operator.controller.workqueue.key_queue import BURST, SECONDS_EACH, KeyQueue
-from streamapp_operator.controller.workqueue.retry_backoff import MAX_SECONDS, RetryBackoff, backoff_seconds
+from streamapp_operator.controller.workqueue.retry_backoff import KEY_BACKOFF, RetryBackoff, backoff_seconds
 
 
 def _with(do: Callable[[KeyQueue[str]], Awaitable[Any]]) -> Any:
@@ -107,7 +107,7 @@ def test_whatever_happens_no_key_is_lost_doubled_or_worked_on_twice_at_a_time(
 
 @given(st.integers(1, 1000), st.floats(0, 1))
 def test_waits_grow_and_stay_below_a_limit(failures: int, chance: float) -> None:
-    assert backoff_seconds(failures, chance) <= MAX_SECONDS * 1.25
+    assert backoff_seconds(failures, chance) <= KEY_BACKOFF.longest * 1.25
     assert backoff_seconds(failures + 1, chance) >= backoff_seconds(failures, chance)
 
 

@@ -4,10 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from streamapp.tasks.partition import Partition
+from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.systems.stream_system import (
     FencedError,
-    OffsetSpan,
     OutOfRangeError,
     StreamOptions,
     StreamSystem,

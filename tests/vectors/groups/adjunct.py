@@ -16,9 +16,9 @@ from streamapp.plan.planner import plan
 from streamapp.side_inputs.bootstrap_gate import BootstrapGate
 from streamapp.side_inputs.broadcast_writers import broadcast_writers
 from streamapp.side_inputs.store_recovery import FillingPartition, StoreAction, recover_store, resume_position
-from streamapp.side_inputs.store_validity import FoundStore, HeldOffsets, is_stale
+from streamapp.side_inputs.store_validity import FoundStore, is_stale
 from streamapp.spec.parser import ParseResult, parse_data
-from streamapp.tasks.partition import Partition
+from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.stores.store import StoreKind
 from streamapp_runtime.systems.stream_system import UnknownStreamError
@@ -47,7 +47,7 @@ def _recovery(given: Fields, expect: Fields) -> Iterator[str]:
         return
     last, oldest = given["last_offset_next"], given["oldest_offset"]
     end = given.get("end_offset", given.get("newest_offset", last) + 1)
-    source = FillingPartition(given["bootstrap"], HeldOffsets(oldest, max(end, last)), last)
+    source = FillingPartition(given["bootstrap"], OffsetSpan(oldest, max(end, last)), last)
     written = {"valid": NOW, "invalid": NOW - 2 * DAY}
     state = given.get("store", "none")
     if state not in {*written, "none"}:
@@ -164,7 +164,7 @@ def _fallen_off(given: Fields, expect: Fields) -> Iterator[str]:
     """The position of the store lies before the oldest record."""
     position, oldest = given["file"] + 1, given["oldest"]
     for bootstrap in (True, False):
-        source = FillingPartition(bootstrap, HeldOffsets(oldest, oldest + 10), position)
+        source = FillingPartition(bootstrap, OffsetSpan(oldest, oldest + 10), position)
         decided = recover_store(
             FoundStore(NOW, {PLACE: position}), {PLACE: source}, now_ms=NOW, retention_ms=DAY
         )
@@ -182,7 +182,7 @@ def _gate(given: Fields, expect: Fields) -> Iterator[str]:
         yield from _differs("open_immediately", expect, opened_at_once)
         return
     if "bootstrap" in given:
-        source = FillingPartition(given["bootstrap"], HeldOffsets(0, 10), 3)
+        source = FillingPartition(given["bootstrap"], OffsetSpan(0, 10), 3)
         decided = recover_store(None, {PLACE: source}, now_ms=NOW, retention_ms=DAY)
         gate = BootstrapGate({PLACE: source.held_offsets.end} if source.bootstrap else {})
         yield from _differs("main_input_waits", expect, gate.waits(decided.positions))

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import TextIO
 
 _subject: ContextVar[dict[str, object] | None] = ContextVar("subject", default=None)
 _KNOWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
@@ -44,9 +43,9 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(line, ensure_ascii=False)
 
 
-def configure_logging(stream: TextIO = sys.stderr, level: int = logging.INFO) -> None:
-    """Log to a stream as JSON; libraries log warnings and errors only."""
-    handler = logging.StreamHandler(stream)
+def configure_logging(level: int) -> None:
+    """Log to standard error as JSON; libraries log warnings and errors only."""
+    handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter())
     root = logging.getLogger()
     root.handlers[:] = [handler]

@@ -2,16 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
-FIRST_SECONDS = 0.5
-MAX_SECONDS = 300.0
+from streamapp.backoff import Backoff
+
+KEY_BACKOFF: Final = Backoff(0.5, 300.0)
 K = TypeVar("K")
 
 
 def backoff_seconds(failures: int, jitter: float) -> float:
     """Seconds to wait after so many failures; `jitter` (0 to 1) spreads the retries of many keys."""
-    return float(min(FIRST_SECONDS * 2 ** min(failures - 1, 20), MAX_SECONDS) * (0.75 + 0.5 * jitter))
+    return KEY_BACKOFF.seconds(failures) * (0.75 + 0.5 * jitter)
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from streamapp.backoff import Backoff
 from streamapp.protocol.termination import RunOutcome
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.pods import RestartPolicy
@@ -41,7 +42,7 @@ class RestartLimits:
 
     def wait(self, failures: int) -> float:
         """Seconds to wait after so many consecutive failures."""
-        return min(self.longest, self.backoff * 2 ** min(failures - 1, 40)) if failures else 0.0
+        return Backoff(self.backoff, self.longest).seconds(failures)
 
 
 def restart_limits(policy: RestartPolicy) -> RestartLimits:

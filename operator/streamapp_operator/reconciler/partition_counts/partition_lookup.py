@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from streamapp.author.app_streams import topics_of_system
+from streamapp.backoff import Backoff
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.kafka_settings import refused_secret
 from streamapp.spec.resource.systems import Kafka
@@ -34,7 +35,7 @@ from streamapp_operator.reconciler.result_caches import RecentResults
 ANSWER_WAIT_SECONDS = 0.8
 """Seconds that a reconcile waits for an answer."""
 FRESH_SECONDS = 10.0
-FIRST_WAIT, LONGEST_WAIT = 2.0, 120.0
+_BACKOFF = Backoff(2.0, 120.0)
 THREADS = 8
 
 
@@ -142,8 +143,7 @@ class LivePartitionLookup:
         except KafkaUnavailableError as error:
             client.failures += 1
             client.error = str(error)
-            wait = min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(client.failures - 1, 20))
-            client.not_before = self._clock() + wait
+            client.not_before = self._clock() + _BACKOFF.seconds(client.failures)
             return
         client.failures, client.error = 0, ""
         now = self._clock()

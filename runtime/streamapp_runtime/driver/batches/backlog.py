@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from streamapp.tasks.partition import Partition
+from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.batches.side_input_progress import SideInputProgress
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
@@ -32,7 +32,6 @@ from streamapp_runtime.lanes.delivery_guarantee import DeliveryGuarantee
 from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup
 from streamapp_runtime.lanes.protocol.batch_orders import SidePartition
 from streamapp_runtime.systems.stream_system import (
-    OffsetSpan,
     StreamSystem,
     UnavailableError,
     UnknownStreamError,

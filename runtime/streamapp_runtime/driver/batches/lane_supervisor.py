@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from streamapp.author.model import KnownPlacement
+from streamapp.backoff import Backoff
 from streamapp.placement.task_placement import TaskPlacement
 from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.driver.batches.binding_states import (
@@ -30,7 +31,7 @@ GRACE_SECONDS: Final = 5.0
 """How long the other lanes wait for an executor that is lost: most are replaced by then."""
 CHECK_SECONDS: Final = 1.0
 """How often the driver checks whether a processor that is missing has come back."""
-MOST_START_SECONDS: Final = 30.0
+START_BACKOFF: Final = Backoff(1.0, 30.0)
 """How long a lane waits at most that ends again and again, before it is started the next time."""
 
 
@@ -216,7 +217,7 @@ class LaneSupervisor:
         self.lanes = {name: tasks for name, tasks in self.lanes.items() if name not in processors}
         for name in processors:
             ends = self._ends[name] = self._ends.get(name, 0) + 1
-            self._start_at[name] = self._checked + min(2.0 ** (ends - 1), MOST_START_SECONDS)
+            self._start_at[name] = self._checked + START_BACKOFF.seconds(ends)
 
     def binding(self) -> dict[str, str]:
         """The executor of each processor that is there; none where lanes run in the driver's own process."""

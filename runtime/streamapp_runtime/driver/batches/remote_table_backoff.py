@@ -4,8 +4,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-FIRST_SECONDS: Final = 0.1
-LONGEST_SECONDS: Final = 5.0
+from streamapp.backoff import Backoff
+
+TABLE_BACKOFF: Final = Backoff(0.1, 5.0)
 
 
 @dataclass(slots=True)
@@ -16,7 +17,7 @@ class RemoteTableBackoff:
     tasks: frozenset[str] = frozenset()
     reason: str = ""  # why they do, as the lanes said last
     _until: float = field(default=float("-inf"))
-    _seconds: float = FIRST_SECONDS
+    _failures: int = 0  # in a row
 
     def paused(self) -> frozenset[str]:
         """The tasks that are given nothing for now."""
@@ -28,8 +29,8 @@ class RemoteTableBackoff:
         if waiting:
             self.reason = "; ".join(sorted(set(waiting.values())))
             self.tasks |= frozenset(waiting)
-            self._until = self.clock() + self._seconds
-            self._seconds = min(2 * self._seconds, LONGEST_SECONDS)
+            self._failures += 1
+            self._until = self.clock() + TABLE_BACKOFF.seconds(self._failures)
         elif self.tasks & frozenset(reading):
-            self.tasks, self._seconds = frozenset(), FIRST_SECONDS
+            self.tasks, self._failures = frozenset(), 0
         return first

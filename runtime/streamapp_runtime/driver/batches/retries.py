@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from streamapp.backoff import Backoff
 from streamapp_runtime.driver.failures import MOST_FAILURES, FailedError
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.systems.stream_system import (
@@ -22,12 +23,7 @@ MOST_OUTAGE_SECONDS: Final = 300.0
 """How long a system may be away before the app gives up; whoever started it may start it again."""
 OUTAGE_PAUSE_SECONDS: Final = 1.0
 """How long the driver waits before it tries a system again that is unavailable."""
-_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.1, 5.0
-
-
-def retry_delay(failures: int) -> float:
-    """Seconds before a batch is tried again: longer the more have failed in a row."""
-    return min(_FIRST_PAUSE_SECONDS * 2**failures, _LONGEST_PAUSE_SECONDS) if failures else 0.0
+BATCH_BACKOFF: Final = Backoff(0.2, 5.0)
 
 
 def is_outage(error: Exception) -> bool:
@@ -159,7 +155,7 @@ class Retries:
     def pause_seconds(self) -> float | None:
         """How long to wait before lanes are bound again; None where nothing has failed."""
         if self.failures:
-            return retry_delay(self.failures)
+            return BATCH_BACKOFF.seconds(self.failures)
         return None if self.outage.since is None else OUTAGE_PAUSE_SECONDS
 
     def note_success(

@@ -7,7 +7,7 @@ from typing import Final
 
 from streamapp.side_inputs.bootstrap_gate import BootstrapGate, bootstrap_gate
 from streamapp.side_inputs.growth_order import waits_for_older
-from streamapp.tasks.partition import Partition
+from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.driver.executors.lane_assignment import Lanes
 from streamapp_runtime.driver.inputs.broadcast_tables import BroadcastTables
 from streamapp_runtime.driver.inputs.fill_progress import FillProgress
@@ -18,7 +18,6 @@ from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.lanes.protocol.batch_orders import BroadcastOrder, ReadRange, SidePartition
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.operators.stateless.stream_operations import declared_stream
-from streamapp_runtime.systems.stream_system import OffsetSpan
 
 WAITING_SECONDS: Final = 3.0
 """So long rows wait for a side input before it is said."""

@@ -4,10 +4,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from streamapp.tasks.layouts.split import Split, settled_again, within_ends
-from streamapp.tasks.partition import Partition
+from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import DATA_LOSS_HINT, CheckpointStream
 from streamapp_runtime.driver.failures import FinalFailureError
-from streamapp_runtime.systems.stream_system import OffsetSpan, StreamSystem
+from streamapp_runtime.systems.stream_system import StreamSystem
 
 SHRUNK_SECONDS = 10.0
 """How long an end may lie before a position: a broker that has just taken over may not know its end yet."""

@@ -7,9 +7,8 @@ stages. Tables that have to be complete before they are joined are filled withou
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from streamapp.tasks.partition import Partition
+from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.driver.inputs.read_positions import ReadPositions
-from streamapp_runtime.systems.stream_system import OffsetSpan
 
 BOOTSTRAP_SHARE = 4
 """A quarter of the budget is kept for tables that are being filled, however much else there is to read."""

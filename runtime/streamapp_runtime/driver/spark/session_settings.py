@@ -75,10 +75,10 @@ To begin without executors is a mistake to Spark's launcher; and everybody on a 
 
 
 @cache  # a JVM that is started early is asked for twice
-def local_shape(processors: int, memory: str = USUAL_MEMORY) -> Mapping[str, str]:
+def local_shape(processors: int) -> Mapping[str, str]:
     """Settings of a run on this machine: threads of one JVM for one processor, real executors for several."""
-    master = "local[1]" if processors == 1 else f"local-cluster[{processors},1,{mebibytes(memory)}]"
-    shape = {"spark.master": master, "spark.executor.memory": memory}
+    master = "local[1]" if processors == 1 else f"local-cluster[{processors},1,{mebibytes(USUAL_MEMORY)}]"
+    shape = {"spark.master": master, "spark.executor.memory": USUAL_MEMORY}
     return shape if processors == 1 else {**shape, **_executor_archive_settings(shape)}
 
 

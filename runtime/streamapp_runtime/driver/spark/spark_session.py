@@ -18,7 +18,6 @@ from pyspark.errors.exceptions.captured import install_exception_handler
 from pyspark.find_spark_home import _find_spark_home
 
 from streamapp_runtime.driver.spark.jvm import SparkStartError, start_jvm
-from streamapp_runtime.driver.spark.jvm_options import USUAL_MEMORY
 from streamapp_runtime.driver.spark.session_settings import (
     command_settings,
     local_shape,
@@ -38,9 +37,9 @@ class SparkSettingsError(SparkStartError):
     final = True
 
 
-def open_session(name: str, processors: int, memory: str = USUAL_MEMORY) -> DeferredSession:
+def open_session(name: str, processors: int) -> DeferredSession:
     """Spark on this machine: threads of this process for one processor, real executors for several."""
-    return open_configured_session(name, local_shape(processors, memory))
+    return open_configured_session(name, local_shape(processors))
 
 
 def open_configured_session(name: str, shape: Mapping[str, str], log4j: str | None = None) -> DeferredSession:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from streamapp.side_inputs.side_input_version import EndOfVersion
 from streamapp.side_inputs.store_recovery import FillingPartition, StoreAction, recover_store
-from streamapp.side_inputs.store_validity import FoundStore, HeldOffsets, is_refresh_due
+from streamapp.side_inputs.store_validity import FoundStore, is_refresh_due
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.lanes.protocol.batch_orders import BroadcastOrder, SidePartition, TaskOrder
@@ -278,11 +278,8 @@ def _sources(
     partitions = {s: Partition(spec.sides[s.name].topic, s.partition) for s in sides}
     spans = system.spans(partitions.values())
     for side, partition in partitions.items():
-        offsets = HeldOffsets(spans[partition].oldest, spans[partition].end)
-        yield (
-            Partition(side.name, side.partition),
-            FillingPartition(spec.sides[side.name].bootstrap, offsets, side.last),
-        )
+        filling = FillingPartition(spec.sides[side.name].bootstrap, spans[partition], side.last)
+        yield Partition(side.name, side.partition), filling
 
 
 def _parsed(positions: Mapping[str, int]) -> dict[Partition, int]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from streamapp.tasks.partition import Partition
+from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.systems.embedded import expiry, latest_index, partition_extent
 from streamapp_runtime.systems.embedded import stream_table as log_streams
 from streamapp_runtime.systems.embedded.block import Compression
@@ -23,7 +23,6 @@ from streamapp_runtime.systems.stream_system import (
     DEFAULT_OPTIONS,
     HasFileno,
     OffsetRange,
-    OffsetSpan,
     StreamHolding,
     StreamOptions,
     UnavailableError,

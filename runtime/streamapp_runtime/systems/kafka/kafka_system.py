@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from confluent_kafka import TopicPartition
 
 from streamapp.spec.resource.kafka_settings import TOPICS
-from streamapp.tasks.partition import Partition
+from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.checkpoint_entries import FENCE, READ_BARRIER
 from streamapp_runtime.systems.kafka.rdkafka.kafka_clients import ANSWER_SECONDS, KafkaClients
 from streamapp_runtime.systems.kafka.rdkafka.latest_values import LatestValues
@@ -40,7 +40,6 @@ from streamapp_runtime.systems.stream_system import (
     FencedError,
     HasFileno,
     OffsetRange,
-    OffsetSpan,
     StreamHolding,
     StreamOptions,
     SystemTrouble,

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from streamapp.tasks.partition import Partition
+from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.systems.embedded.block_reads import blocks_from
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.embedded.lmdb_environment import shared_environment
 from streamapp_runtime.systems.embedded.maintenance import MaintenanceRules
-from streamapp_runtime.systems.stream_system import OffsetSpan, StreamOptions
+from streamapp_runtime.systems.stream_system import StreamOptions
 from tests.harness.engine.record_values import batch, keyed, rows, texts, values, write
 
 HOUR = 3_600_000

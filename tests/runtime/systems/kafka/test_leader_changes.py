@@ -6,9 +6,8 @@ from contextlib import closing
 
 import pytest
 
-from streamapp.tasks.partition import Partition
+from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
-from streamapp_runtime.systems.stream_system import OffsetSpan
 from tests.harness.engine.record_values import values
 from tests.harness.kafka.broker import Broker
 from tests.harness.machine.processes import until

@@ -4,6 +4,7 @@ import ssl
 import time
 from dataclasses import dataclass, field
 
+from streamapp.backoff import Backoff
 from streamapp_runtime.systems.kafka.wire.batch_format.malformed import MalformedError
 from streamapp_runtime.systems.kafka.wire.requests import error_codes
 from streamapp_runtime.systems.kafka.wire.requests.error_codes import ErrorReaction
@@ -19,12 +20,11 @@ from streamapp_runtime.systems.stream_system import (
 CONNECTION_FAILURES = (OSError, MalformedError)
 """What a connection ends with."""
 
-_FIRST_PAUSE = 0.01
-_LONGEST_PAUSE = 0.5
+_PAUSE = Backoff(0.01, 0.5)
 _HEARSAY = 1.0  # seconds until every broker knows a new topic
 _DOUBT_SECONDS = 2.0
 """How long a broker may say that something goes by: one that was deposed, and does not know, never stops."""
-_FIRST_ANSWER_SECONDS, _LONGEST_ANSWER_SECONDS = 1.0, 8.0
+_ANSWER = Backoff(1.0, 8.0)
 
 
 class UnfinishedRequestError(UnavailableError):
@@ -39,9 +39,7 @@ class RequestRetries:
     seconds: float
     _begun: float = field(init=False)
     _ends: float = field(init=False)
-    _pause: float = field(init=False, default=_FIRST_PAUSE)
-    answer_seconds: float = field(init=False, default=_FIRST_ANSWER_SECONDS)
-    """How long one of several brokers may take to answer that are asked in turn: longer after each round."""
+    _failures: int = field(init=False, default=0)  # since the last success
 
     def __post_init__(self) -> None:
         self.succeeded()
@@ -50,18 +48,22 @@ class RequestRetries:
         """The time counts from now."""
         self._begun = time.monotonic()
         self._ends = self._begun + self.seconds
-        self._pause = _FIRST_PAUSE
-        self.answer_seconds = _FIRST_ANSWER_SECONDS
+        self._failures = 0
+
+    @property
+    def answer_seconds(self) -> float:
+        """How long one of several brokers that are asked in turn may take: longer after each round."""
+        return _ANSWER.seconds(self._failures + 1)
 
     def failed(self, why: object) -> None:
         """Return when it is worth another try, after a pause that grows; else UnavailableError."""
         if isinstance(why, ssl.SSLError) and not isinstance(why, ssl.SSLEOFError | ssl.SSLZeroReturnError):
             raise DeniedError(f"{self.doing}: TLS: {why}; look at what configSecret says") from None
-        if time.monotonic() + self._pause > self._ends:
+        pause = _PAUSE.seconds(self._failures + 1)
+        if time.monotonic() + pause > self._ends:
             raise UnavailableError(f"{self.doing}: {why}") from None
-        time.sleep(self._pause)
-        self._pause = min(2 * self._pause, _LONGEST_PAUSE)
-        self.answer_seconds = min(2 * self.answer_seconds, _LONGEST_ANSWER_SECONDS)
+        time.sleep(pause)
+        self._failures += 1
 
     def missing(self, what: object) -> None:
         """Return, after a pause, while brokers may not have heard of it yet; then UnknownStreamError."""
