@@ -40,11 +40,19 @@ def bad_records(system: StreamSystem, topic: str) -> list[BadRecordSeen]:
     """The records of a dead-letter stream."""
     return [
         BadRecordSeen(
-            *(one["stream"], one["partition"], one["offset"], one["reason"]),
-            *(None if one[name] is None else b64decode(one[name]) for name in ("key", "value")),
+            stream=document["stream"],
+            partition=document["partition"],
+            offset=document["offset"],
+            reason=document["reason"],
+            key=_bytes(document["key"]),
+            value=_bytes(document["value"]),
         )
-        for one in _documents(system, topic)
+        for document in _documents(system, topic)
     ]
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else b64decode(text)
 
 
 def _documents(system: StreamSystem, topic: str) -> list[Row]:

@@ -135,9 +135,12 @@ def _new_driver(
     """The pod of a driver, and the Secret of its run."""
     app, facts = target.accepted.app, findings.facts
     versions = configuration_annotation(app, facts.configuration)
-    template, generation = target.shape.driver, target.generation
     pod = driver_pod(
-        *(facts.manifest, template, generation, incarnation, versions),
+        facts.manifest,
+        template=target.shape.driver,
+        generation=target.generation,
+        incarnation=incarnation,
+        annotations=versions,
         standby=standby,
         early_executors=early_executors,
     )

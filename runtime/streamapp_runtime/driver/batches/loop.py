@@ -142,7 +142,8 @@ class Loop:
 
     def __post_init__(self) -> None:
         self.backlog = Backlog(
-            *(self.run, self.launch.context.now),
+            self.run,
+            self.launch.context.now,
             data_lost=self.trouble,
             open_transactions=OpenTransactionWatch(changed=self.held_up),
             unread=UnreadPartitionWatch(changed=self.unread),
@@ -368,12 +369,21 @@ class Loop:
         independent = self.run.settings.independent_lanes and len(launch.lanes) > 1 and not in_turns
         executors = self._hosting.hosts(
             HostedModel(
-                *(launch.program, launch.setup, self.pause, bound, launch.locations, self.locations),
+                program=launch.program,
+                setup=launch.setup,
+                pause=self.pause,
+                bound=bound,
+                store_locations=launch.locations,
+                locations=self.locations,
                 independent=independent,
             )
         )
         return LaneSupervisor(
-            *(executors, self.run, self.stores, self.changed, self.trouble),
+            executors,
+            run=self.run,
+            stores=self.stores,
+            changed=self.changed,
+            trouble=self.trouble,
             independent=independent,
             state=state,
         )
@@ -814,8 +824,14 @@ class Loop:
         busy_lanes, executor_ids = self._busy_lanes, self.supervisor.executors.executor_ids
         lanes = {name: tasks for name, tasks in self.supervisor.lanes.items() if name not in busy_lanes}
         orders = lane_orders(
-            *(self.backlog, lanes, executor_ids, ranges, batch, remaining, self.rejections),
-            self.queries.orders(lanes, together=self._rounds is None),
+            self.backlog,
+            lanes,
+            executor_ids=executor_ids,
+            ranges=ranges,
+            batch=batch,
+            remaining=remaining,
+            rejections=self.rejections,
+            queries=self.queries.orders(lanes, together=self._rounds is None),
         )
         skip = self.bad_records.known(ranges)
         return Orders(self.ledger.incarnation, self.number, self.clock(), orders, release, skip)

@@ -21,7 +21,10 @@ class SparkHosting:
     def hosts(self, model: HostedModel) -> LaneExecutors:
         """The executors of a model's lanes."""
         return LaneExecutors(
-            *(self.session, model.program, model.setup, model.pause),
+            self.session,
+            program=model.program,
+            setup=model.setup,
+            pause=model.pause,
             bound=model.bound,
             store_locations=model.store_locations,
             locations=model.locations,

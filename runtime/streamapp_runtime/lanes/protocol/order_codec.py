@@ -142,10 +142,15 @@ class OrderMemory:
             raise OrderMismatchError(
                 f"batch {head['batch']} is meant for other checkpoints than {lane.processor} has"
             )
-        skip = tuple(_known_rejection(values) for values in head["skip"])
         orders = Orders(
-            *(head["incarnation"], head["batch"], head["time_ms"], (lane,)),
-            *(head["release"], skip, head["trial"], head["steps_to"]),
+            incarnation=head["incarnation"],
+            batch=head["batch"],
+            time_ms=head["time_ms"],
+            lanes=(lane,),
+            release=head["release"],
+            skip=tuple(_known_rejection(values) for values in head["skip"]),
+            trial=head["trial"],
+            steps_to=head["steps_to"],
         )
         self._remember(orders)
         return orders

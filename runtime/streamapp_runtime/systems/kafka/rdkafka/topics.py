@@ -187,7 +187,9 @@ class Topics:
             _LOG.warning(
                 'topic "%s" has segment.ms=%s: nothing younger is compacted, so a restore reads all of it. '
                 "Set it with kafka-configs --alter --entity-type topics --entity-name %s --add-config %s",
-                *(name, settings["segment.ms"].value, name),
+                name,
+                settings["segment.ms"].value,
+                name,
                 ",".join(f"{key}={value}" for key, value in COMPACTION.items() if key != "cleanup.policy"),
             )
 
