@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from streamapp.dsl.app_parts import AppParts, PythonCode, resource_fields
-from streamapp.dsl.installed_runtime import run_with_runtime
 from streamapp.dsl.named_arguments import named_arguments
 from streamapp.dsl.program_end import note_app
 from streamapp.dsl.stream_flow import StreamHandle, TableHandle
 from streamapp.spec.parser import ParseResult, parse_data
+from streamapp.spec.problem import ReadableError
 from streamapp.spec.resource.app import API_VERSION, KIND
 from streamapp.spec.resource.pods import Code, Driver, EnvVar, Executor, Network, PullSecret, RestartPolicy
 from streamapp.spec.resource.runtime_policies import (
@@ -30,6 +31,26 @@ from streamapp.spec.value_types.format_names import FormatName
 
 if TYPE_CHECKING:
     from streamapp.dsl.plan_view import PlanView
+
+
+_GROUP: Final = "streamapp.notebook"
+
+
+class RuntimeMissingError(ReadableError, ImportError):
+    """No runtime is installed, or a module that it needs is not."""
+
+
+def run_with_runtime(*arguments: Any, **options: Any) -> Any:
+    """Call what runs apps; RuntimeMissingError says what to install."""
+    install = 'pip install "streamapp[runtime]"'
+    for entry in entry_points(group=_GROUP, name="run"):
+        try:
+            run = entry.load()
+        except ModuleNotFoundError as error:
+            raise RuntimeMissingError(f"running an app needs the module {error.name}: {install}") from None
+        return run(*arguments, **options)
+    raise RuntimeMissingError(f"running an app needs the runtime: {install}")
+
 
 _METADATA = ("name", "namespace", "labels", "annotations")
 

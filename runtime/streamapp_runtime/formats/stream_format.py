@@ -9,11 +9,60 @@ from streamapp.spec.value_types.column_list import Column
 from streamapp.spec.value_types.format_names import FormatName
 from streamapp_runtime.formats.arrow_types import UnknownTypeError, arrow_schema
 from streamapp_runtime.formats.avro.avro_format import AvroFormat
-from streamapp_runtime.formats.columns_format import ColumnsFormat
+from streamapp_runtime.formats.bad_record_isolation import decode_around_bad_records
 from streamapp_runtime.formats.format_options import FormatOptions
 from streamapp_runtime.formats.json.json_format import JsonFormat
-from streamapp_runtime.formats.plain_format import PlainFormat
-from streamapp_runtime.formats.record_format import RecordFormat
+from streamapp_runtime.formats.record_format import DecodedBatch, RecordFormat, UndecodableError
+from streamapp_runtime.formats.required_columns import check_required, required_columns
+from streamapp_runtime.rows.row_decoder import decode as decode_rows
+from streamapp_runtime.rows.row_encoder import encode as encode_rows
+
+
+class ColumnsFormat:
+    """Values that are rows of exactly these columns: whoever writes and reads them must agree on the list."""
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self.schema = arrow_schema(columns)
+        self._required = required_columns(columns)
+
+    def decode(self, values: pa.BinaryArray) -> DecodedBatch:
+        """The columns of each value."""
+        return decode_around_bad_records(values, self._read)
+
+    def encode(self, columns: pa.RecordBatch) -> pa.BinaryArray:
+        """The value of each row."""
+        return encode_rows(columns, self.schema)
+
+    def _read(self, values: pa.BinaryArray) -> pa.RecordBatch:
+        try:
+            rows = decode_rows(values, self.schema)
+        except ValueError:
+            raise UndecodableError("the value is no row of these columns") from None
+        return check_required(rows, self._required)
+
+
+class PlainFormat:
+    """Values that are the bytes, or the UTF-8, of the only column."""
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self.schema = arrow_schema(columns)
+
+    def decode(self, values: pa.BinaryArray) -> DecodedBatch:
+        """The values as they are; for a STRING what is no UTF-8 is bad."""
+        return decode_around_bad_records(values, self._read)
+
+    def encode(self, columns: pa.RecordBatch) -> pa.BinaryArray:
+        """The column as it is; what is null there is an empty value."""
+        column = columns.column(0).cast(pa.binary())
+        return column.fill_null(b"") if column.null_count else column
+
+    def _read(self, values: pa.BinaryArray) -> pa.RecordBatch:
+        try:
+            column = values.cast(self.schema.field(0).type)
+        except pa.ArrowInvalid:
+            raise UndecodableError("the value is no valid UTF-8") from None
+        return pa.RecordBatch.from_arrays([column], schema=self.schema)
+
 
 DEFAULT_OPTIONS = FormatOptions()
 _WHOLE_VALUES: Final = {"bytes": pa.binary(), "string": pa.string()}

@@ -1,11 +1,14 @@
 """From pieces to the program: tags for edges, registers for columns, a layer for each piece."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from graphlib import TopologicalSorter
 
+from streamapp_runtime.expressions.template import Template
 from streamapp_runtime.operators.compilation.piece import Piece, SqlPart
-from streamapp_runtime.program.filter_fusion import fuse_filters
-from streamapp_runtime.program.layer_assignment import layer_by_piece
+from streamapp_runtime.operators.stateless.stream_operations import Write
+from streamapp_runtime.program.hops import needs_spark, tables_of
 from streamapp_runtime.program.program import (
     Layer,
     PlacedOperation,
@@ -17,6 +20,86 @@ from streamapp_runtime.program.program import (
 )
 from streamapp_runtime.program.registers import allot_registers, register_prefixes, wide_row
 from streamapp_runtime.program.sql_steps import PlacedPiece, sql_steps
+
+
+def fuse_filters(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+    """The pieces, which come after their sources, without filters that only one SQL piece reads."""
+    readers = Counter(source for piece in pieces for source in piece.sources)
+    piece_of: dict[str, Piece] = {}
+    for piece in pieces:
+        source = piece_of.get(piece.sources[0]) if len(piece.sources) == 1 else None
+        if source is None or readers[source.name] != 1 or not _filters(source) or _stays(source, piece_of):
+            piece_of[piece.name] = piece
+        elif isinstance(piece.work, SqlPart) and isinstance(source.work, SqlPart):
+            where = _both(source.work.where, piece.work.where)
+            del piece_of[source.name]
+            work = replace(piece.work, where=where, judgeable=None)
+            filters = (*source.filters, source.name)
+            piece_of[piece.name] = replace(piece, sources=source.sources, work=work, filters=filters)
+        else:
+            piece_of[piece.name] = piece
+    return tuple(piece_of.values())
+
+
+def _filters(piece: Piece) -> bool:
+    """Whether it reads one source, keeps rows or drops them, and changes nothing."""
+    work = piece.work
+    if not isinstance(work, SqlPart) or len(piece.sources) != 1:
+        return False
+    changes = work.key or work.delete or work.generator
+    return not changes and [output.column for output in work.outputs] == list(range(len(work.outputs)))
+
+
+def _stays(piece: Piece, piece_of: Mapping[str, Piece]) -> bool:
+    """Whether a Python worker both makes and can judge the rows of a filter."""
+    return not needs_spark(piece) and not any(_in_sql(piece_of[name], piece_of) for name in piece.sources)
+
+
+def _in_sql(piece: Piece, piece_of: Mapping[str, Piece]) -> bool:
+    """Whether rows come from Spark; what computes nothing is where its sources are."""
+    if not isinstance(piece.work, SqlPart):
+        return False
+    return needs_spark(piece) or any(_in_sql(piece_of[name], piece_of) for name in piece.sources)
+
+
+def _both(first: Template | None, second: Template | None) -> Template | None:
+    """Both conditions, the first one asked first: the second may rely on it."""
+    if first is None or second is None:
+        return first or second
+    pieces = ("CASE WHEN (", *first.pieces, ") THEN (", *second.pieces, ") ELSE false END")
+    return Template(pieces)
+
+
+def layer_by_piece(pieces: Sequence[Piece]) -> dict[str, int]:
+    """The layer of each piece. Pieces come after their sources; there is no circle with SQL through a table.
+
+    The smallest numbers that satisfy all: each pass only raises them, and stops when none is raised.
+    """
+    level = {piece.name: 0 for piece in pieces}
+    of_table: dict[str, int] = {}
+    moved = True
+    while moved:
+        moved = False
+        for piece in pieces:
+            least = max(
+                _earliest(piece, level),
+                level[piece.name],
+                *(of_table.get(table, 0) for table in tables_of(piece)),
+            )
+            if level[piece.name] != least:
+                level[piece.name], moved = least, True
+            for table in tables_of(piece):
+                if of_table.get(table, 0) < least:
+                    of_table[table], moved = least, True
+    last = max((number + number % 2 for number in level.values()), default=0)
+    return {p.name: last if isinstance(p.work, Write) else level[p.name] for p in pieces}
+
+
+def _earliest(piece: Piece, level: Mapping[str, int]) -> int:
+    ready = max((level[source] for source in piece.sources), default=0)
+    if not isinstance(piece.work, SqlPart):
+        return ready + ready % 2
+    return ready + (ready + 1) % 2 if needs_spark(piece) else ready
 
 
 def assemble(pieces: tuple[Piece, ...], tables: tuple[TableColumns, ...]) -> Program:

@@ -1,16 +1,20 @@
 """OpenLineage events of a run: how it begins, goes on and ends, with the streams that it reads and writes."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
-from typing import Final
+from queue import Full, Queue
+from threading import Event, Thread
+from typing import Final, Generic, TypeVar
 
 from openlineage.client import OpenLineageClient, set_producer
 from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState
 from openlineage.client.facet_v2 import (
     DatasetFacet,
     RunFacet,
+    column_lineage_dataset,
     error_message_run,
     job_type_job,
     schema_dataset,
@@ -23,13 +27,105 @@ from streamapp.protocol.termination import ExitCode, Termination
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.driver.start.launch import Launch
-from streamapp_runtime.driver.telemetry.column_lineage_facet import DatasetName, column_lineage_facet
 from streamapp_runtime.driver.telemetry.export_outage import ExportOutage
-from streamapp_runtime.driver.telemetry.lineage_delivery import EventRefusedError, LineageDelivery
 from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole, Write
-from streamapp_runtime.program.column_lineage import column_lineage
+from streamapp_runtime.program.column_lineage import Origin, OutputLineage, column_lineage
 from streamapp_runtime.redacted_output import redacted
 from streamapp_runtime.systems.connection import Connection, EmbeddedConnection
+
+MOST_PENDING: Final = 100
+RETRY_SECONDS: Final = 5.0
+
+E = TypeVar("E")
+
+
+class EventRefusedError(Exception):
+    """The receiver answered, and will not take this event when it is sent again either."""
+
+
+class LineageDelivery(Generic[E]):
+    """A bounded queue of events. One that is not taken is sent again until it is, or until the end."""
+
+    def __init__(self, send: Callable[[E], None], outage: ExportOutage) -> None:
+        self._send, self._outage = send, outage
+        self._pending: Queue[E | None] = Queue(MOST_PENDING)
+        self._closing = Event()
+        self._worker = Thread(target=self._work, name="lineage", daemon=True)
+        self._worker.start()
+
+    def offer(self, event: E) -> None:
+        """Have an event sent; where too many wait, it is lost."""
+        try:
+            self._pending.put_nowait(event)
+        except Full:
+            self._outage.failed("too many events wait", lost=1)
+
+    def close(self, seconds: float) -> None:
+        """Send what waits, for at most so long."""
+        self._closing.set()
+        try:
+            self._pending.put_nowait(None)
+        except Full:
+            return  # the receiver has not answered for a hundred events
+        self._worker.join(seconds)
+        if self._worker.is_alive():
+            self._outage.failed("it does not answer")
+
+    def _work(self) -> None:
+        while (event := self._pending.get()) is not None:
+            while not self._taken(event):
+                if self._closing.is_set():
+                    return
+                self._closing.wait(RETRY_SECONDS)
+
+    def _taken(self, event: E) -> bool:
+        """Whether nothing is left to do for an event."""
+        try:
+            self._send(event)
+        except EventRefusedError as refusal:
+            self._outage.failed(str(refusal), lost=1)
+            return True
+        except Exception as error:  # whatever a client or its receiver does, the app continues
+            self._outage.failed(type(error).__name__)
+            return False
+        self._outage.delivered()
+        return True
+
+
+DatasetName = tuple[str, str]
+"""Namespace and name of a dataset."""
+_UNREAD: Final = "may be read by the Python code"
+
+
+def column_lineage_facet(
+    lineage: OutputLineage, dataset_of: Callable[[str], DatasetName]
+) -> column_lineage_dataset.ColumnLineageDatasetFacet:
+    """The facet; `dataset_of` names the dataset of an input stream."""
+    fields = {
+        column: column_lineage_dataset.Fields(_input_fields(origins, dataset_of))
+        for column, origins in lineage.columns.items()
+    }
+    return column_lineage_dataset.ColumnLineageDatasetFacet(fields, _input_fields(lineage.rows, dataset_of))
+
+
+def _input_fields(
+    origins: Iterable[Origin], dataset_of: Callable[[str], DatasetName]
+) -> list[column_lineage_dataset.InputField]:
+    """Each column once, with all that it is to what is made of it."""
+    by_column = groupby(sorted(origins), key=lambda origin: (origin.stream, origin.column))
+    return [
+        column_lineage_dataset.InputField(*dataset_of(stream), column, [_transformation(o) for o in uses])
+        for (stream, column), uses in by_column
+    ]
+
+
+def _transformation(origin: Origin) -> column_lineage_dataset.Transformation:
+    return column_lineage_dataset.Transformation(
+        "DIRECT" if origin.use.is_direct else "INDIRECT",
+        origin.use.value,
+        f"{_UNREAD} {origin.python}" if origin.python else None,
+    )
+
 
 PRODUCER: Final = "https://streamapp.dev"
 URL: Final = "OPENLINEAGE_URL"

@@ -3,11 +3,14 @@
 A page is a query as any other, answered with a batch. What is written between two pages, stores remember.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
-from streamapp_runtime.lanes.protocol.state_query import StateAnswer, StateQuery
-from streamapp_runtime.lanes.task_stores.state_lookup import answer_query, range_answer
+import pyarrow as pa
+
+from streamapp_runtime.lanes.protocol.state_query import MOST_ANSWER_BYTES, StateAnswer, StateQuery
+from streamapp_runtime.operators.state.time_keys import TIME_WIDTH
 from streamapp_runtime.stores.recorded_store import (
     CLOSED,
     RecordedStore,
@@ -15,6 +18,52 @@ from streamapp_runtime.stores.recorded_store import (
     SnapshotGoneError,
     StoreSnapshot,
 )
+from streamapp_runtime.stores.store import Store
+
+Entry = tuple[bytes, bytes]
+
+
+def answer_query(query: StateQuery, task: str, store: Store) -> StateAnswer:
+    """What a store has of what is asked for; nothing is pending in it."""
+    if not query.keys:
+        return range_answer(query, task, store.scan(query.start, query.end))
+    keys = sorted(timed_keys(store, query.keys)) if query.timed else sorted(query.keys)
+    values = store.get(pa.array(keys, pa.binary())).to_pylist()
+    held = ((key, value) for key, value in zip(keys, values, strict=True) if value is not None)
+    entries, cut = _bounded(held, len(keys))
+    return StateAnswer(query.number, task, entries, cut)
+
+
+def range_answer(query: StateQuery, task: str, entries: Iterator[Entry]) -> StateAnswer:
+    """The first entries of the range that is asked for."""
+    # One entry more than is wanted tells whether the range continues.
+    chosen, cut = _bounded(islice(entries, query.limit + 1), query.limit)
+    return StateAnswer(query.number, task, chosen, cut)
+
+
+def timed_keys(store: Store, keys: Iterable[bytes]) -> Iterator[bytes]:
+    """The keys behind each time that entries of a store begin with; one look for each such time."""
+    keys, start = tuple(keys), b""
+    while (entry := next(store.scan(start), None)) is not None:
+        time = entry[0][:TIME_WIDTH]
+        yield from (time + key for key in keys)
+        following = int.from_bytes(time) + 1
+        if following >> 8 * TIME_WIDTH:
+            return
+        start = following.to_bytes(TIME_WIDTH)
+
+
+def _bounded(entries: Iterable[Entry], most: int) -> tuple[tuple[Entry, ...], bool]:
+    """The first entries, as far as an answer may be long; whether there are more."""
+    chosen: list[Entry] = []
+    size = 0
+    for key, value in entries:
+        size += len(key) + len(value)
+        if len(chosen) == most or (chosen and size > MOST_ANSWER_BYTES):
+            return tuple(chosen), True
+        chosen.append((key, value))
+    return tuple(chosen), False
+
 
 _Opened = tuple[RecordedStore, StoreSnapshot]
 

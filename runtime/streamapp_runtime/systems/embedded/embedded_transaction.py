@@ -7,11 +7,42 @@ import pyarrow as pa
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.embedded import block_writes, latest_index, partition_extent, stream_table
-from streamapp_runtime.systems.embedded.append_buffer import AppendBuffer
-from streamapp_runtime.systems.embedded.block import Compression, dense_blocks
+from streamapp_runtime.systems.embedded.block import BLOCK_BYTES, Block, Compression, dense_blocks
 from streamapp_runtime.systems.embedded.lmdb_environment import Environment, Txn
 from streamapp_runtime.systems.embedded.map_keys import fence_address
 from streamapp_runtime.systems.stream_system import RECORDS, FencedError, UnknownStreamError, unexpected_entry
+
+
+class AppendBuffer:
+    """Records in the order in which they came."""
+
+    def __init__(self, now_ms: int, compression: Compression | None) -> None:
+        self._now_ms = now_ms
+        self._compression = compression
+        self._made: list[Block] = []
+        self._waiting: list[pa.RecordBatch] = []
+        self._waiting_bytes = 0
+        self.records = 0
+
+    def add(self, records: pa.RecordBatch) -> None:
+        """Add records (schema RECORDS)."""
+        self._waiting.append(records)
+        self.records += records.num_rows
+        self._waiting_bytes += records.nbytes
+        if self._waiting_bytes >= BLOCK_BYTES:
+            self._encode()
+
+    def blocks(self) -> list[Block]:
+        """All that was added, as blocks."""
+        self._encode()
+        return self._made
+
+    def _encode(self) -> None:
+        if self._waiting:
+            one = len(self._waiting) == 1  # most are large enough; concatenating would copy them
+            records = self._waiting[0] if one else pa.concat_batches(self._waiting)
+            self._made += dense_blocks(records, self._now_ms, self._compression)
+        self._waiting, self._waiting_bytes = [], 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,9 @@
 """Builds the diagram of a graph and its plan."""
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 
+from streamapp.graph.lineage import lineages
 from streamapp.graph.nodes import Graph, OperatorNode, TableNode
 from streamapp.plan.partition_plan import Plan, PlannedJoin, PlannedStream, Role
 from streamapp.plan.render.diagram.elements import Diagram, Edge, EdgeKind, ErrorRole, Node, Shape
@@ -10,7 +12,6 @@ from streamapp.plan.render.diagram.error_highlights import (
     error_role_by_node,
     failing_edges,
 )
-from streamapp.plan.render.diagram.group_members import group_members
 from streamapp.plan.render.diagram.node_keys import NodeKey, operator_key, output_key, stream_key, table_key
 from streamapp.plan.render.diagram.partition_spread import (
     NO_SPREAD,
@@ -22,6 +23,26 @@ from streamapp.plan.render.diagram.partition_spread import (
 from streamapp.plan.render.display_names import legible
 from streamapp.plan.render.wording import ROLES, listed, partitions
 from streamapp.spec.reasons import Reason
+
+
+def group_members(graph: Graph, plan: Plan) -> Mapping[str, frozenset[NodeKey]]:
+    """For each join the nodes of its group; nodes without a constraint are left out."""
+    streams = {join.operator: join.streams for join in plan.joins}
+    nodes_of = {name: _member_nodes(graph, operator) for name, operator in graph.operators.items()}
+    return {
+        join: frozenset(chain(map(stream_key, streams[join]), *(nodes_of[name] for name in operators)))
+        for join, operators in lineages(graph, streams).items()
+    }
+
+
+def _member_nodes(graph: Graph, operator: OperatorNode) -> list[NodeKey]:
+    """The nodes that an operator adds to a group: its tables and, unless it is an input, itself."""
+    if operator.is_input:
+        return []
+    read_tables = operator.tables if operator.traits.reads_tables else ()
+    tables = [name for name in read_tables if name in graph.tables and graph.tables[name].partitioned]
+    return [operator_key(operator), *(NodeKey("table", name) for name in tables)]
+
 
 _MOST_NAMED = 12  # streams of a group that a node's tooltip names
 _Link = tuple[NodeKey, NodeKey, EdgeKind, str]

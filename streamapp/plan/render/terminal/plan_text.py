@@ -16,10 +16,36 @@ from streamapp.plan.render.diagram.partition_spread import (
 )
 from streamapp.plan.render.display_names import display_width, legible
 from streamapp.plan.render.summary import outcome_text, summary
-from streamapp.plan.render.terminal.ansi import Paint
 from streamapp.plan.render.terminal.stage_tree import TreeLine, stage_lines
 from streamapp.plan.render.wording import ROLES, listed, partitions
 from streamapp.spec.reasons import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Paint:
+    """Colours a text where `on`. Texts are padded before they are painted: escapes take no room."""
+
+    on: bool
+
+    def bold(self, text: str) -> str:
+        """For headings and names."""
+        return self._with("1", text)
+
+    def dim(self, text: str) -> str:
+        """For secondary text."""
+        return self._with("2", text)
+
+    def good(self, text: str) -> str:
+        """For counts that agree."""
+        return self._with("32", text)
+
+    def bad(self, text: str) -> str:
+        """For errors."""
+        return self._with("1;31", text)
+
+    def _with(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self.on and text else text
+
 
 _WIDTH = 100
 _NAMES_UP_TO = 44  # a longer name pushes its own line out, not all others

@@ -24,7 +24,7 @@ from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.executors.executor_locations import no_locations
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
-from streamapp_runtime.driver.standby import standby_restore
+from streamapp_runtime.driver.standby import standby_warm_up
 from streamapp_runtime.driver.standby.standby_warm_up import StandbyWarmUp
 from streamapp_runtime.driver.modes.wanted_model import launch_wanted
 from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
@@ -195,12 +195,12 @@ with environment_at(session, embedded_storage(folder / "data")) as env:
     warm_up.start_executors()
     workers = victims(folder)["worker"]
     with standing_still(workers):
-        standby_restore.PATIENCE_SECONDS = 1.0
+        standby_warm_up.PATIENCE_SECONDS = 1.0
         began = time.monotonic()
         warm_up.restore()
         seconds = time.monotonic() - began
         print("a worker that is stopped holds up nothing:", bool(workers) and 1.0 < seconds < 10.0)
-        standby_restore.PATIENCE_SECONDS = 30.0
+        standby_warm_up.PATIENCE_SECONDS = 30.0
         began = time.monotonic()
         Timer(0.2, take_over.set).start()
         warm_up.restore()

@@ -1,12 +1,13 @@
 """What one writer brings to the brokers by librdkafka: for what the wire does not speak, such as SASL."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
 import pyarrow as pa
-from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicCollection
+from confluent_kafka.admin import AclOperation
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.rdkafka.client_errors import (
@@ -15,9 +16,28 @@ from streamapp_runtime.systems.kafka.rdkafka.client_errors import (
     translate_error,
 )
 from streamapp_runtime.systems.kafka.rdkafka.kafka_clients import ANSWER_SECONDS, KafkaClients
-from streamapp_runtime.systems.kafka.rdkafka.topic_permissions import unwritable_topics
 from streamapp_runtime.systems.kafka.wire.requests.transaction_coordinator import request_description
 from streamapp_runtime.systems.stream_system import UnavailableError
+
+_ENOUGH = frozenset({AclOperation.WRITE, AclOperation.ALL})
+
+
+def unwritable_topics(cluster: KafkaClients, topics: Collection[str]) -> list[str]:
+    """Those of these topics that this principal may not write; all of them where the cluster does not say."""
+    collection = TopicCollection(sorted(topics))
+    answers = cluster.admin.describe_topics(
+        collection, include_authorized_operations=True, request_timeout=ANSWER_SECONDS
+    )
+    denied_topics = []
+    for name, future in answers.items():
+        try:
+            operations = future.result(2 * ANSWER_SECONDS).authorized_operations or ()
+        except KafkaException:
+            operations = ()
+        if _ENOUGH.isdisjoint(operations):
+            denied_topics.append(name)
+    return denied_topics or sorted(topics)
+
 
 COMMIT_SECONDS = 30.0
 """How long the end of a transaction may take; after that, what came of it is read from the checkpoints."""

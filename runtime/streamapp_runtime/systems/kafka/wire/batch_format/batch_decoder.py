@@ -1,17 +1,108 @@
 """From the batches of an answer to their records."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, groupby
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from streamapp_runtime.systems.kafka.wire.batch_format import varints
 from streamapp_runtime.systems.kafka.wire.batch_format.batch_headers import FetchedBatch
 from streamapp_runtime.systems.kafka.wire.batch_format.compression import CompressionCodec, decompress
-from streamapp_runtime.systems.kafka.wire.batch_format.record_decoder import BatchBases, decode_records
-from streamapp_runtime.systems.kafka.wire.batch_format.record_starts import BatchExtents
-from streamapp_runtime.systems.kafka.wire.batch_format.varints import Octets
+from streamapp_runtime.systems.kafka.wire.batch_format.malformed import MalformedError
+from streamapp_runtime.systems.kafka.wire.batch_format.record_starts import BatchExtents, record_starts
+from streamapp_runtime.systems.kafka.wire.batch_format.varints import Numbers, Octets
+from streamapp_runtime.systems.stream_system import STORED
+
+
+@dataclass(frozen=True, slots=True)
+class BatchBases:
+    """What each batch's records are counted from."""
+
+    offset: Numbers
+    last: Numbers  # the largest offset that a record may have
+    timestamp: Numbers
+    appended: Numbers  # the time of all its records where the broker says it, else -1
+
+
+def decode_records(octets: Octets, extents: BatchExtents, bases: BatchBases) -> pa.RecordBatch:
+    """All records of some batches, none of them empty (schema STORED); MalformedError where they are none.
+
+    `varints.PADDING` bytes must follow the last batch; what they hold does not matter.
+    """
+    begin = record_starts(octets, extents)
+    count = extents.count
+    end = np.append(begin[1:], extents.end[-1:])
+    end[np.cumsum(count) - 1] = extents.end
+    time, place = varints.read_varints(octets, varints.read_varints(octets, begin)[1] + 1)
+    number, place = varints.read_varints(octets, np.minimum(place, end))
+    key_from, key_to, no_key = _field(octets, place, end)
+    value_from, value_to, no_value = _field(octets, key_to, end)
+    if (value_to >= end).any():  # the number of headers still follows
+        raise MalformedError("a record's value does not end within it")
+    key, value = _cut(octets, (key_from, key_to, value_from, value_to), (no_key, no_value))
+    offset = np.repeat(bases.offset, count) + number
+    rising = np.diff(offset) > 0
+    rising[np.cumsum(count)[:-1] - 1] = True  # the next batch may be of another partition
+    if not rising.all() or (offset > np.repeat(bases.last, count)).any():
+        raise MalformedError("the records of a batch are not in order")
+    return pa.RecordBatch.from_arrays(
+        [pa.array(offset), key, value, _times(time, bases, count)], schema=STORED
+    )
+
+
+def _field(
+    octets: Octets, place: Numbers, end: Numbers
+) -> tuple[Numbers, Numbers, npt.NDArray[np.bool_] | None]:
+    """From where to where keys or values reach, and which are null, if any is."""
+    length, begin = varints.read_varints(octets, np.minimum(place, end))
+    null = None
+    if length.min(initial=0) < 0:
+        null = length < 0
+        length[null] = 0
+    to = begin + length
+    # Also of lengths so large that the sum has left the numbers.
+    if (to > end).any() or (to < begin).any():
+        raise MalformedError("a record's key or value does not end within it")
+    return begin, to, null
+
+
+def _cut(
+    octets: Octets,
+    borders: tuple[Numbers, Numbers, Numbers, Numbers],
+    nulls: tuple[npt.NDArray[np.bool_] | None, npt.NDArray[np.bool_] | None],
+) -> tuple[pa.Array, pa.Array]:
+    """Keys and values, copied out of the bytes.
+
+    The bytes are taken for one array in which key, what is between, value, what is between follow each other;
+    every fourth element is a key.
+    """
+    size = len(borders[0])
+    offsets = np.empty(4 * size + 1, np.int32)
+    for number, border in enumerate(borders):
+        offsets[number:-1:4] = border
+    offsets[-1] = offsets[-2] if size else 0
+    parts = pa.BinaryArray.from_buffers(
+        pa.binary(), 4 * size, [None, pa.py_buffer(offsets), pa.py_buffer(octets)]
+    )
+    first = np.arange(size, dtype=np.int32) * 4
+    key, value = (
+        parts.take(pa.array(first + shift, mask=null)) for shift, null in zip((0, 2), nulls, strict=True)
+    )
+    return key, value
+
+
+def _times(delta: Numbers, bases: BatchBases, count: Numbers) -> pa.Array:
+    """Each record's time; one below zero stands for none."""
+    times = np.repeat(bases.timestamp, count) + delta
+    if (bases.appended >= 0).any():
+        appended = np.repeat(bases.appended, count)
+        times = np.where(appended >= 0, appended, times)
+    missing = times < 0
+    return pa.array(times, mask=missing if missing.any() else None)
+
 
 _AT_ONCE = 32 << 20  # bytes that are decompressed before they are decoded
 
