@@ -16,8 +16,7 @@ from streamapp_operator.cli.status_text import status_text
 from streamapp_operator.controller.client.api_errors import ClusterError, UnansweredError
 from streamapp_operator.controller.client.api_requests import ApiRequest, ApiTransport
 from streamapp_operator.controller.client.client_configuration import load_configuration
-from streamapp_operator.controller.client.manifest import Manifest
-from streamapp_operator.controller.client.object_paths import collection_path, object_path
+from streamapp_operator.controller.client.manifest import Manifest, collection_path, object_path
 from streamapp_operator.controller.client.resource_kinds import POD, STREAM_APP, Verb
 from streamapp_operator.reconciler.status.phase import Phase
 

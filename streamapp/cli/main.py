@@ -21,8 +21,7 @@ from typing import Any, TextIO
 import click
 from click.shell_completion import CompletionItem
 
-from streamapp.cli.output_option import asks_json, echo_failure
-from streamapp.cli.unreachable import UnreachableError
+from streamapp.cli.output_option import UnreachableError, asks_json, echo_failure
 from streamapp.spec.problem import nearest
 
 GROUP = "streamapp.commands"

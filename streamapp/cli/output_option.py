@@ -1,11 +1,12 @@
-"""The option `-o` of verbs, and the one form that a refusal has where the answer was to be JSON."""
+"""The option `-o` of verbs, aligned columns, and the form of a refusal where the answer was to be JSON."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import click
 
+from streamapp.protocol.termination import ExitCode
 from streamapp.spec.problem import Problem
 
 JSON: Final = "json"
@@ -54,3 +55,20 @@ def _fields(problem: Problem) -> dict[str, Any]:
 def echo_failure(message: str) -> None:
     """Print a failure that has no more than its sentence, such as a folder that is not there."""
     click.echo(json.dumps({"problems": [{"message": message}]}, indent=2))
+
+
+class UnreachableError(click.ClickException):
+    """A cluster or system does not answer, is busy, or denies access; a retry may help."""
+
+    exit_code = ExitCode.RETRY
+
+
+def aligned_columns(rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> Iterator[str]:
+    """A line for each row; the columns of numbers stand to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [
+            cell.rjust(width) if place in numbers else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield "  ".join(cells).rstrip()

@@ -22,8 +22,7 @@ from streamapp.cli.app_table.local_pages import NO_ANSWER, LocalPages, PageAddre
 from streamapp.cli.app_table.table_screen import ScreenLine, TableScreen, is_screen, table_screen
 from streamapp.cli.facts.installed_parts import InstalledPart
 from streamapp.cli.facts.live_lookup import ClusterAccess
-from streamapp.cli.output_option import JSON, output_option
-from streamapp.cli.unreachable import UnreachableError
+from streamapp.cli.output_option import JSON, UnreachableError, output_option
 
 _CLUSTER = InstalledPart("streamapp.top", "top without --page", "operator")
 

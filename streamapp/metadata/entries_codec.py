@@ -5,7 +5,16 @@ from collections.abc import Mapping
 from streamapp.durable_forms import METADATA_FILE
 from streamapp.jobmodel.packed_columns import ColumnReader, ColumnWriter
 from streamapp.jobmodel.sealed_frame import SealedFrame
-from streamapp.metadata.unreadable_metadata import StoreUnreadableError
+from streamapp.jobmodel.unreadable_data import UnreadableError
+
+
+class StoreUnreadableError(UnreadableError):
+    """The file of a store could not be read. It is never taken for an empty one."""
+
+
+class LocalityUnreadableError(UnreadableError):
+    """A remembered locality could not be read. It may be dropped: locality only ever saves time."""
+
 
 _SEAL = SealedFrame(mark=b"SAMD", form=METADATA_FILE, refusal=StoreUnreadableError)
 

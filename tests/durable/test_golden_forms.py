@@ -30,7 +30,7 @@ from streamapp.jobmodel.compact_codec import decode_model
 from streamapp.jobmodel.job_model import JobModel
 from streamapp.jobmodel.task_model import TaskModel
 from streamapp.metadata.entries_codec import unpack_entries
-from streamapp.metadata.locality_codec import unpack_locality
+from streamapp.metadata.locality_manager import unpack_locality
 from streamapp.placement.locations.store_history import StoreHistory, StorePlace
 from streamapp.plan.planner import plan
 from streamapp.plan.render.json_document import render
@@ -67,7 +67,7 @@ from streamapp_runtime.driver.checkpoints.ownership import Ownership, recorded_o
 from streamapp_runtime.driver.checkpoints.state_reset import StateReset
 from streamapp_runtime.driver.inputs.bounded_turns import BoundedTurn
 from streamapp_runtime.incarnation import Incarnation, read_incarnation
-from streamapp_runtime.lanes.protocol.state_location import location_of
+from streamapp_runtime.lanes.protocol.executor_identity import location_of
 from streamapp_runtime.lanes.tables_file import KnownTable, read_tables_file
 from streamapp_runtime.operators.state.stored_entries import EntryKind, StoredEntries
 from streamapp_runtime.rows.row_decoder import decode

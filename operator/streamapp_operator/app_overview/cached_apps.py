@@ -9,9 +9,8 @@ from streamapp_operator.app_overview.app_reports import AppReports
 from streamapp_operator.app_overview.app_row import Document, app_row
 from streamapp_operator.app_overview.apps_reading import AppsReading, SharedReading
 from streamapp_operator.controller.client.api_errors import ClusterError
-from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.cluster_client import ClusterClient
-from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.controller.client.manifest import AppKey, Manifest
 from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, STREAM_APP
 from streamapp_operator.controller.watch.object_cache import ObjectCache
 from streamapp_operator.reconciler.objects import object_names

@@ -9,8 +9,7 @@ from enum import StrEnum
 
 import click
 
-from streamapp.cli.output_option import JSON, output_option
-from streamapp.cli.text_columns import aligned_columns
+from streamapp.cli.output_option import JSON, aligned_columns, output_option
 from streamapp_operator.cli.cluster_access.cluster_command import cluster_options, run_with_cluster
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.labels import APP_LABEL

@@ -12,7 +12,7 @@ from kubernetes.aio.client.configuration import Configuration
 
 from streamapp.cli.app_table.app_figures import AppFigures, FiguresReading
 from streamapp.cli.facts.live_lookup import ClusterAccess
-from streamapp.cli.unreachable import UnreachableError
+from streamapp.cli.output_option import UnreachableError
 from streamapp_operator.app_overview.app_reports import (
     AppReports,
     DatedReport,
@@ -21,14 +21,13 @@ from streamapp_operator.app_overview.app_reports import (
     report_of_driver,
 )
 from streamapp_operator.app_overview.app_row import UNKNOWN_PHASE
-from streamapp_operator.cli.cluster_access.app_lookup import read_app
+from streamapp_operator.cli.cluster_access.app_lookup import read_app, read_report_maps
 from streamapp_operator.cli.cluster_access.cluster_command import (
     DEFAULT_NAMESPACE,
     cluster_configuration,
     open_cluster,
 )
 from streamapp_operator.cli.cluster_access.page_request import PageUnansweredError, read_page
-from streamapp_operator.cli.cluster_access.report_lookup import read_report_maps
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.api_errors import ClusterError, UnansweredError
 from streamapp_operator.controller.client.manifest import Manifest

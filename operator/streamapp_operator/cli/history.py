@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from streamapp.cli.output_option import JSON, output_option
-from streamapp.cli.text_columns import aligned_columns
+from streamapp.cli.output_option import JSON, aligned_columns, output_option
 from streamapp.spec.serialization import as_data, spec_as_yaml
 from streamapp.spec.spec_revision import changed_fields
 from streamapp_operator.cli.cluster_access.app_history import (

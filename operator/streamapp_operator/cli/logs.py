@@ -14,7 +14,7 @@ from streamapp_operator.cli.cluster_access.cluster_command import (
     run_with_cluster,
 )
 from streamapp_operator.controller.client.api_requests import authorised_headers
-from streamapp_operator.controller.client.object_paths import object_path
+from streamapp_operator.controller.client.manifest import object_path
 from streamapp_operator.controller.client.resource_kinds import POD
 
 CHUNK = 64 * 1024

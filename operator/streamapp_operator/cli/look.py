@@ -6,12 +6,12 @@ from time import monotonic
 import click
 
 from streamapp.cli.facts.live_lookup import ClusterAccess, LiveFacts, LookupRefusedError
-from streamapp.cli.unreachable import UnreachableError
+from streamapp.cli.output_option import UnreachableError
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.serialization import as_data
 from streamapp_operator.cli.cluster_access.cluster_command import DEFAULT_NAMESPACE, run_with_cluster
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
-from streamapp_operator.controller.client.app_key import AppKey
+from streamapp_operator.controller.client.manifest import AppKey
 from streamapp_operator.controller.client.resource_kinds import STREAM_APP
 from streamapp_operator.controller.watch.object_cache import ObjectCache
 from streamapp_operator.reconciler.facts.facts import Facts, NewestGeneration

@@ -12,10 +12,9 @@ from streamapp.cli.output_option import JSON, output_option
 from streamapp.protocol.driver_report import Report
 from streamapp.protocol.start_steps import StartStep
 from streamapp_operator.app_overview.app_reports import living_driver, report_in
-from streamapp_operator.cli.cluster_access.app_lookup import read_app
+from streamapp_operator.cli.cluster_access.app_lookup import read_app, read_report_maps
 from streamapp_operator.cli.cluster_access.app_pods import app_drivers, app_executors, read_app_pods
 from streamapp_operator.cli.cluster_access.cluster_command import cluster_options, run_with_cluster
-from streamapp_operator.cli.cluster_access.report_lookup import read_report_maps
 from streamapp_operator.cli.status_text import status_text
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.api_errors import ClusterError

@@ -8,9 +8,8 @@ from typing import Any, Literal
 
 from streamapp.exposition.metric_collector import MetricCollector
 from streamapp_operator.controller.client.api_errors import RejectedError, WriteConflict
-from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.concurrent_calls import side_by_side
-from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.controller.client.manifest import AppKey, Manifest
 from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, POD, SERVICE_ACCOUNT, kind_of
 from streamapp_operator.controller.telemetry.operator_metrics import (
     DECIDE_SECONDS,

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.cluster_client import ClusterClient
+from streamapp_operator.controller.client.manifest import AppKey
 from streamapp_operator.controller.process.operator_parts import OperatorParts, Reconciler
 from streamapp_operator.controller.workqueue.reconcile_outcome import ReconcileOutcome
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext

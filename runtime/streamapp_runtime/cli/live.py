@@ -8,7 +8,7 @@ import click
 from streamapp.author.app_streams import declared_topics
 from streamapp.author.names import checkpoint_stream
 from streamapp.cli.facts.live_lookup import LiveFacts, LookupRefusedError, SystemAccess
-from streamapp.cli.unreachable import UnreachableError
+from streamapp.cli.output_option import UnreachableError
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.checkpoint import StateUnreadableError
 from streamapp_runtime.driver.app_refusal import AppRefusedError

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from streamapp.cli.output_option import JSON, output_option
-from streamapp.cli.text_columns import aligned_columns
+from streamapp.cli.output_option import JSON, aligned_columns, output_option
 from streamapp.spec.problem import short
 from streamapp.spec.value_types.durations import milliseconds
 from streamapp_runtime.cli.log_access import cli_errors, partition_count

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from streamapp.cli.unreachable import UnreachableError
+from streamapp.cli.output_option import UnreachableError
 from streamapp.spec.problem import nearest
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamapp.cli.output_option import JSON, output_option
-from streamapp.cli.text_columns import aligned_columns
+from streamapp.cli.output_option import JSON, aligned_columns, output_option
 from streamapp.spec.problem import nearest
 from streamapp_runtime.cli.duration_option import seconds_of
 from streamapp_runtime.cli.log_access import cli_errors, open_log

@@ -15,9 +15,7 @@ import click
 
 from streamapp.cli.facts.installed_parts import InstalledPart
 from streamapp.cli.facts.live_lookup import ClusterAccess
-from streamapp.cli.output_option import JSON, output_option
-from streamapp.cli.text_columns import aligned_columns
-from streamapp.cli.unreachable import UnreachableError
+from streamapp.cli.output_option import JSON, UnreachableError, aligned_columns, output_option
 from streamapp.protocol.message_names import NEW_SNAPSHOT, STATE_ACCESS_VARIABLE
 
 _CLUSTER: Final = InstalledPart("streamapp.state", "the name of an app on a cluster", "operator")

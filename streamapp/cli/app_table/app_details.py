@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from streamapp.cli.app_table.app_figures import RunFigures, TableFigures, TaskFigures
 from streamapp.cli.app_table.figure_text import UNKNOWN, count_text, duration_text, rate_text, size_text
 from streamapp.cli.app_table.figures_table import fitted
-from streamapp.cli.text_columns import aligned_columns
+from streamapp.cli.output_option import aligned_columns
 
 
 def detail_lines(run: RunFigures, width: int | None) -> list[str]:

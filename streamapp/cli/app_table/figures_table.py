@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from streamapp.cli.app_table.app_figures import AppFigures, FiguresReading
 from streamapp.cli.app_table.figure_text import UNKNOWN, count_text, duration_text, rate_text
-from streamapp.cli.text_columns import aligned_columns
-from streamapp.plan.render.display_names import clip_end, legible
+from streamapp.cli.output_option import aligned_columns
+from streamapp.plan.render.wording import clip_end, legible
 
 _GAP: Final = 2  # of `aligned_columns`
 _SHORTEST_NAME: Final = 16

@@ -10,7 +10,7 @@ import click
 
 from streamapp.cli.app_table.app_figures import AppFigures, FiguresReading, RunFigures
 from streamapp.cli.app_table.page_figures import ANSWER_SECONDS, PAGE_DATA, ForeignPageError, run_figures
-from streamapp.cli.unreachable import UnreachableError
+from streamapp.cli.output_option import UnreachableError
 
 NO_ANSWER: Final = "NoAnswer"
 UNNAMED: Final = "(starting)"

@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from streamapp.cli.app_table.app_figures import RunFigures, StreamFigures, TableFigures, TaskFigures
 from streamapp.plan.partition_plan import Role
-from streamapp.plan.render.display_names import clip_end, legible
-from streamapp.plan.render.wording import ROLES
+from streamapp.plan.render.wording import ROLES, clip_end, legible
 from streamapp.protocol.page_wait import Wait
 
 PAGE_DATA: Final = "/page/data"

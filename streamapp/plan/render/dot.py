@@ -4,8 +4,7 @@ from streamapp.graph.nodes import Graph
 from streamapp.plan.partition_plan import Plan
 from streamapp.plan.render.diagram.diagram_builder import build_diagram
 from streamapp.plan.render.diagram.elements import Edge, EdgeKind, ErrorRole, Node, Shape
-from streamapp.plan.render.display_names import legible
-from streamapp.plan.render.summary import outcome_text
+from streamapp.plan.render.wording import legible, outcome_text
 
 _NODE_STYLES = {
     Shape.STREAM: {"shape": "box", "style": "rounded,filled", "fillcolor": "#e1f0ff", "color": "#2f7fd6"},

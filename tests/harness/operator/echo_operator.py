@@ -2,7 +2,7 @@
 
 import sys
 
-from streamapp_operator.controller.client.app_key import AppKey
+from streamapp_operator.controller.client.manifest import AppKey
 from streamapp_operator.controller.process.operator_parts import OperatorParts, Reconciler
 from streamapp_operator.controller.workqueue.reconcile_outcome import ReconcileDone, ReconcileOutcome
 from tests.harness.operator.operator_start import start

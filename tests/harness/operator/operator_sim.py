@@ -17,8 +17,8 @@ from streamapp.protocol.wanted_state import WantedState, decode_wanted
 from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.api_requests import ApiTransport
-from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.client_configuration import load_configuration
+from streamapp_operator.controller.client.manifest import AppKey
 from streamapp_operator.controller.telemetry.app_metrics import AppCollector
 from streamapp_operator.controller.watch.cached_fields import cached_fields
 from streamapp_operator.controller.watch.object_cache import WATCHED_KINDS, ObjectCache

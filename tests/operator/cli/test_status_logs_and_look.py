@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from streamapp.cli.facts.live_lookup import ClusterAccess
-from streamapp.cli.unreachable import UnreachableError
+from streamapp.cli.output_option import UnreachableError
 from streamapp.protocol.start_steps import StartStep
 from streamapp.spec.parser import parse_data
 from streamapp.spec.resource.app import StreamApp

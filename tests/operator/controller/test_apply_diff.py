@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from streamapp_operator.controller.client.api_cluster_client import FIELD_MANAGER, ApiClusterClient
 from streamapp_operator.controller.client.apply_diff import is_applied
-from streamapp_operator.controller.client.object_paths import object_path
+from streamapp_operator.controller.client.manifest import object_path
 from streamapp_operator.controller.client.resource_kinds import kind_of
 from tests.harness.api_server.api_cluster import cluster
 from tests.harness.api_server.api_server import ApiServer

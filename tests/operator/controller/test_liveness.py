@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from streamapp_operator.controller.client.app_key import AppKey
+from streamapp_operator.controller.client.manifest import AppKey
 from streamapp_operator.controller.workqueue.key_queue import KeyQueue
 from streamapp_operator.controller.workqueue.liveness import (
     AnsweredRequests,

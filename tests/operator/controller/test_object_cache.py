@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from streamapp_operator.controller.client.api_cluster_client import FIELD_MANAGER, ApiClusterClient
-from streamapp_operator.controller.client.app_key import AppKey
+from streamapp_operator.controller.client.manifest import AppKey
 from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, POD, STREAM_APP
 from streamapp_operator.controller.watch.cache_comparison import compare_cache, fill_cache
 from streamapp_operator.controller.watch.cached_fields import (

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from streamapp_runtime.driver.batches.retries import MemoryKills
-from streamapp_runtime.lanes.protocol.oom_kills import MOUNT, oom_kills
+from streamapp_runtime.lanes.protocol.executor_identity import MOUNT, oom_kills
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 
@@ -17,7 +17,7 @@ LIMIT = 256 << 20
 CHILD = """
 import subprocess, sys
 from pathlib import Path
-from streamapp_runtime.lanes.protocol.oom_kills import oom_kills
+from streamapp_runtime.lanes.protocol.executor_identity import oom_kills
 Path(sys.argv[1], "cgroup.procs").write_text("0")
 before = oom_kills()
 ended = subprocess.run([sys.executable, "-c", "bytearray(1 << 30).replace(b'0', b'1')"])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from streamapp.cli.app_table.app_figures import AppFigures
 from streamapp.cli.app_table.figure_text import count_text, duration_text, rate_text, size_text
 from streamapp.cli.app_table.figures_table import COLUMNS, SORTS, sorted_apps, table_lines
-from streamapp.plan.render.display_names import display_width
+from streamapp.plan.render.wording import display_width
 
 APP = AppFigures(
     name="page-views", namespace="shop", phase="Running", ready="True", generation=3, accepted_generation=3,

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from streamapp.metadata.entries_codec import pack_entries
+from streamapp.metadata.entries_codec import StoreUnreadableError, pack_entries
 from streamapp.metadata.file_calls import OperatingSystemCalls
 from streamapp.metadata.file_store import FileMetadataStore
 from streamapp.metadata.metadata_store import MetadataStore
-from streamapp.metadata.unreadable_metadata import StoreUnreadableError
 from streamapp.spec.reasons import Reason
 from tests.streamapp.metadata.metadata_store_contract import StoreContract
 

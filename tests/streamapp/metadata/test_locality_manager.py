@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.metadata.locality_codec import pack_locality, unpack_locality
-from streamapp.metadata.locality_manager import LocalityManager
-from streamapp.metadata.unreadable_metadata import LocalityUnreadableError
+from streamapp.metadata.entries_codec import LocalityUnreadableError
+from streamapp.metadata.locality_manager import LocalityManager, pack_locality, unpack_locality
 from streamapp.placement.locations.store_history import StoreHistory, StorePlace
 from tests.harness.core.memory_metadata_store import MemoryMetadataStore
 

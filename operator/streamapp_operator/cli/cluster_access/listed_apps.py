@@ -7,7 +7,7 @@ from typing import Final
 from streamapp_operator.app_overview.app_reports import AppReports
 from streamapp_operator.app_overview.app_row import app_row
 from streamapp_operator.app_overview.apps_reading import AppsReading, SharedReading
-from streamapp_operator.cli.cluster_access.report_lookup import read_report_maps
+from streamapp_operator.cli.cluster_access.app_lookup import read_report_maps
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import STREAM_APP

@@ -14,7 +14,7 @@ from kubernetes.aio.client.configuration import Configuration
 from kubernetes.aio.stream.ws_client import WsApiClient
 
 from streamapp_operator.controller.client.api_requests import authorised_headers
-from streamapp_operator.controller.client.object_paths import object_path
+from streamapp_operator.controller.client.manifest import object_path
 from streamapp_operator.controller.client.resource_kinds import POD
 
 DATA: Final = 0

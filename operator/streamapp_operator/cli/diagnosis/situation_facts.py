@@ -9,8 +9,7 @@ from kubernetes.aio.client.configuration import Configuration
 from streamapp.cli.app_table.app_figures import RunFigures
 from streamapp.protocol.driver_report import Report
 from streamapp_operator.app_overview.app_reports import has_page, report_in
-from streamapp_operator.cli.cluster_access.app_events import read_events
-from streamapp_operator.cli.cluster_access.app_lookup import read_app
+from streamapp_operator.cli.cluster_access.app_lookup import read_app, read_events
 from streamapp_operator.cli.cluster_access.app_pods import app_drivers, app_executors, read_app_pods
 from streamapp_operator.cli.cluster_access.page_request import PageUnansweredError, read_page
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient

@@ -9,8 +9,7 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from streamapp.protocol import message_names
-from streamapp_operator.cli.cluster_access.app_events import read_events
-from streamapp_operator.cli.cluster_access.app_lookup import read_app
+from streamapp_operator.cli.cluster_access.app_lookup import read_app, read_events
 from streamapp_operator.cli.cluster_access.app_pods import read_app_pods
 from streamapp_operator.cli.status_text import status_text
 from streamapp_operator.cli.support_bundle.bundle_contents import BundleContents
@@ -18,8 +17,7 @@ from streamapp_operator.cli.support_bundle.bundle_plan import PlanUnknownError, 
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.api_requests import ANY, ApiRequest
 from streamapp_operator.controller.client.labels import APP_LABEL, OPERATOR_LABEL, ROLE_LABEL
-from streamapp_operator.controller.client.manifest import Manifest
-from streamapp_operator.controller.client.object_paths import object_path
+from streamapp_operator.controller.client.manifest import Manifest, object_path
 from streamapp_operator.controller.client.resource_kinds import (
     CONFIG_MAP,
     CONTROLLER_REVISION,

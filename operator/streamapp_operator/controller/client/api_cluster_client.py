@@ -20,8 +20,7 @@ from streamapp_operator.controller.client.api_requests import (
 )
 from streamapp_operator.controller.client.apply_diff import contains, is_applied
 from streamapp_operator.controller.client.event_objects import event_object, repeated_event
-from streamapp_operator.controller.client.manifest import Manifest
-from streamapp_operator.controller.client.object_paths import collection_path, object_path
+from streamapp_operator.controller.client.manifest import Manifest, collection_path, object_path
 from streamapp_operator.controller.client.resource_kinds import EVENT, STREAM_APP, ResourceKind, Verb, kind_of
 
 FIELD_MANAGER = "streamapp-operator"

@@ -13,8 +13,7 @@ from datetime import datetime
 
 from streamapp_operator.controller.client.api_errors import ClusterError, LeadershipLostError, RejectedError
 from streamapp_operator.controller.client.api_requests import ApiRequest, ApiTransport
-from streamapp_operator.controller.client.manifest import Manifest
-from streamapp_operator.controller.client.object_paths import collection_path, object_path
+from streamapp_operator.controller.client.manifest import Manifest, collection_path, object_path
 from streamapp_operator.controller.client.resource_kinds import LEASE, Verb
 from streamapp_operator.controller.process import lease as leases
 from streamapp_operator.controller.process.lease import LeaseTerms

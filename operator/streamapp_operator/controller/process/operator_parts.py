@@ -8,10 +8,9 @@ from time import monotonic
 from streamapp.exposition.metric_collector import MetricCollector
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.api_requests import ApiTransport
-from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.client_configuration import load_configuration
 from streamapp_operator.controller.client.concurrent_calls import side_by_side
-from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.controller.client.manifest import AppKey, Manifest
 from streamapp_operator.controller.client.resource_kinds import ResourceKind
 from streamapp_operator.controller.client.server_clock import ServerClock
 from streamapp_operator.controller.process.leader_elector import LeaderElector

@@ -19,8 +19,8 @@ from streamapp_operator.controller.client.api_errors import (
     DefinitionMissingError,
     UnansweredError,
 )
-from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.client_configuration import load_configuration
+from streamapp_operator.controller.client.manifest import AppKey
 from streamapp_operator.controller.process.operator_options import OperatorOptions, lease_namespace
 from streamapp_operator.controller.process.operator_parts import OperatorParts, Reconciler, build_operator
 from streamapp_operator.controller.rbac.namespace_access import NamespaceAccessibleError

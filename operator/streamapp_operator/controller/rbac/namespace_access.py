@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from streamapp_operator.controller.client.api_errors import RejectedError, UnansweredError
 from streamapp_operator.controller.client.api_requests import ApiRequest, ApiTransport
-from streamapp_operator.controller.client.object_paths import collection_path
+from streamapp_operator.controller.client.manifest import collection_path
 from streamapp_operator.controller.client.resource_kinds import STREAM_APP, Verb
 
 _LIMIT_ONE = (("limit", "1"),)

@@ -4,9 +4,8 @@ from collections.abc import AsyncIterator
 
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.api_errors import DefinitionMissingError, RejectedError
-from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.labels import APP_LABEL
-from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.controller.client.manifest import AppKey, Manifest
 from streamapp_operator.controller.client.resource_kinds import STREAM_APP, ResourceKind
 from streamapp_operator.controller.watch.object_cache import ObjectCache
 

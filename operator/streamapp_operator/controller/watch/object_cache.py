@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.labels import APP_LABEL
-from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.controller.client.manifest import AppKey, Manifest
 from streamapp_operator.controller.client.resource_kinds import (
     CONFIG_MAP,
     CONTROLLER_REVISION,

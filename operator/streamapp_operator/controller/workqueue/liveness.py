@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import monotonic
 
-from streamapp_operator.controller.client.app_key import AppKey
+from streamapp_operator.controller.client.manifest import AppKey
 from streamapp_operator.controller.workqueue.key_queue import KeyQueue
 from streamapp_operator.controller.workqueue.workers import LIVENESS_KEY
 

@@ -12,7 +12,7 @@ from streamapp_operator.controller.client.api_errors import (
     RejectedError,
     UnansweredError,
 )
-from streamapp_operator.controller.client.app_key import AppKey
+from streamapp_operator.controller.client.manifest import AppKey
 from streamapp_operator.controller.telemetry.json_logs import log_context
 from streamapp_operator.controller.telemetry.operator_metrics import RECONCILE_SECONDS, RECONCILES
 from streamapp_operator.controller.workqueue.key_queue import KeyQueue

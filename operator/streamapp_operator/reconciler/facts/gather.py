@@ -14,10 +14,9 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.serialization import as_data
 from streamapp.tasks.refusal import Refusal
 from streamapp_operator.controller.client.api_errors import RejectedError
-from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.concurrent_calls import side_by_side
 from streamapp_operator.controller.client.labels import APP_LABEL, ROLE_LABEL
-from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.controller.client.manifest import AppKey, Manifest
 from streamapp_operator.controller.client.resource_kinds import (
     CONFIG_MAP,
     NODE,

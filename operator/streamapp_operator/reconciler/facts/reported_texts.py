@@ -5,7 +5,7 @@ A driver runs the app's code, so that its words are those of a stranger.
 
 from typing import Final
 
-from streamapp.plan.render.display_names import legible
+from streamapp.plan.render.wording import legible
 from streamapp.protocol.termination import Termination
 from streamapp.spec.reasons import Reason
 from streamapp_operator.reconciler.condition_reasons import ConditionReason

@@ -5,8 +5,7 @@ import logging
 
 from streamapp.protocol.driver_report import DriverState, Report
 from streamapp.spec.resource.app import StreamApp
-from streamapp_operator.controller.client.app_key import AppKey
-from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.controller.client.manifest import AppKey, Manifest
 from streamapp_operator.controller.client.resource_kinds import CONTROLLER_REVISION
 from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration
 from streamapp_operator.reconciler.facts.facts import RecordedHistory

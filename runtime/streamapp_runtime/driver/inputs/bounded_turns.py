@@ -8,12 +8,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from streamapp.tasks.partition import Partition
+from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.checkpoint_entries import BOUNDED_TURN
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.failures import FailedError
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
-from streamapp_runtime.systems.stream_system import OffsetSpan
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from streamapp.placement.placement_reason import PlacementReason
-from streamapp.plan.render.display_names import legible
-from streamapp.plan.render.wording import ROLES
+from streamapp.plan.render.wording import ROLES, legible
 from streamapp_runtime.driver.page.run_facts import RunFacts
 from streamapp_runtime.driver.page.run_history import Columns, history_columns, stream_history_columns
 from streamapp_runtime.driver.page.run_waits import missing_tasks, shown_activity, task_failure, waits

@@ -12,7 +12,7 @@ from streamapp.plan.render.drawing import svg_style
 from streamapp.plan.render.drawing.markup import element
 from streamapp.plan.render.drawing.svg_document import drawing
 from streamapp.plan.render.drawing.theme import variables
-from streamapp.plan.render.web_page.zoom_script import ZOOM_SCRIPT
+from streamapp.plan.render.web_page.page_script import ZOOM_SCRIPT
 from streamapp.served_pages.page_safety import PAGE_HEADERS
 from streamapp.served_pages.shared_assets import SCRIPT_TYPE, STYLE_TYPE, Assets, page_asset
 from streamapp_runtime.driver.loopback_requests import refusal_of

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
 
-from streamapp.plan.render.display_names import legible
-from streamapp.plan.render.wording import counted, listed
+from streamapp.plan.render.wording import counted, legible, listed
 from streamapp.protocol.page_wait import Wait, WaitKind
 from streamapp_runtime.driver.inputs.open_transactions import open_transactions_text
 from streamapp_runtime.driver.inputs.unread_partitions import unread_partitions_text

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import Final
 
-from streamapp.plan.render.display_names import legible
-from streamapp.plan.render.wording import listed
+from streamapp.plan.render.wording import legible, listed
 from streamapp.protocol.page_wait import Wait, WaitKind
 from streamapp_runtime.driver.page.run_facts import BatchFacts, RemoteCounts, RunFacts
 from streamapp_runtime.driver.page.running_app import RunningApp

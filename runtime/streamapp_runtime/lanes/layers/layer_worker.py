@@ -23,11 +23,9 @@ from streamapp_runtime.lanes.layers.layer_batch import LayerBatch
 from streamapp_runtime.lanes.layers.layer_context import LayerContext
 from streamapp_runtime.lanes.layers.step_beacon import StepBeacon
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders
-from streamapp_runtime.lanes.protocol.executor_identity import executor_identity
-from streamapp_runtime.lanes.protocol.oom_kills import oom_kills
+from streamapp_runtime.lanes.protocol.executor_identity import executor_identity, location_of, oom_kills
 from streamapp_runtime.lanes.protocol.rejections import RejectionReport
 from streamapp_runtime.lanes.protocol.state_levels import VOLUME_LEVELS
-from streamapp_runtime.lanes.protocol.state_location import location_of
 from streamapp_runtime.lanes.protocol.state_query import StateAnswer
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus

@@ -6,13 +6,24 @@ from itertools import chain
 from streamapp.graph.lineage import lineages
 from streamapp.graph.nodes import Graph, OperatorNode, TableNode
 from streamapp.plan.partition_plan import Plan, PlannedJoin, PlannedStream, Role
-from streamapp.plan.render.diagram.elements import Diagram, Edge, EdgeKind, ErrorRole, Node, Shape
+from streamapp.plan.render.diagram.elements import (
+    Diagram,
+    Edge,
+    EdgeKind,
+    ErrorRole,
+    Node,
+    NodeKey,
+    Shape,
+    operator_key,
+    output_key,
+    stream_key,
+    table_key,
+)
 from streamapp.plan.render.diagram.error_highlights import (
     deviating_streams,
     error_role_by_node,
     failing_edges,
 )
-from streamapp.plan.render.diagram.node_keys import NodeKey, operator_key, output_key, stream_key, table_key
 from streamapp.plan.render.diagram.partition_spread import (
     NO_SPREAD,
     Spreads,
@@ -20,8 +31,7 @@ from streamapp.plan.render.diagram.partition_spread import (
     reads_table,
     writes_table,
 )
-from streamapp.plan.render.display_names import legible
-from streamapp.plan.render.wording import ROLES, listed, partitions
+from streamapp.plan.render.wording import ROLES, legible, listed, partitions
 from streamapp.spec.reasons import Reason
 
 

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from streamapp.graph.nodes import Graph
 from streamapp.plan.partition_plan import Plan, PlanError
-from streamapp.plan.render.diagram.elements import ErrorRole
-from streamapp.plan.render.diagram.node_keys import NodeKey, operator_key, stream_key
+from streamapp.plan.render.diagram.elements import ErrorRole, NodeKey, operator_key, stream_key
 from streamapp.spec.reasons import Reason
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from streamapp.plan.render.diagram.elements import Edge
-from streamapp.plan.render.display_names import display_width
 from streamapp.plan.render.drawing.geometry import LABEL_LETTER, Point, Route
+from streamapp.plan.render.wording import display_width
 
 HEIGHT = 14
 _PARTS = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8)

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from streamapp.plan.render.diagram.elements import Diagram, EdgeKind, ErrorRole, Shape
+from streamapp.plan.render.drawing.geometry import outline
 from streamapp.plan.render.drawing.markup import element, escaped_text
-from streamapp.plan.render.drawing.node_outlines import outline
 from streamapp.plan.render.drawing.svg_shapes import badge, cross
 
 _ROW = 30

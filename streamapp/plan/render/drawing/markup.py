@@ -2,7 +2,7 @@
 
 from html import escape
 
-from streamapp.plan.render.display_names import legible
+from streamapp.plan.render.wording import legible
 
 
 def attributes(**values: object) -> str:

@@ -4,7 +4,6 @@ from streamapp.graph.nodes import Graph
 from streamapp.plan.partition_plan import Plan, PlanOutcome
 from streamapp.plan.render.diagram.diagram_builder import build_diagram
 from streamapp.plan.render.diagram.elements import Diagram
-from streamapp.plan.render.display_names import clip_end, legible
 from streamapp.plan.render.drawing import svg_shapes
 from streamapp.plan.render.drawing.edge_labels import place_labels
 from streamapp.plan.render.drawing.geometry import measure
@@ -12,7 +11,7 @@ from streamapp.plan.render.drawing.legend import legend
 from streamapp.plan.render.drawing.markup import element, escaped_text
 from streamapp.plan.render.drawing.svg_style import STYLE
 from streamapp.plan.render.drawing.theme import variables
-from streamapp.plan.render.summary import outcome_text, summary
+from streamapp.plan.render.wording import clip_end, legible, outcome_text, summary
 
 _LEAST_WIDTH = 760
 _MARGIN = 28

@@ -1,12 +1,11 @@
 """Nodes, edges and counts of a drawing as SVG."""
 
 from streamapp.plan.render.diagram.elements import Edge, ErrorRole, Node, Shape
-from streamapp.plan.render.display_names import clip_end, clip_middle, display_width
 from streamapp.plan.render.drawing.edge_labels import HEIGHT as LABEL_HEIGHT
 from streamapp.plan.render.drawing.edge_labels import EdgeLabel
-from streamapp.plan.render.drawing.geometry import HEIGHT, NAME_ROOM, Point, Route
+from streamapp.plan.render.drawing.geometry import HEIGHT, NAME_ROOM, Point, Route, outline
 from streamapp.plan.render.drawing.markup import element, escaped_text
-from streamapp.plan.render.drawing.node_outlines import outline
+from streamapp.plan.render.wording import clip_end, clip_middle, display_width
 
 _KIND_ROOM = 28
 

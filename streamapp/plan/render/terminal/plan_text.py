@@ -14,10 +14,16 @@ from streamapp.plan.render.diagram.partition_spread import (
     reads_table,
     writes_table,
 )
-from streamapp.plan.render.display_names import display_width, legible
-from streamapp.plan.render.summary import outcome_text, summary
 from streamapp.plan.render.terminal.stage_tree import TreeLine, stage_lines
-from streamapp.plan.render.wording import ROLES, listed, partitions
+from streamapp.plan.render.wording import (
+    ROLES,
+    display_width,
+    legible,
+    listed,
+    outcome_text,
+    partitions,
+    summary,
+)
 from streamapp.spec.reasons import Reason
 
 

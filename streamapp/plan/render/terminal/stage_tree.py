@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from streamapp.graph.nodes import Graph
 from streamapp.graph.stages import Stage
-from streamapp.plan.render.diagram.node_keys import NodeKey, operator_key, output_key, stream_key
+from streamapp.plan.render.diagram.elements import NodeKey, operator_key, output_key, stream_key
 
 _DEEPEST = 16
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from streamapp.plan.partition_plan import Plan, PlannedJoin, PlannedStream
 from streamapp.plan.render.diagram.elements import Diagram
 from streamapp.plan.render.diagram.error_highlights import deviating_streams
-from streamapp.plan.render.display_names import legible
 from streamapp.plan.render.drawing.markup import element, escaped_text
+from streamapp.plan.render.wording import legible
 from streamapp.spec.reasons import Reason
 
 _SHOWN = 60  # streams on a card

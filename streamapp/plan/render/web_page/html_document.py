@@ -11,16 +11,14 @@ from streamapp.plan.partition_plan import Plan, PlanError, PlanOutcome
 from streamapp.plan.render.diagram.diagram_builder import build_diagram
 from streamapp.plan.render.diagram.elements import Diagram, Shape
 from streamapp.plan.render.diagram.error_highlights import deviating_streams
-from streamapp.plan.render.display_names import legible
 from streamapp.plan.render.drawing import svg_style
 from streamapp.plan.render.drawing.legend import legend
 from streamapp.plan.render.drawing.markup import attributes, element, escaped_text
 from streamapp.plan.render.drawing.svg_document import drawing
 from streamapp.plan.render.drawing.theme import MONO, SANS, variables
-from streamapp.plan.render.summary import outcome_text, summary
 from streamapp.plan.render.web_page.group_cards import group_cards, short_count
 from streamapp.plan.render.web_page.page_script import SCRIPT
-from streamapp.plan.render.wording import ROLES
+from streamapp.plan.render.wording import ROLES, legible, outcome_text, summary
 
 PAGE_STYLE = f"""
 *{{box-sizing:border-box}}

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from streamapp.spec.reasons import Reason
-from streamapp_operator.controller.client.app_key import AppKey
+from streamapp_operator.controller.client.manifest import AppKey
 from streamapp_operator.controller.client.resource_kinds import STREAM_APP
 from streamapp_operator.controller.watch.object_cache import ObjectCache
 from streamapp_operator.reconciler.facts.gather import gather_facts

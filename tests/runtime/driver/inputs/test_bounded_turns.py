@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.tasks.partition import Partition
+from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.failures import FailedError
 from streamapp_runtime.driver.inputs.bounded_turns import (
@@ -21,7 +21,6 @@ from streamapp_runtime.driver.inputs.bounded_turns import (
 )
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
-from streamapp_runtime.systems.stream_system import OffsetSpan
 
 P, Q = Partition("views", 0), Partition("views", 1)
 

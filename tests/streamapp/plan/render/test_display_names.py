@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.plan.render.display_names import clip_end, clip_middle, display_width, legible
+from streamapp.plan.render.wording import clip_end, clip_middle, display_width, legible
 
 
 def test_a_name_too_long_keeps_both_its_ends() -> None:
