@@ -289,6 +289,9 @@ def test_at_least_once_without_a_fence_two_busy_drivers_lose_no_row(
         }
 
 
+PLAYS: Final = 4
+
+
 @INDEPENDENT
 @pytest.mark.parametrize("hazard", HAZARDS, ids=lambda hazard: hazard.where)
 def test_with_its_rule_a_hazard_does_no_harm(hazard: Hazard, independent: bool) -> None:
@@ -297,9 +300,13 @@ def test_with_its_rule_a_hazard_does_no_harm(hazard: Hazard, independent: bool) 
 
 @pytest.mark.parametrize("hazard", HAZARDS, ids=lambda hazard: hazard.where)
 def test_without_its_rule_a_hazard_is_noticed(hazard: Hazard, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lanes are threads, so that the same steps may pass by the fault; one of a few plays meets it."""
     for switch_off in hazard.without:
         switch_off(monkeypatch)
-    assert violations(hazard.schedule, wait_seconds=3.0, independent=hazard.independent) != []
+    plays = (
+        violations(hazard.schedule, wait_seconds=3.0, independent=hazard.independent) for _ in range(PLAYS)
+    )
+    assert any(plays)
 
 
 @pytest.mark.parametrize("switch_off", [rules.without_numbers_of_reports, rules.without_digest])
