@@ -45,7 +45,7 @@ def lines_of_a_life(sim: OperatorSim, folder: Path, app: dict[str, Any]) -> list
 
 @ON_REAL_SERVER
 def test_every_line_is_one_json_object_with_the_fields_of_ecs(sim: OperatorSim, tmp_path: Path) -> None:
-    app = logging_app(loggers=[{"name": CODE, "level": "debug"}], sparkLevel="warn")
+    app = logging_app(loggers=[{"name": CODE, "level": "debug"}], sparkLevel="info")
     lines = [json.loads(line) for line in lines_of_a_life(sim, tmp_path, app)]
     for line in lines:
         assert line["ecs.version"] == ECS_VERSION
@@ -57,7 +57,7 @@ def test_every_line_is_one_json_object_with_the_fields_of_ecs(sim: OperatorSim, 
     roles = {line["log.logger"]: line["service.node.role"] for line in lines}
     assert roles["streamapp.driver"] == "driver"
     assert roles[CODE] == "executor"
-    assert [name for name in roles if name.startswith("org.apache.spark")], "a warning of Spark"
+    assert [name for name in roles if name.startswith("org.apache.spark")], "a line of Spark"
     actions = [line.get("event.action") for line in lines if line["log.logger"] == "streamapp.driver"]
     assert (actions[0], actions[-1]) == ("started", "outcome")
 
