@@ -2,11 +2,13 @@
 
 import json
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from streamapp_operator.reconciler.installation import Allowance
 from tests.harness.machine.processes import until
 from tests.harness.operator.driver_kubelet import asking_for_executors
 from tests.harness.operator.golden_objects import CASES
@@ -74,9 +76,22 @@ def test_executors_are_made_as_spark_asks_for_them(
     restricted.server.ask("POST", f"/api/v1/namespaces/{restricted.namespace}/pods", pod)
 
 
-def test_an_app_that_asks_for_more_is_refused_in_the_words_of_the_standard(restricted: OperatorSim) -> None:
+def test_a_sidecar_that_says_nothing_of_its_security_is_as_restricted_as_the_driver(
+    restricted: OperatorSim,
+) -> None:
     restricted.installation = INSTALLATION
-    sidecar = {"name": "side", "image": "side:1"}
+    restricted.apply(
+        join(driver={"template": {"spec": {"containers": [{"name": "side", "image": "side:1"}]}}})
+    )
+    restricted.settle()
+    assert restricted.says("Accepted") == ("True", "Accepted")
+    assert restricted.names("pods") == ["app-driver-1"]
+
+
+def test_an_app_that_asks_for_more_is_refused_in_the_words_of_the_standard(restricted: OperatorSim) -> None:
+    restricted.installation = replace(INSTALLATION, allowed=frozenset({Allowance.PRIVILEGED}))
+    context = {"allowPrivilegeEscalation": True}
+    sidecar = {"name": "side", "image": "side:1", "securityContext": context}
     restricted.apply(join(driver={"template": {"spec": {"containers": [sidecar]}}}))
     restricted.settle()
     assert restricted.says("Accepted") == ("False", "PodsRefused")

@@ -1,10 +1,12 @@
 """What the API server would not take is refused before the running driver is ended, in the server's words."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from streamapp_operator.controller.client.api_errors import RejectedError
+from streamapp_operator.reconciler.installation import Allowance
 from streamapp_operator.reconciler.planning.pod_refusals import lacks_account, pod_refusal
 from tests.harness.machine.processes import until
 from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
@@ -61,6 +63,7 @@ def test_the_policy_of_a_namespace_speaks_at_the_same_door(sim: OperatorSim) -> 
     sim.bring_up(join())
     label = {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}
     sim.server.ask("PATCH", f"/api/v1/namespaces/{sim.namespace}", label, "application/merge-patch+json")
+    sim.installation = replace(sim.installation, allowed=frozenset({Allowance.PRIVILEGED}))
     unconfined = {"securityContext": {"seccompProfile": {"type": "Unconfined"}}}
     sidecar = {"name": "sidecar", "image": "helper:1", **unconfined}
     sim.edit(driver={"template": {"spec": {"containers": [sidecar]}}})
