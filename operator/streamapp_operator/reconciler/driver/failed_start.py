@@ -101,9 +101,8 @@ def ending_obstacle(last: PodState, failures: int) -> StartObstacle | None:
 
 def refused_start(refused_pod: RefusedPod, role: str = "the driver") -> StartObstacle:
     """A start for which the API server would not take a pod."""
-    text = refused_pod.message
-    message = f"the API server refuses the pod of {role}: {text}"
-    return StartObstacle(refused_pod.reason, message, 0.0, is_short_of_quota(text))
+    needs_room = is_short_of_quota(refused_pod.message)
+    return StartObstacle(refused_pod.reason, refused_pod.text(role), 0.0, needs_room)
 
 
 def _pod_obstacles(pod: PodState, not_before: float, now: float) -> Iterator[StartObstacle]:

@@ -67,6 +67,10 @@ class RefusedPod:
     reason: str
     message: str
 
+    def text(self, role: str) -> str:
+        """The refusal of the pod of a driver or of an executor, in the API server's words."""
+        return f"the API server refuses the pod of {role}: {self.message}"
+
 
 @dataclass(frozen=True, slots=True)
 class MissingExecutors:

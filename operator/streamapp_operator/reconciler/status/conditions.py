@@ -454,7 +454,7 @@ def _executor_problem(findings: Findings) -> str:
     trouble = next((f"{item.name}: {item.trouble}" for item in findings.facts.executors if item.trouble), "")
     refused_pod = missing.refused_pod if missing is not None else None
     if refused_pod is not None and not trouble:
-        trouble = f"the API server refuses the pod of an executor: {refused_pod.message}"
+        trouble = refused_pod.text("an executor")
     waiting = _work_text(findings) if findings.processing and _waiting_tasks(findings) else ""
     has_lost_some = missing is not None and missing.living > 0 and findings.processing
     if not (trouble or waiting or has_lost_some):

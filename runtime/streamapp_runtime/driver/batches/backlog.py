@@ -131,7 +131,7 @@ class Backlog:
         partitions = [p for parts in main.values() for p in parts] + self.side_inputs.partitions
         of_topics = self._of_topics(partitions)
         spans = self._spans(of_topics)
-        idle = {task: parts for task, parts in main.items() if task not in busy}
+        idle = {task: parts for task, parts in main.items() if task not in busy} if busy else main
         read_by_busy = {p for task in busy for p in main.get(task, ())}
         if self.data_loss.give_up_lost(positions.next_of(idle), spans, read_by_busy):
             positions, self._inherited = self.positions(), None
@@ -215,6 +215,8 @@ class Backlog:
 
     def filling(self, waiting_tasks: Collection[str]) -> Collection[str]:
         """Those of the tasks that wait for tables, while something fills tables or a version is awaited."""
+        if not waiting_tasks:
+            return ()
         is_filling = bool(self.side_inputs.unended) or any(self.side_inputs.pending(self.spans))
         return waiting_tasks if is_filling else ()
 

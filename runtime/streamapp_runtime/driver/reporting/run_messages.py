@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -227,23 +227,29 @@ def waiting_message(streams: tuple[str, ...]) -> RunMessage:
 def open_transactions_message(transactions: Collection[OpenTransaction]) -> RunMessage:
     """That records behind open transactions cannot be read, or that all can again."""
     if not transactions:
-        text = "the transactions that had been open for minutes have ended"
-        return RunMessage(text, {"event": "transactionsEnded", "message": text})
-    text = open_transactions_text(transactions)
-    partitions = [str(one.partition) for one in transactions]
-    facts: dict[str, object] = {"event": "transactionsOpen", "message": text, "partitions": partitions}
-    return RunMessage(text, facts, level="warn")
+        return _event_message(
+            "transactionsEnded", "the transactions that had been open for minutes have ended"
+        )
+    return _partitions_message("transactionsOpen", open_transactions_text(transactions), transactions)
 
 
 def unread_partitions_message(partitions: Collection[UnreadPartition]) -> RunMessage:
     """That partitions with records are not read, or that all are."""
     if not partitions:
-        text = "the partitions that had not been read for a minute are read"
-        return RunMessage(text, {"event": "partitionsRead", "message": text})
-    text = unread_partitions_text(partitions)
-    names = [str(one.partition) for one in partitions]
-    facts: dict[str, object] = {"event": "partitionsNotRead", "message": text, "partitions": names}
-    return RunMessage(text, facts, level="warn")
+        return _event_message("partitionsRead", "the partitions that had not been read for a minute are read")
+    return _partitions_message("partitionsNotRead", unread_partitions_text(partitions), partitions)
+
+
+def _event_message(event: str, text: str) -> RunMessage:
+    return RunMessage(text, {"event": event, "message": text})
+
+
+def _partitions_message(
+    event: str, text: str, held_up: Iterable[OpenTransaction | UnreadPartition]
+) -> RunMessage:
+    """A warning about partitions whose records are not read."""
+    names = [str(one.partition) for one in held_up]
+    return RunMessage(text, {"event": event, "message": text, "partitions": names}, level="warn")
 
 
 def open_windows_message(waiting: OpenWindows) -> RunMessage:
