@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -162,5 +163,6 @@ def newest(held: Mapping[int, Record]) -> dict[bytes, tuple[int, bytes | None]]:
     return {key: (offset, value) for offset, (key, value, _) in sorted(held.items()) if key is not None}
 
 
-TestLogModel = LogModel.TestCase
+# A log whose file lacks pages is looked through by a process of its own when it is opened again.
+TestLogModel = pytest.mark.smoke(pytest.mark.usefixtures("process")(LogModel.TestCase))
 TestLogModel.settings = settings(stateful_step_count=25, deadline=None)
