@@ -72,6 +72,10 @@ test-nightly: java $(READY) ## Run what no landing waits for: random tests with 
 test-times: $(READY) ## Print the slowest tests of the last runs, and the time by folder and stage
 	@$(BIN)/python -m tests.harness.repository.stage_times $(TIMES)
 
+.PHONY: mutants
+mutants: java $(READY) ## Plant small faults one at a time, and say which test notices each (COUNT=300 SEED=1 TIERS="unit integration")
+	@$(BIN)/python -m tests.harness.mutants --seed $(or $(SEED),1) --count $(or $(COUNT),300) $(foreach tier,$(or $(TIERS),unit),--tier $(tier))
+
 .PHONY: kube-assets
 kube-assets: ## Get etcd, kube-apiserver, kubectl, helm and promtool, which tests of operator and chart run with, and say where
 	@tests/harness/api_server/assets/build
@@ -136,4 +140,4 @@ kafka-image: $(READY) ## Build the image of a Kafka broker to try things with, o
 
 .PHONY: clean
 clean: ## Remove what the other targets made
-	rm -rf $(VENV) $(TIMES) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(TIMES) .mutants dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
