@@ -63,6 +63,25 @@ _ONLY_WRITING = frozenset({"batch.size", "compression.level", "compression.type"
 }
 
 
+_ended_admins: list[AdminClient] = []
+
+
+class _OwnedAdmin:
+    """An admin client that no garbage collection destroys.
+
+    Answers come in a thread of the client's own, in which Python may collect garbage. librdkafka ends the
+    process that destroys a client there, so that what nobody owns any more waits for a thread of the app.
+    """
+
+    def __init__(self, configuration: dict[str, Any]) -> None:
+        _ended_admins.clear()
+        self.client = AdminClient(configuration)
+
+    def __del__(self) -> None:
+        if hasattr(self, "client"):  # its settings were not refused
+            _ended_admins.append(self.client)
+
+
 @dataclass(slots=True)
 class KafkaClients:
     """What clients of a cluster are made of, and what they said of it last."""
@@ -70,14 +89,14 @@ class KafkaClients:
     bootstrap_servers: str
     settings: Mapping[str, str] = field(default_factory=dict, repr=False)
     denied: str = ""  # why the cluster lets no client in
-    _admin: AdminClient | None = field(default=None, repr=False)
+    _admin: _OwnedAdmin | None = field(default=None, repr=False)
 
     @property
     def admin(self) -> AdminClient:
         """The client that asks about topics and offsets."""
         if self._admin is None:
-            self._admin = AdminClient(self._setup(_ONLY_READING | _ONLY_WRITING))
-        return self._admin
+            self._admin = _OwnedAdmin(self._setup(_ONLY_READING | _ONLY_WRITING))
+        return self._admin.client
 
     def consumer(self) -> Consumer:
         """A new reader of committed records."""
@@ -115,7 +134,7 @@ class KafkaClients:
     def failure(self, error: KafkaException, doing: str) -> Exception:
         """What to raise where a client failed."""
         if self._admin is not None:
-            self._admin.poll(0)  # what its connections met is told then
+            self._admin.client.poll(0)  # what its connections met is told then
         if kafka_error(error).code() == KafkaError._TIMED_OUT:
             self._admin = None  # it would wait for ever for a controller that is gone: another one looks anew
         return translate_error(kafka_error(error), doing, self.denied)
