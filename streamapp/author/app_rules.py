@@ -8,7 +8,7 @@ from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.operator_kinds import traits_of
-from streamapp.spec.resource.operators import Aggregate
+from streamapp.spec.resource.operators import Aggregate, Join
 
 
 def app_problems(app: StreamApp) -> Iterator[Problem]:
@@ -133,6 +133,43 @@ def _watermarks(app: StreamApp) -> Iterator[Problem]:
             yield _invalid(f"{path}.format", message)
 
 
+def _event_times(app: StreamApp) -> Iterator[Problem]:
+    """Operators that wait for a watermark which none of their streams will ever have."""
+    if app.spec.mode != "stream":
+        return
+    timed_sources = _timed_sources(app)
+    for index, operator in enumerate(app.spec.operators):
+        body = operator.body
+        if isinstance(body, Aggregate) and body.window is not None and body.emit != "onUpdate":
+            waiting = "its windows go out when the watermark passes them"
+        elif isinstance(body, Join) and body.type != "inner" and body.time == "event":
+            waiting = (
+                f"a {body.type} join by event time gives rows without a partner when the watermark passes"
+            )
+        else:
+            continue
+        if timed_sources.isdisjoint(operator.sources):
+            message = f"{waiting}, and none of the streams that reach it has event times; "
+            path = f"spec.operators[{index}].{operator.kind}"
+            yield _invalid(path, f"{message}give a stream eventTime, or say mode: batch")
+
+
+def _timed_sources(app: StreamApp) -> set[str]:
+    """The streams and operators whose rows come with watermarks. A stream that is fed back has none."""
+    timed_sources = {
+        stream.name
+        for stream in app.spec.streams
+        if not stream.feedback and (stream.event_time is not None or stream.carries_watermarks)
+    }
+    known_sources = 0
+    while known_sources < len(timed_sources):
+        known_sources = len(timed_sources)
+        for operator in app.spec.operators:
+            if not timed_sources.isdisjoint(operator.sources):
+                timed_sources.add(operator.name)
+    return timed_sources
+
+
 RULES: tuple[Callable[[StreamApp], Iterator[Problem]], ...] = (
     _visibility,
     _versions,
@@ -143,4 +180,5 @@ RULES: tuple[Callable[[StreamApp], Iterator[Problem]], ...] = (
     _watermarks,
     _names,
     _dead_letters,
+    _event_times,
 )

@@ -1,20 +1,52 @@
-"""What an app names and does not use: nothing is refused for it, and a check and a plan say so."""
+"""Likely slips of an app: nothing is refused for them, and a check and a plan say so."""
 
 from collections.abc import Iterator
 
 from streamapp.spec.problem import Problem, short
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
-from streamapp.spec.resource.operator_kinds import OperatorKind, traits_of
+from streamapp.spec.resource.operator_kinds import OperatorKind, StreamUse, traits_of
+from streamapp.tasks.groupers.grouper import SINGLE_TASK
 
 _EFFECTS_BEYOND_ROWS = frozenset({OperatorKind.PROCESS})
 """What may be there for what it writes elsewhere, though nobody reads its rows."""
+_MEETS_IN_ONE_TASK = frozenset({OperatorKind.JOIN, OperatorKind.PARTITION_BY})
+"""What has rows of streams that tasks divide, though one of its sources is whole to every task."""
+_WRITING = frozenset({StreamUse.WRITES, StreamUse.REPARTITIONS, StreamUse.BROADCASTS})
 
 
 def app_warnings(app: StreamApp) -> tuple[Problem, ...]:
-    """All that is likely a slip: rows that go nowhere, tables and streams that nothing uses."""
-    warnings = (*_dead_ends(app), *_unused_tables(app), *_unused_streams(app))
-    return tuple(Problem(0, 0, path, message, Reason.UNUSED_PART) for path, message in warnings)
+    """All that is likely a slip: rows that go nowhere or several times, parts that nothing uses."""
+    unused_parts = (*_dead_ends(app), *_unused_tables(app), *_unused_streams(app))
+    warnings = [Problem(0, 0, path, message, Reason.UNUSED_PART) for path, message in unused_parts]
+    repeated_rows = [Problem(0, 0, path, message, Reason.REPEATED_ROWS) for path, message in _repeats(app)]
+    return (*warnings, *repeated_rows)
+
+
+def _repeats(app: StreamApp) -> Iterator[tuple[str, str]]:
+    """Operators that write rows which every task has, so that each task writes them all."""
+    if app.spec.grouper == SINGLE_TASK.name:
+        return
+    whole_sources = {name for name in app.spec.broadcast_inputs if "#" not in name}
+    whole_sources |= {
+        operator.name for operator in app.spec.operators if operator.kind == OperatorKind.BROADCAST
+    }
+    known_sources = -1
+    while known_sources < len(whole_sources):
+        known_sources = len(whole_sources)
+        whole_sources |= {
+            operator.name
+            for operator in app.spec.operators
+            if operator.kind not in _MEETS_IN_ONE_TASK and not whole_sources.isdisjoint(operator.sources)
+        }
+    for index, operator in enumerate(app.spec.operators):
+        whole = sorted(whole_sources.intersection(operator.sources))
+        if whole and traits_of(operator).stream in _WRITING:
+            yield (
+                f"spec.operators[{index}].{operator.kind}",
+                f'every task has all rows of "{short(whole[0])}" and writes them, so that each comes once '
+                "per task; take the rows from before the broadcast, or join them with rows that tasks divide",
+            )
 
 
 def _dead_ends(app: StreamApp) -> Iterator[tuple[str, str]]:

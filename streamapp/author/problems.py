@@ -28,11 +28,20 @@ def refusal_problem(app: StreamApp, refusal: Refusal) -> Problem:
     return Problem(0, 0, path, f"{refusal.message}; {refusal.hint}", refusal.reason)
 
 
+def task_problems(app: StreamApp, proposal: Proposal) -> tuple[Problem, ...]:
+    """The problem of tasks that could not be formed; empty where they could."""
+    return (refusal_problem(app, proposal.tasks),) if isinstance(proposal.tasks, Refusal) else ()
+
+
 def proposal_problems(app: StreamApp, proposal: Proposal) -> tuple[Problem, ...]:
     """Every reason why a proposal has no tasks; none where it has."""
-    if isinstance(proposal.tasks, Refusal):
-        return (refusal_problem(app, proposal.tasks),)
-    return tuple(
-        Problem(0, 0, field_path(app, e.operator or ""), f"{e.message}; {e.hint}", e.reason)
-        for e in proposal.plan.errors
+    return task_problems(app, proposal) or tuple(
+        Problem(
+            0,
+            0,
+            error.path or field_path(app, error.operator or ""),
+            f"{error.message}; {error.hint}" if error.hint else error.message,
+            error.reason,
+        )
+        for error in proposal.plan.errors
     )

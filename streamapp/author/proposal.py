@@ -1,15 +1,19 @@
 """One proposal: the plan for an app as the world is today, and the tasks that would follow from it."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from streamapp.author.app_warnings import app_warnings
 from streamapp.author.task_inputs import broadcast_inputs, keeps_state, read_streams
+from streamapp.columns.app_columns import misplaced_side_inputs
 from streamapp.graph.graph_builder import build_graph
 from streamapp.graph.join_groups import streams_before_state
 from streamapp.graph.nodes import Graph
-from streamapp.plan.partition_plan import Mode, Plan, PlanOutcome
+from streamapp.plan.partition_plan import Mode, Plan, PlanError, PlanOutcome
 from streamapp.plan.planner import plan
+from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.expansion.expansion_algorithm import ExpansionAlgorithm, modulo
 from streamapp.tasks.expansion.planned_counts import planned_counts
@@ -18,6 +22,20 @@ from streamapp.tasks.groupers.grouping_request import Assignment, GroupingReques
 from streamapp.tasks.groupers.task_grouping import group_tasks
 from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.refusal import Refusal
+
+_OPERATOR: Final = re.compile(r"spec\.operators\[(\d+)\]")
+
+
+def rejected_for(app: StreamApp, planned: Plan, problems: Iterable[Problem]) -> Plan:
+    """The plan with these problems among its errors, each at the operator that it is about."""
+    errors = []
+    for problem in problems:
+        match = _OPERATOR.match(problem.path)
+        operator = app.spec.operators[int(match[1])].name if match else None
+        errors.append(
+            PlanError(problem.reason, operator, (), problem.message, "", (), problem.path, problem.line)
+        )
+    return replace(planned, errors=(*planned.errors, *errors))
 
 
 def plan_notes(app: StreamApp) -> Iterator[str]:
@@ -97,6 +115,9 @@ def propose(app: StreamApp, world: World) -> Proposal:
         graph = build_graph(app, counts, world.counted_by)
         planned = plan(graph, config=app.spec.config, mode=Mode(app.spec.mode))
     planned = replace(planned, notes=tuple(plan_notes(app)))
+    if app.spec.grouper != SINGLE_TASK.name:
+        counts_of = {name: stream.partitions for name, stream in planned.streams.items()}
+        planned = rejected_for(app, planned, misplaced_side_inputs(app, counts_of))
     if planned.outcome is PlanOutcome.REJECTED:
         return Proposal(graph, planned, None)
     return Proposal(graph, planned, group_tasks(_request(app, world, graph, planned, without_state)))

@@ -3,8 +3,10 @@
 import json
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +15,9 @@ from streamapp.spec.parser import ParseResult, parse
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.text.document import MOST_BYTES
+
+if TYPE_CHECKING:
+    from streamapp.plan.partition_plan import Plan
 
 REJECTED_EXIT = 1
 
@@ -69,6 +74,19 @@ def located_start_problems(parsed: ParseResult, app: StreamApp) -> tuple[Problem
     from streamapp.author.start_problems import start_problems
 
     return parsed.located(app, start_problems(app))
+
+
+def located_plan(parsed: ParseResult, app: StreamApp, planned: "Plan") -> "Plan":
+    """A plan whose errors have the lines of the text that the app comes from."""
+    from streamapp.author.problems import field_path
+
+    paths = [error.path or field_path(app, error.operator or "") for error in planned.errors]
+    located = parsed.located(app, [Problem(0, 0, path, "") for path in paths])
+    errors = [
+        replace(error, path=path, line=problem.line)
+        for error, path, problem in zip(planned.errors, paths, located, strict=True)
+    ]
+    return replace(planned, errors=tuple(errors))
 
 
 def one_app(source: str, name: str | None) -> StreamApp:

@@ -57,7 +57,10 @@ def plan(
       streamapp plan app.py --catalog topics.yaml -o html > plan.html
       streamapp plan app.yaml --cluster --namespace shop
     """
+    from streamapp.author.problems import task_problems
+    from streamapp.author.proposal import rejected_for
     from streamapp.cli.app_sources import (
+        located_plan,
         located_start_problems,
         print_problems,
         print_warnings,
@@ -68,7 +71,7 @@ def plan(
     from streamapp.cli.facts.count_options import known_partitions, look_up_systems
     from streamapp.cli.facts.layer_lookup import CompiledLayers, compiled_layers
     from streamapp.cli.facts.live_lookup import ClusterAccess, look_up
-    from streamapp.cli.facts.offline_proposal import displayed_plan, task_problems
+    from streamapp.cli.facts.offline_proposal import displayed_plan
     from streamapp.plan.partition_plan import PlanOutcome
     from streamapp.plan.render.forms import FORMS as RENDERERS
 
@@ -84,14 +87,15 @@ def plan(
         else look_up_systems(parsed_app, count_options)
     )
     proposal = displayed_plan(parsed_app, live_facts, known_partitions(parsed_app, count_options, live_facts))
-    colour = output == "text" and sys.stdout.isatty()
-    rendered = RENDERERS[output](parsed_app.metadata.name, proposal.graph, proposal.plan, colour)
     problems = live_facts.problems + task_problems(parsed_app, proposal)
     problems += located_start_problems(parsed, parsed_app)
     compiled = CompiledLayers()
     if layers and not problems and proposal.plan.outcome is PlanOutcome.ACCEPTED:
         compiled = compiled_layers(parsed_app, proposal)
         problems += parsed.located(parsed_app, compiled.problems)
+    planned = located_plan(parsed, parsed_app, rejected_for(parsed_app, proposal.plan, problems))
+    colour = output == "text" and sys.stdout.isatty()
+    rendered = RENDERERS[output](parsed_app.metadata.name, proposal.graph, planned, colour)
     print_warnings(app, parsed.located(parsed_app, code_warnings(parsed_app, app)))
     if output == JSON:
         refusals = problems_document(problems) if problems else {}
@@ -99,7 +103,7 @@ def plan(
     elif output == FORMS[0]:
         rendered += compiled.text()
     click.echo(rendered, nl=False)
-    if problems:
+    if problems and output != FORMS[0]:
         print_problems(app, problems)
-    if problems or proposal.plan.outcome is PlanOutcome.REJECTED:
+    if planned.outcome is PlanOutcome.REJECTED:
         sys.exit(1)

@@ -1,7 +1,7 @@
 """All that is surely wrong with the columns, keys and expressions of an app, without Spark."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import partial
 
 from streamapp.columns.column_rules import require_declared_columns, require_fitting_names
@@ -16,6 +16,7 @@ from streamapp.columns.kind_columns import (
 )
 from streamapp.columns.sql_columns import SqlReader
 from streamapp.spec.problem import Problem
+from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.operator_kinds import traits_of
 from streamapp.spec.resource.tables import SideInput, Table
@@ -28,6 +29,26 @@ EXTENSIONS = "spark.sql.extensions"
 def column_problems(app: StreamApp) -> tuple[Problem, ...]:
     """Every problem, sorted by its path. What reads from something that is wrong is passed over."""
     return _AppColumns(app).problems_found()
+
+
+def misplaced_side_inputs(app: StreamApp, counts: Mapping[str, int | None]) -> Iterator[Problem]:
+    """Side inputs under another key than that by which their streams of these partitions are divided."""
+    sql = SqlReader(functions_are_known=EXTENSIONS not in app.spec.driver.spark_conf)
+    for index, table in enumerate(app.spec.tables):
+        for number, side in enumerate(table.side_inputs):
+            if table.broadcast or side.key is None or counts.get(side.stream) in (None, 1):
+                continue
+            with suppress(CompileRefusedError):  # which is a problem of its own
+                rows = input_rows(app.spec.stream(side.stream))
+                column = sql.key(side.key, rows.scope)
+                if column is not None and not rows.key.changed(column[0]).together:
+                    message = (
+                        f'stream "{side.stream}" is partitioned by another key, so that a row would be in '
+                        "another task than the rows that look it up; write the stream under this key, or "
+                        "make the table broadcast"
+                    )
+                    path = f"spec.tables[{index}].sideInputs[{number}].key"
+                    yield Problem(0, 0, path, message, Reason.INVALID_GRAPH)
 
 
 class _AppColumns:

@@ -6,8 +6,8 @@ from html import escape
 from typing import Any
 
 from streamapp.author.app_streams import declared_topics
-from streamapp.author.problems import proposal_problems
-from streamapp.author.proposal import World, propose
+from streamapp.author.problems import proposal_problems, task_problems
+from streamapp.author.proposal import World, propose, rejected_for
 from streamapp.author.start_problems import start_problems
 from streamapp.plan.render.forms import FORMS
 from streamapp.spec.parser import ParseResult
@@ -71,9 +71,9 @@ def plan_view(name: str, parsed: ParseResult, partitions: int | Mapping[str, int
     counts = {stream: named.get(stream, default) for stream in streams}
     proposal = propose(app, World(counts, counted_by=dict.fromkeys(streams, "partitions=")))
     early_problems = start_problems(app)
+    planned = rejected_for(app, proposal.plan, (*early_problems, *task_problems(app, proposal)))
     problems = (*early_problems, *proposal_problems(app, proposal))
-    text, svg = (FORMS[form](name, proposal.graph, proposal.plan, False) for form in ("text", "svg"))
-    text = "\n".join([text.rstrip(), *map(_line, early_problems)])
+    text, svg = (FORMS[form](name, proposal.graph, planned, False) for form in ("text", "svg"))
     hints = tuple(error.hint for error in proposal.plan.errors)
     return PlanView(name, text, svg, problems, hints)
 

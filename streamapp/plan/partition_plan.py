@@ -67,6 +67,8 @@ class PlanError:
     message: str
     hint: str
     hints: tuple[Hint, ...] = ()  # where changes to the graph fix it: those that the hint has words for
+    path: str = ""  # of the field that it is about, where that is not the operator as such
+    line: int = 0  # of the field, where the app comes from a text
 
 
 @dataclass(frozen=True, slots=True)

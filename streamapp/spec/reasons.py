@@ -15,6 +15,7 @@ class Reason(StrEnum):
     INVALID_SPEC = "InvalidSpec"
     NOT_YET_SUPPORTED = "NotYetSupported"
     UNUSED_PART = "UnusedPart"
+    REPEATED_ROWS = "RepeatedRows"
     # Planning.
     JOIN_PARTITION_MISMATCH = "JoinPartitionMismatch"
     UNRESOLVED_PARTITIONS = "UnresolvedPartitions"

@@ -1,5 +1,6 @@
 """Every wrong input of the tables is refused, and what is said of it is judged."""
 
+import json
 import shlex
 from collections import Counter
 from collections.abc import Iterator
@@ -13,6 +14,9 @@ import yaml
 from click.testing import CliRunner, Result
 
 from streamapp.cli.main import root
+from streamapp.dsl.plan_view import plan_view
+from streamapp.spec.parser import parse
+from streamapp_operator.reconciler.facts.generation_judgement import judge_generation
 from tests.bad_inputs.answer_verdict import Verdict, verdict
 from tests.bad_inputs.command_files import APP, write_command_files
 from tests.harness.core.all_cases import all_cases
@@ -88,6 +92,33 @@ def test_a_wrong_expression() -> None:
             data = edited("spec.operators.real.filter.where", {"value": row["where"]})
             with case(row["where"]):
                 judge(invoked("check", "-", given=yaml.safe_dump(data)), row["says"])
+
+
+def test_what_a_check_refuses_a_plan_a_notebook_and_the_operator_refuse_with_the_same_words() -> None:
+    expressions = [
+        {"at": "spec.operators.real.filter.where", "value": row["where"]} for row in rows("expressions")
+    ]
+    with all_cases() as case:
+        for row in [*rows("resources"), *expressions]:
+            with case((row["at"], row.get("value"))):
+                data = edited(row["at"], row)
+                if not isinstance(metadata := data.get("metadata"), dict):
+                    continue  # which no API server hands on
+                text = json.dumps(data, indent=1, default=str)
+                data = json.loads(text)
+                refused = json.loads(invoked("check", "-", "-o", "json", given=text).stdout)
+                planned = json.loads(invoked("plan", "-", "-o", "json", given=text).stdout)
+                assert planned["problems"] == refused["problems"]
+                assert planned.get("outcome") != "accepted"
+                parsed = parse(text)
+                judged = judge_generation({**data, "metadata": {**metadata, "generation": 1}})
+                for problems in (
+                    plan_view("app", parsed, 4).problems,
+                    (*judged.newest.problems, *judged.start_problems),
+                ):
+                    assert {(problem.path, problem.message) for problem in problems} == {
+                        (problem["path"], problem["message"]) for problem in refused["problems"]
+                    }
 
 
 def test_a_text_that_is_no_app() -> None:

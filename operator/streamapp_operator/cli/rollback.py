@@ -5,10 +5,11 @@ from typing import NoReturn
 
 import click
 
+from streamapp.author.problems import task_problems
 from streamapp.author.start_problems import start_problems
 from streamapp.cli.facts.count_options import CountOptions, known_partitions
 from streamapp.cli.facts.live_lookup import ClusterAccess, LookupRefusedError
-from streamapp.cli.facts.offline_proposal import displayed_plan, show_rejected_plan, task_problems
+from streamapp.cli.facts.offline_proposal import displayed_plan, show_rejected_plan
 from streamapp.plan.partition_plan import PlanOutcome
 from streamapp.spec.parser import parse_data
 from streamapp.spec.problem import Problem

@@ -17,8 +17,8 @@ class EventTimeUse:
 
     hold_back_ms: int = 0
     """How far behind the watermark it may put out rows that were not late when they came."""
-    waiting: str | None = None
-    """What of it waits until the watermark has passed, as a sentence; None where nothing does."""
+    waits: bool = False
+    """Whether some of what it puts out waits until the watermark has passed."""
 
 
 class Operation(ABC):

@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from streamapp.author.problems import refusal_problem
 from streamapp.author.proposal import Proposal, World, propose
 from streamapp.cli.documents.previous_answer import PreviousAnswer, parse_previous_answer
 from streamapp.cli.facts.count_options import CountOptions, KnownPartitions, known_partitions, look_up_systems
@@ -17,7 +16,6 @@ from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.config_keys import ALGORITHM
 from streamapp.tasks.groupers.grouper import BUILT_IN_GROUPERS
-from streamapp.tasks.refusal import Refusal
 
 
 def read_previous_answer(path: Path | None) -> PreviousAnswer:
@@ -78,8 +76,3 @@ def _load_function(reference: str, field: str) -> Any:
         raise click.UsageError(f"{field}: cannot load {reference}: {type(error).__name__}: {error}") from None
     finally:
         sys.path.pop(0)
-
-
-def task_problems(app: StreamApp, proposal: Proposal) -> tuple[Problem, ...]:
-    """The problem of tasks that could not be formed; empty where they could."""
-    return (refusal_problem(app, proposal.tasks),) if isinstance(proposal.tasks, Refusal) else ()

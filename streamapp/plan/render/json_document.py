@@ -85,4 +85,6 @@ def _error(error: PlanError) -> dict[str, object]:
         "streams": dict(error.streams),
         "message": error.message,
         "hint": error.hint,
+        "path": error.path,
+        "line": error.line,
     }

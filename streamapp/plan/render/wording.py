@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 
 from streamapp.graph.nodes import Graph
-from streamapp.plan.partition_plan import Plan, PlanOutcome, Role
+from streamapp.plan.partition_plan import Plan, PlanError, PlanOutcome, Role
 
 ROLES: Mapping[Role, str] = {
     Role.INPUT: "input",
@@ -76,6 +76,11 @@ def _longest_prefix(text: str, room: int) -> str:
         if display_width(text[:length]) <= room:
             return text[:length]
     return ""
+
+
+def field_place(error: PlanError) -> str:
+    """The field that an error is about, and its line where that is known."""
+    return f"{error.path}, line {error.line}" if error.line else error.path
 
 
 def outcome_text(plan: Plan) -> str:

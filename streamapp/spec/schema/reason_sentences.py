@@ -55,6 +55,7 @@ SENTENCES: Mapping[Reason, str] = {
     "its code, and the generation accepted before keeps running.",
     Reason.STORE_DAMAGED: "A state store holds something that cannot be trusted; it is emptied and restored.",
     Reason.STORE_BUSY: "A state store is held by another process.",
+    Reason.REPEATED_ROWS: "A warning: rows that every task has are written by every task.",
     Reason.UNUSED_PART: "A warning: nothing uses a part that the app names, or the rows of an operator.",
     Reason.STATE_CHANGED: "An edit gives state another meaning than it was written with.",
     Reason.STORE_FULL: "There is no room for what a state store was to take.",

@@ -3,6 +3,7 @@
 A test whose fixtures start none of these is a unit test: it starts no process, opens no socket, never sleeps.
 """
 
+import importlib
 import sys
 import threading
 import time
@@ -61,6 +62,7 @@ class UnitTestGuard:
             None  # threads that were there before; None outside of a unit test
         )
         self.events: list[str] = []
+        importlib.import_module("urllib3")  # which binds a socket once, to see whether there is IPv6
         self._sleep = time.sleep
         time.sleep = self._audited_sleep
         sys.addaudithook(self._note)

@@ -10,6 +10,8 @@ from streamapp.spec.reasons import Reason
 
 TABLE = {"name": "users", "columns": "user STRING"}
 SEALED = {"stream": "users", "versions": "nullKey"}
+WINDOW = {"window": {"tumbling": {"size": "1h"}}}
+LEFT_JOIN = {"from": ["views", "users"], "within": "1m", "type": "left"}
 TOTALS = {"from": "views", "aggregates": "count(*) AS n", "key": "user"}
 WRONG: list[tuple[dict[str, Any], str, str]] = [
     (
@@ -35,6 +37,16 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
         {"operators": [{"name": "n", "aggregate": TOTALS | {"emit": "onWatermark"}}]},
         "spec.operators[0].aggregate.emit",
         "say onUpdate, or a window",
+    ),
+    (
+        {"operators": [{"name": "n", "aggregate": TOTALS | WINDOW}]},
+        "spec.operators[0].aggregate",
+        "give a stream eventTime, or say mode: batch",
+    ),
+    (
+        {"operators": [{"name": "n", "join": LEFT_JOIN}]},
+        "spec.operators[0].join",
+        "give a stream eventTime, or say mode: batch",
     ),
     ({"streams": [{"avroSchema": "{}"}]}, "spec.streams[0].avroSchema", "say format: avro"),
     (
@@ -104,6 +116,27 @@ def test_fields_that_contradict_each_other_are_invalid_and_the_message_has_the_m
     reason, message = problems_of(changes)[path]
     assert reason is Reason.INVALID_SPEC
     assert mend in message
+
+
+TIMED = {"streams": [{"eventTime": {"column": "at"}}]}
+BY_USER = {"name": "by-user", "partitionBy": {"from": "views", "key": "user"}}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        TIMED | {"operators": [{"name": "n", "aggregate": TOTALS | WINDOW}]},
+        TIMED | {"operators": [{"name": "n", "aggregate": TOTALS | WINDOW | {"from": "by-user"}}, BY_USER]},
+        TIMED | {"operators": [{"name": "n", "join": LEFT_JOIN}]},
+        {"operators": [{"name": "n", "join": LEFT_JOIN | {"time": "arrival"}}]},
+        {"operators": [{"name": "n", "join": LEFT_JOIN | {"type": "inner"}}]},
+        {"operators": [{"name": "n", "aggregate": TOTALS | WINDOW | {"emit": "onUpdate"}}]},
+        {"mode": "batch", "operators": [{"name": "n", "aggregate": TOTALS | WINDOW}]},
+    ],
+)
+def test_rows_may_wait_for_a_watermark_that_comes(changes: dict[str, Any]) -> None:
+    assert "spec.operators[0].aggregate" not in problems_of(changes)
+    assert "spec.operators[0].join" not in problems_of(changes)
 
 
 def test_an_app_that_would_read_its_own_dead_letters_is_a_cycle() -> None:

@@ -53,12 +53,13 @@ def test_what_is_wrong_in_an_app_is_the_answer(app: Path, run: Run, verb: tuple[
     assert run(name, str(app), *options).stdout == ""
 
 
-def test_what_only_a_start_would_refuse_stands_beside_the_plan(app: Path, run: Run) -> None:
+def test_what_only_a_start_would_refuse_rejects_the_plan(app: Path, run: Run) -> None:
     result = run("plan", str(app), "--set", "views=4", "-o", "json")
     assert result.exit_code == 1
     document = json.loads(result.stdout)
-    assert document["outcome"] == "accepted"
-    (problem,) = document["problems"]
+    assert document["outcome"] == "rejected"
+    (error,), (problem,) = document["errors"], document["problems"]
+    assert (error["operator"], error["path"], error["line"]) == ("real", problem["path"], problem["line"])
     assert problem.pop("message").startswith('no column "usr"')
     assert problem == _problem("spec.operators[0].filter.where", 11)
 

@@ -66,6 +66,27 @@ def test_a_plan_has_the_warnings_among_its_notes_and_is_accepted(run: Run, slips
     assert all(f"{path}: {message}" in text for path, message in WARNINGS.items())
 
 
+COPIED = """
+    - {name: whole, broadcast: {from: views}}
+    - {name: chosen, map: {from: whole, select: "user, page"}}
+    - {name: by-page-of-all, partitionBy: {from: chosen, key: page}}
+    - {name: met, join: {from: [real, whole], within: 1m, time: arrival, select: "left.user"}}
+    - {name: written, sendTo: {from: met, stream: out}}
+"""
+
+
+def test_rows_that_every_task_has_are_written_once_per_task(run: Run, slips: Path) -> None:
+    slips.write_text(APP + COPIED.lstrip("\n"))
+    lines = run("check", slips).stderr.splitlines()
+    assert [line for line in lines if "once per task" in line] == [
+        f'{slips}: warning: line 23: spec.operators[7].partitionBy: every task has all rows of "chosen" and '
+        "writes them, so that each comes once per task; take the rows from before the broadcast, or join "
+        "them with rows that tasks divide"
+    ]
+    slips.write_text((APP + COPIED.lstrip("\n")).replace("spec:\n", "spec:\n  grouper: single\n", 1))
+    assert "once per task" not in run("check", slips).stderr
+
+
 def test_an_app_that_uses_all_that_it_names_has_no_warnings(run: Run, example: Callable[[str], Path]) -> None:
     folder = example("page-views")
     result = run("plan", folder / "app.yaml", "--catalog", folder / "topics.yaml", "-o", "json")

@@ -58,7 +58,7 @@ def open_windows(launch: Launch, watermarks: Mapping[str, Mapping[str, int]]) ->
 def _waiting_operators(program: Program) -> set[str]:
     operations = [task.operation for task in program.python_tasks]
     uses = ((operation.own_state(), operation.event_time_use()) for operation in operations)
-    return {name for name, use in uses if name is not None and use is not None and use.waiting is not None}
+    return {name for name, use in uses if name is not None and use is not None and use.waits}
 
 
 def _open_windows_of(

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from streamapp.author.proposal import Proposal
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.app_refusal import AppRefusedError
-from streamapp_runtime.driver.start.event_time import operators_without_watermark
 from streamapp_runtime.driver.start.operator_checks import unfit_operators, unfit_remote_tables
 from streamapp_runtime.expressions.spark_source import SparkSource
 from streamapp_runtime.formats.format_options import FormatOptions, format_options
@@ -36,7 +35,6 @@ def compile_app(
         problems := [
             *unfit_operators(app, tasks, options),
             *unfit_remote_tables(app, program),
-            *operators_without_watermark(app, program),
         ]
     ):
         raise AppRefusedError(problems, proposal)

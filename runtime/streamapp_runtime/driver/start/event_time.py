@@ -6,15 +6,12 @@ from hashlib import sha256
 
 from streamapp.control.idle_rule import IdleRule
 from streamapp.control.upstream_tasks import reading_tasks, upstream_tasks
-from streamapp.spec.problem import Problem
-from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.config_keys import CONTROL_INTERVAL, KEYS
 from streamapp.spec.resource.operators import Repartition
 from streamapp.spec.value_types.durations import milliseconds
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint_entries import WRITERS_MODEL
-from streamapp_runtime.driver.app_refusal import path_of
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.inputs.bounded_turns import BoundedTurn
 from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup, WatermarkOutput
@@ -89,21 +86,6 @@ def _idle_tasks(app: StreamApp) -> Iterator[tuple[str, IdleRule]]:
 def control_interval(app: StreamApp) -> int:
     """The shortest time between two watermarks of a task, in milliseconds."""
     return int(app.spec.config.get(CONTROL_INTERVAL, KEYS[CONTROL_INTERVAL].default))
-
-
-def operators_without_watermark(app: StreamApp, program: Program) -> list[Problem]:
-    """Operators that wait for a watermark which none of their streams will ever have."""
-    return list(_untimed(app, program)) if app.spec.mode == "stream" else []
-
-
-def _untimed(app: StreamApp, program: Program) -> Iterator[Problem]:
-    states = program_reach(program, _fed_back(app)).states
-    for task in program.python_tasks:
-        name, use = task.operation.own_state(), task.operation.event_time_use()
-        if name is not None and use is not None and use.waiting is not None and not states[name].timed:
-            message = f"{use.waiting}, and none of the streams that reach it has event times"
-            hint = "give a stream eventTime, or say mode: batch"
-            yield Problem(0, 0, path_of(app, task.name), f"{message}; {hint}", Reason.INVALID_SPEC)
 
 
 def _fed_back(app: StreamApp) -> frozenset[str]:

@@ -64,8 +64,7 @@ class Totals(Operation):
     def event_time_use(self) -> EventTimeUse | None:
         """Windows go by the watermark, and with `onWatermark` they go out by it."""
         session = self.window is not None and self.window.kind == "session"
-        waits = self.window is not None and self.emit == "onWatermark"
         return EventTimeUse(
             hold_back_ms=int(session),  # a row at the very end of a session still belongs to it
-            waiting="its windows go out when the watermark passes them" if waits else None,
+            waits=self.window is not None and self.emit == "onWatermark",
         )

@@ -33,6 +33,5 @@ class JoinStreams(Operation):
             return EventTimeUse()
         return EventTimeUse(
             hold_back_ms=self.within_ms + max(self.within_ms, 1),  # they go out by buckets of that length
-            waiting=f"a {self.type} join by event time gives rows without a partner "
-            "when the watermark passes",
+            waits=True,
         )

@@ -2,9 +2,8 @@
 
 from streamapp.columns.column_rules import require_declared_columns
 from streamapp.columns.column_scope import ColumnScope, ScopeSide
-from streamapp.columns.compile_refusal import CompileRefusedError, refusals_within
+from streamapp.columns.compile_refusal import refusals_within
 from streamapp.columns.row_key import RowKey
-from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.tables import SideInput, Table
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.expressions.expression import expression
@@ -54,7 +53,7 @@ def compile_side_input(table: Table, number: int, flow: RowFlow, world: CompileC
         outputs = _outputs(table, number, flow, world)
         if side.key is not None or not all_columns(outputs):
             with refusals_within(f"sideInputs[{number}].key"):
-                part = _keyed(SqlPart(outputs), table, side, flow, world)
+                part = _keyed(SqlPart(outputs), side, flow, world)
             chain = chain.then("row", part, table_columns, flow.key)
             outputs = column_templates(len(table_columns))
     chosen = tuple(c for c in (o.column for o in outputs) if c is not None)
@@ -80,19 +79,12 @@ def _selected(side: SideInput, number: int, flow: RowFlow, world: CompileContext
         return select(world.spark, side.value, ColumnScope((ScopeSide("", flow.columns),)))
 
 
-def _keyed(part: SqlPart, table: Table, side: SideInput, flow: RowFlow, world: CompileContext) -> SqlPart:
+def _keyed(part: SqlPart, side: SideInput, flow: RowFlow, world: CompileContext) -> SqlPart:
     """The part with the key that the side input says; as it is where that is the record's."""
     if side.key is None:
         return part
     key, kind = expression(world.spark, side.key, ColumnScope((ScopeSide("", flow.columns),)))
     name = None if key.column is None else flow.columns[key.column].name
-    whole = table.broadcast or world.app.spec.grouper == "single" or world.partitions(side.stream) == 1
-    if not whole and not flow.key.changed(name).together:
-        raise CompileRefusedError(
-            f'stream "{side.stream}" is partitioned by another key, so that a row would be in another task '
-            "than the rows that look it up;  write the stream under this key, or make the table broadcast",
-            reason=Reason.INVALID_GRAPH,
-        )
     keeps_key = flow.key.is_column(name)
     return SqlPart(
         part.outputs,

@@ -18,6 +18,7 @@ from streamapp.plan.render.terminal.stage_tree import TreeLine, stage_lines
 from streamapp.plan.render.wording import (
     ROLES,
     display_width,
+    field_place,
     legible,
     listed,
     outcome_text,
@@ -184,6 +185,7 @@ def _errors(errors: Sequence[PlanError], paint: Paint) -> Iterator[str]:
     for error in errors:
         about = f"  {paint.bold(legible(error.operator))}" if error.operator else ""
         yield f"  {paint.bad(f'✗ {error.reason}')}{about}"
+        yield from _wrapped(field_place(error), "    ", "    ")
         yield from _wrapped(error.message, "    ", "    ")
         yield from _wrapped(error.hint, "    → ", "      ")
 

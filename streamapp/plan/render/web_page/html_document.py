@@ -18,7 +18,7 @@ from streamapp.plan.render.drawing.svg_document import drawing
 from streamapp.plan.render.drawing.theme import MONO, SANS, variables
 from streamapp.plan.render.web_page.group_cards import group_cards, short_count
 from streamapp.plan.render.web_page.page_script import SCRIPT
-from streamapp.plan.render.wording import ROLES, legible, outcome_text, summary
+from streamapp.plan.render.wording import ROLES, field_place, legible, outcome_text, summary
 
 PAGE_STYLE = f"""
 *{{box-sizing:border-box}}
@@ -198,8 +198,9 @@ def _error(error: PlanError, number: int | None) -> str:
         "li",
         element("span", f"✗ {error.reason}", class_="reason"),
         operator_markup,
+        element("p", element("code", escaped_text(field_place(error)))) if error.path else "",
         element("p", escaped_text(error.message)),
-        element("p", "→ ", escaped_text(error.hint)),
+        element("p", "→ ", escaped_text(error.hint)) if error.hint else "",
     )
 
 

@@ -94,7 +94,6 @@ def test_a_function_that_says_no_keys_ends_the_app_with_its_name(env: AppEnv) ->
         ({"value": "name"}, "tier INT", "sideInputs[0].value", 'has a column "tier"'),
         ({"python": f"{CODE}:changes"}, None, "columns", "nothing says which columns"),
         ({"python": f"{CODE}:absent"}, "tier INT", "sideInputs[0]", "has no attribute 'absent'"),
-        ({"key": "name"}, None, "sideInputs[0].key", "partitioned by another key"),
     ],
 )
 def test_what_cannot_fill_a_table_is_refused_where_it_stands(
