@@ -31,6 +31,7 @@ STARTED_BY: Final = {
 """By fixture, what it starts: the mark of each test that asks for it, directly or by another fixture."""
 
 STARTS: Final = frozenset(STARTED_BY.values())
+OTHER_TIERS: Final = STARTS | {"long", "nightly"}
 EVENTS: Final = {
     "os.fork": "starts a process",
     "os.posix_spawn": "starts a process",
@@ -50,8 +51,8 @@ def mark_by_fixtures(items: list[pytest.Item]) -> None:
 
 
 def is_unit_test(item: pytest.Item) -> bool:
-    """Whether none of a test's marks says that it starts something."""
-    return not STARTS & {mark.name for mark in item.iter_markers()}
+    """Whether none of a test's marks says that it starts something, or that it takes long."""
+    return not OTHER_TIERS & {mark.name for mark in item.iter_markers()}
 
 
 class UnitTestGuard:
