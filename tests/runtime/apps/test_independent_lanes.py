@@ -129,7 +129,7 @@ def test_a_lane_that_is_lost_comes_back_and_the_other_keeps_its_worker(
 
 
 @pytest.mark.usefixtures("process")
-@pytest.mark.parametrize("store", ["rocksdb", "lmdb"])
+@pytest.mark.parametrize("store", ["rocksdb", pytest.param("lmdb", marks=pytest.mark.nightly)])
 def test_a_lane_that_takes_long_still_reads_the_copy_of_a_table_that_others_have_left(
     tmp_path: Path, store: str
 ) -> None:

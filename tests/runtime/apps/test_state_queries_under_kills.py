@@ -147,7 +147,16 @@ def asked_app(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[AskedA
 
 
 @pytest.mark.usefixtures("process")
-@pytest.mark.parametrize("victim", ["worker", "executor"])
+@pytest.mark.parametrize(
+    ("asked_app", "victim"),
+    [
+        ("independent", "worker"),
+        ("together", "executor"),
+        pytest.param("independent", "executor", marks=pytest.mark.nightly),
+        pytest.param("together", "worker", marks=pytest.mark.nightly),
+    ],
+    indirect=["asked_app"],
+)
 def test_no_answer_has_a_row_that_is_not_committed_while_processes_are_killed(
     asked_app: AskedApp, victim: str
 ) -> None:
