@@ -22,8 +22,8 @@ from streamapp.spec.resource.operator_kinds import traits_of
 from streamapp.spec.resource.tables import SideInput, Table
 from streamapp.spec.value_types.column_list import Column
 
-EXTENSIONS = "spark.sql.extensions"
-"""The setting with which an app gives Spark functions of its own."""
+_MORE_FUNCTIONS = ("spark.sql.catalog", "spark.sql.extensions")
+"""What settings begin with by which an app gives Spark functions of its own."""
 
 
 def column_problems(app: StreamApp) -> tuple[Problem, ...]:
@@ -33,7 +33,7 @@ def column_problems(app: StreamApp) -> tuple[Problem, ...]:
 
 def misplaced_side_inputs(app: StreamApp, counts: Mapping[str, int | None]) -> Iterator[Problem]:
     """Side inputs under another key than that by which their streams of these partitions are divided."""
-    sql = SqlReader(functions_are_known=EXTENSIONS not in app.spec.driver.spark_conf)
+    sql = SqlReader(functions_are_known=_has_only_functions_of_spark(app))
     for index, table in enumerate(app.spec.tables):
         for number, side in enumerate(table.side_inputs):
             if table.broadcast or side.key is None or counts.get(side.stream) in (None, 1):
@@ -51,6 +51,10 @@ def misplaced_side_inputs(app: StreamApp, counts: Mapping[str, int | None]) -> I
                     yield Problem(0, 0, path, message, Reason.INVALID_GRAPH)
 
 
+def _has_only_functions_of_spark(app: StreamApp) -> bool:
+    return not any(name.startswith(_MORE_FUNCTIONS) for name in app.spec.driver.spark_conf)
+
+
 class _AppColumns:
     """What is known so far: the rows of each stream and operator, and the columns of tables."""
 
@@ -60,7 +64,7 @@ class _AppColumns:
         self.rows: dict[str, Rows] = {}
         self.wrong: set[str] = set()
         self.problems: list[Problem] = []
-        sql = SqlReader(functions_are_known=EXTENSIONS not in app.spec.driver.spark_conf)
+        sql = SqlReader(functions_are_known=_has_only_functions_of_spark(app))
         self.context = ColumnContext(app.spec, sql, self.table_columns)
 
     def problems_found(self) -> tuple[Problem, ...]:

@@ -42,6 +42,11 @@ GRAMMAR_WORDS: Final = frozenset(
 )
 """What the grammar reads like a function, and is none."""
 
+WORDS_BEFORE_BRACKETS: Final = frozenset(
+    {"char", "character", "group", "numeric", "over", "varchar", "within"}
+)
+"""Words and types before a bracket that are no functions."""
+
 _AGGREGATES = """
 any_value approx_count_distinct approx_percentile approx_top_k approx_top_k_accumulate
 approx_top_k_combine array_agg avg bit_and bit_or bit_xor bool_and bool_or collect_list collect_set

@@ -1,6 +1,6 @@
 """Select lists, conditions and keys over known columns: what they give, or why Spark would refuse them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
@@ -13,15 +13,17 @@ from streamapp.columns.column_rules import (
 )
 from streamapp.columns.column_scope import ColumnScope
 from streamapp.columns.compile_refusal import CompileRefusedError
+from streamapp.columns.function_arities import FUNCTION_ARITIES
 from streamapp.columns.known_types import UNKNOWN, type_of
 from streamapp.columns.spark_functions import (
     AGGREGATE_FUNCTIONS,
     FUNCTIONS,
     GENERATORS,
     NONDETERMINISTIC_FUNCTIONS,
+    WORDS_BEFORE_BRACKETS,
     WORDS_FOR_NOW,
 )
-from streamapp.columns.sql_reading import ReadEntry, ReadList, tokenized
+from streamapp.columns.sql_reading import CalledFunction, ReadEntry, ReadList, tokenized
 from streamapp.spec.problem import LONGEST, short
 from streamapp.spec.value_types.column_list import Column
 
@@ -30,9 +32,6 @@ MOST_APP_EFFORT: Final = 100_000
 
 MOST_NAMES: Final = 5
 """So many unknown names of one expression are told."""
-
-SURE_LIKENESS: Final = 0.8
-"""From here on a name is a misspelt one."""
 
 Chosen = tuple[int | None, Column]
 """A column of a select list, and the position of the one that it is as it stands."""
@@ -107,6 +106,8 @@ class SqlReader:
             return None
         self.effort_left -= expressions.effort
         read = expressions.read()
+        if read is None and (messages := list(self._unknown_functions(expressions.calls))):
+            raise CompileRefusedError(_in_one(messages))
         if read is not None and read.has_clause:
             raise CompileRefusedError(
                 "is more than expressions: FROM, WHERE, DISTINCT and the like have no place here"
@@ -115,15 +116,18 @@ class SqlReader:
 
     def _refuse_unknown_names(self, read: ReadList, scope: ColumnScope) -> None:
         """Refuse all names that are surely none, at once."""
-        messages = list(dict.fromkeys((*_unknown_columns(read, scope), *self._unknown_functions(read))))
+        messages = list(dict.fromkeys((*_unknown_columns(read, scope), *self._unknown_functions(read.calls))))
         if messages:
             raise CompileRefusedError(_in_one(messages))
 
-    def _unknown_functions(self, read: ReadList) -> Iterator[str]:
-        for call in read.calls if self.functions_are_known else ():
-            similar = _similar_function(call.name)
-            if similar is not None:
-                yield f'no function "{short(call.name)}" at character {call.place}; did you mean "{similar}"?'
+    def _unknown_functions(self, calls: Iterable[CalledFunction]) -> Iterator[str]:
+        for call in calls if self.functions_are_known else ():
+            place = f"at character {call.place}"
+            if call.name not in FUNCTIONS and call.name not in WORDS_BEFORE_BRACKETS:
+                yield f'no function "{short(call.name)}" {place}{_similar_function(call.name)}'
+            takes = FUNCTION_ARITIES.get(call.name)
+            if takes is not None and call.arguments is not None and call.arguments not in takes:
+                yield f'"{call.name}" takes {_counted(takes)}; found {call.arguments} {place}'
 
 
 def _in_one(messages: list[str]) -> str:
@@ -142,11 +146,17 @@ def _unknown_columns(read: ReadList, scope: ColumnScope) -> Iterator[str]:
                 yield scope.unknown(name.parts)
 
 
-def _similar_function(name: str) -> str | None:
-    """The function of Spark that was meant, where it is surely misspelt; another may be an extension's."""
-    if name in FUNCTIONS or len(name) > LONGEST:
-        return None
-    return next(iter(get_close_matches(name, FUNCTIONS, n=1, cutoff=SURE_LIKENESS)), None)
+def _similar_function(name: str) -> str:
+    """The tail of a message about an unknown function: the one that was probably meant, if any."""
+    close = [] if len(name) > LONGEST else get_close_matches(name, sorted(FUNCTIONS), n=1)
+    return f'; did you mean "{close[0]}"?' if close else ""
+
+
+def _counted(numbers: frozenset[int]) -> str:
+    """Numbers of arguments, in words."""
+    *first, last = map(str, sorted(numbers))
+    listed = f"{', '.join(first)} or {last}" if first else "no" if last == "0" else last
+    return f"{listed} argument{'s' * (numbers != {1})}"
 
 
 def _refuse_what_rows_cannot(read: ReadList, *, generators: bool) -> None:

@@ -25,6 +25,25 @@ DEEPEST: Final = 50
 
 _OPEN: Final = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE})
 _CLOSE: Final = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE})
+_AMONG_ARGUMENTS: Final = frozenset({TokenType.STAR, TokenType.FARROW, TokenType.LT, TokenType.GT})
+"""What stands among arguments where commas do not divide them, or where a * is several of them."""
+_WORDS_AMONG_ARGUMENTS: Final = frozenset(
+    {
+        "all",
+        "as",
+        "both",
+        "distinct",
+        "for",
+        "from",
+        "in",
+        "leading",
+        "order",
+        "placing",
+        "trailing",
+        "using",
+        "where",
+    }
+)
 _CLAUSES: Final = (
     "from_",
     "from",
@@ -54,6 +73,7 @@ class CalledFunction:
     name: str
     place: int
     distinct: bool = False
+    arguments: int | None = None  # their number; None where words of the grammar stand among them
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +111,11 @@ class TokenizedList:
     tokens: Sequence[Token]
     effort: int  # about how many tokens are read, those that are read twice counted twice
 
+    @property
+    def calls(self) -> tuple[CalledFunction, ...]:
+        """The functions that are called, which need no tree."""
+        return tuple(_calls(self.tokens))
+
     def read(self) -> ReadList | None:
         """The text as sqlglot reads it; None where it does not."""
         try:
@@ -105,7 +130,7 @@ class TokenizedList:
             return None
         return ReadList(
             tuple(_entry(entry, start) for entry, start in zip(select.expressions, starts, strict=True)),
-            tuple(_calls(self.tokens)),
+            self.calls,
             has_query=any(node is not select for node in select.find_all(exp.Query)),
             has_window=select.find(exp.Window) is not None,
             has_clause=any(select.args.get(clause) for clause in _CLAUSES),
@@ -175,11 +200,29 @@ def _column(node: exp.Column) -> ColumnName:
 
 def _calls(tokens: Sequence[Token]) -> Iterator[CalledFunction]:
     """What stands before a bracket and is a plain word, or a function that has a token of its own."""
-    for before, token, bracket, first in zip_longest((None, *tokens[:-1]), tokens, tokens[1:], tokens[2:]):
+    for index, token in enumerate(tokens[:-1]):
+        before, bracket = tokens[index - 1] if index else None, tokens[index + 1]
         if bracket is None or bracket.token_type is not TokenType.L_PAREN:
             continue
         name = token.text.lower()
         is_method = before is not None and before.token_type is TokenType.DOT
         if not is_method and (token.token_type is TokenType.VAR or name in FUNCTIONS):
-            distinct = first is not None and first.token_type is TokenType.DISTINCT
-            yield CalledFunction(name, token.start - len(_LEAD) + 1, distinct)
+            distinct = index + 2 < len(tokens) and tokens[index + 2].token_type is TokenType.DISTINCT
+            arguments = _argument_count(tokens[index + 2 :])
+            yield CalledFunction(name, token.start - len(_LEAD) + 1, distinct, arguments)
+
+
+def _argument_count(tokens: Sequence[Token]) -> int | None:
+    """The number of entries before the bracket is closed; None where they are more than entries."""
+    depth, commas, is_empty = 0, 0, True
+    for token in tokens:
+        if token.token_type in _CLOSE and not depth:
+            return 0 if is_empty else commas + 1
+        is_empty = False
+        depth += (token.token_type in _OPEN) - (token.token_type in _CLOSE)
+        if not depth and (
+            token.token_type in _AMONG_ARGUMENTS or token.text.lower() in _WORDS_AMONG_ARGUMENTS
+        ):
+            return None
+        commas += token.token_type is TokenType.COMMA and not depth
+    return None

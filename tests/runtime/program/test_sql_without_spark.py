@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from streamapp.columns.app_columns import column_problems
 from streamapp.columns.column_scope import ColumnScope
 from streamapp.columns.compile_refusal import CompileRefusedError
+from streamapp.columns.function_arities import FUNCTION_ARITIES
 from streamapp.columns.spark_functions import (
     AGGREGATE_FUNCTIONS,
     FUNCTIONS,
@@ -21,6 +22,7 @@ from streamapp.columns.spark_functions import (
 )
 from streamapp.columns.sql_columns import SqlReader
 from streamapp.columns.sql_reading import tokenized
+from tests.harness.core.all_cases import all_cases
 from tests.harness.engine.compiled_apps import app, compiled
 
 OUT = {"name": "o", "sendTo": {"from": "m", "stream": "out"}}
@@ -57,6 +59,22 @@ def test_the_functions_are_those_of_spark(descriptions: dict[str, str]) -> None:
     }
     assert descriptions.keys() - GRAMMAR_WORDS == FUNCTIONS - GRAMMAR_WORDS
     assert reducing - GRAMMAR_WORDS == AGGREGATE_FUNCTIONS
+
+
+@pytest.mark.nightly
+def test_functions_take_as_many_arguments_as_in_spark(spark: SparkSession) -> None:
+    def takes(function: str, count: int) -> bool:
+        nulls = ", ".join(["NULL"] * count)
+        try:
+            spark.sql(f"SELECT `{function}`({nulls})")
+        except PySparkException as error:
+            return not (error.getCondition() or "").startswith("WRONG_NUM_ARGS")
+        return True
+
+    with all_cases() as case:
+        for function, numbers in FUNCTION_ARITIES.items():
+            with case(function):
+                assert {count for count in range(10) if takes(function, count)} == numbers
 
 
 def test_functions_that_answer_differently_each_time_are_so_in_spark(spark: SparkSession) -> None:
