@@ -29,12 +29,9 @@ OF_EACH_KIND = (
 """Together these reach every path of recovery, and cost only one start of Spark more than none would."""
 
 
-LANES = pytest.mark.parametrize("lanes", list(LaneWay))
-
-
 @pytest.mark.long
 @pytest.mark.timeout(SIEGE_SECONDS)
-@LANES
+@pytest.mark.parametrize("lanes", list(LaneWay))
 def test_outputs_and_totals_are_exact_after_processes_of_each_kind_were_killed(
     tmp_path: Path, lanes: LaneWay
 ) -> None:
@@ -60,7 +57,10 @@ ON_A_BROKER = (
 
 @pytest.mark.long
 @pytest.mark.timeout(SIEGE_SECONDS)
-@LANES
+@pytest.mark.parametrize(
+    "lanes",
+    [LaneWay.RESIDENT, LaneWay.INDEPENDENT, pytest.param(LaneWay.JOB_PER_BATCH, marks=pytest.mark.nightly)],
+)
 def test_outputs_and_totals_are_exact_after_the_broker_was_killed_among_others(
     broker: Broker, tmp_path: Path, lanes: LaneWay
 ) -> None:
