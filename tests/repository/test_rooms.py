@@ -18,6 +18,7 @@ STARTED_BY_NAME = {
     "streamapp_operator.host_state.__main__": "a DaemonSet starts it",
     "streamapp_operator.reconciler.status.lifecycle_page": "writes a page of the docs",
     "streamapp_operator.reconciler.status.phase_diagram": "draws a picture of the docs",
+    "streamapp_operator.reconciler.partition_counts.lookup_worker": "each process of a look-up starts it",
     "streamapp_operator.trial": "a job of the chart starts it",
     "streamapp_runtime.remote.redis": "resources name it",
     "streamapp_runtime.notebook.notebook_run": "`App.run` loads it by its entry point",

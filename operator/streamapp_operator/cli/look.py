@@ -17,9 +17,10 @@ from streamapp_operator.controller.watch.object_cache import ObjectCache
 from streamapp_operator.reconciler.facts.facts import Facts, NewestGeneration
 from streamapp_operator.reconciler.facts.gather import gather_facts, partition_counts_for
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
-from streamapp_operator.reconciler.installation import Allowance, Installation
+from streamapp_operator.reconciler.installation import ANY, Allowance, AllowLists, Installation
 from streamapp_operator.reconciler.partition_counts.lookup_results import (
     KnownCounts,
+    LookupEnded,
     SystemMisconfigured,
     SystemUnavailable,
 )
@@ -27,7 +28,13 @@ from streamapp_operator.reconciler.partition_counts.partition_lookup import Live
 from streamapp_operator.reconciler.planning.acceptance import refused_changes
 from streamapp_operator.reconciler.planning.generation_plan import layout_basis
 
-_ANY = Installation(image="any", host_path_roots=("/",), allowed=frozenset(Allowance), storage_class="any")
+_ANY = Installation(
+    image="any",
+    host_path_roots=("/",),
+    allowed=frozenset(Allowance),
+    allow_lists=AllowLists(hosts=ANY),
+    storage_class="any",
+)
 """Only the operator knows the limits of its installation, so this one allows everything."""
 _TRIES = 40
 
@@ -49,13 +56,13 @@ def look(app: StreamApp, access: ClusterAccess) -> LiveFacts:
 
 
 async def _live_facts(cluster: ApiClusterClient, app: StreamApp) -> LiveFacts:
-    lookups = LivePartitionLookup(cluster, monotonic)
+    lookups = LivePartitionLookup(cluster, monotonic, _ANY)
     context = ReconcileContext(cluster, ObjectCache(), cluster.seconds, lookups, _ANY)
     facts = await gather_facts(context, AppKey(app.metadata.namespace, app.metadata.name), live=True)
     facts = facts or Facts(_new_manifest(app), NewestGeneration(1, app), context.clock())
     counts = await _partition_counts(context, app, facts)
     layout, run_id = layout_basis(facts, app)
-    lookups.close()
+    await lookups.close()
     await context.judges.close()
     return LiveFacts(counts, layout, run_id, tuple(refused_changes(facts, app)))
 
@@ -71,6 +78,8 @@ async def _partition_counts(context: ReconcileContext, app: StreamApp, facts: Fa
             raise LookupRefusedError(f"{counts.path}: {counts.message}")
         if isinstance(counts, SystemUnavailable):
             raise UnreachableError(f'the system "{counts.system}" cannot be asked: {counts.message}')
+        if isinstance(counts, LookupEnded):
+            raise UnreachableError(f'asking the system "{counts.system}" was ended: {counts.message}')
         await asyncio.sleep(counts.seconds)
     raise UnreachableError("the systems do not answer")
 

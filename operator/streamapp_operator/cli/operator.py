@@ -127,7 +127,9 @@ def _run(options: OperatorOptions, installation: Installation, level: int) -> in
     from streamapp_operator.reconciler.reconciler_factory import reconciler_for
 
     configure_logging(level=level)
-    reconciler = reconciler_for(installation, lambda cluster: LivePartitionLookup(cluster, monotonic))
+    reconciler = reconciler_for(
+        installation, lambda cluster: LivePartitionLookup(cluster, monotonic, installation)
+    )
     try:
         return asyncio.run(run_operator(options, reconciler, served_pages(options.apps_page)))
     except ClientConfigurationError as error:

@@ -13,6 +13,7 @@ class ConditionReason(StrEnum):
     ACCEPTED = "Accepted"
     PLANNED = "Planned"
     NOT_PLANNED_YET = "NotPlannedYet"
+    LOOKUP_ENDED = "LookupEnded"
     PLANNED_BY_DRIVER = "PlannedByDriver"
     AWAITING_DRIVER = "AwaitingDriver"
     # The driver.

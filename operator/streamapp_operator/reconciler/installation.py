@@ -31,6 +31,7 @@ class AllowLists:
     service_accounts: tuple[str, ...] = ()
     volumes: tuple[str, ...] = ANY  # kinds, in pod templates
     account_annotations: tuple[str, ...] = ()  # each as `name=value`
+    hosts: tuple[str, ...] = ()  # which the operator may ask for tokens, to log in to a broker
 
 
 @dataclass(frozen=True, slots=True)

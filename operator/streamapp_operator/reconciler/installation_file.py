@@ -44,6 +44,8 @@ class AllowedFields(Part):
     """Kinds of volumes in templates, such as `emptyDir`; a hostPath needs its feature as well."""
     account_annotations: tuple[str, ...] = _LISTS.account_annotations
     """Annotations of apps' accounts, by patterns of `name=value`; none by default."""
+    hosts: tuple[str, ...] = _LISTS.hosts
+    """Hosts that the operator may ask for an OAUTHBEARER token of an app, by patterns; none by default."""
 
 
 class AppNetworkPolicyFields(Part):

@@ -3,7 +3,8 @@
 An installation may allow some of them only. What is not allowed is neither mounted nor read by the operator.
 """
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from fnmatch import fnmatchcase
 from typing import Any, Final
@@ -11,6 +12,7 @@ from typing import Any, Final
 from streamapp.spec.problem import Problem, short
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.kafka_settings import OAUTH_ENDPOINT
 from streamapp_operator.reconciler.installation import Allowance, AllowLists, Installation
 
 
@@ -23,6 +25,9 @@ class NamedObject:
     name: str
 
 
+_HOST: Final = re.compile("[A-Za-z0-9.-]+")
+_PLAIN_URL: Final = re.compile(rf"https?://(?P<host>{_HOST.pattern})(:[0-9]+)?(/[!-~]*)?")
+"""Every parser of URLs finds the same host in one of these."""
 _NOUNS: Final = {
     "images": "image",
     "secrets": "Secret",
@@ -31,6 +36,7 @@ _NOUNS: Final = {
     "service_accounts": "service account",
     "volumes": "kind of volume",
     "account_annotations": "annotation of accounts",
+    "hosts": "token endpoint at the host",
 }
 if _NOUNS.keys() != {entry.name for entry in fields(AllowLists)}:
     raise TypeError("a kind of named objects has no noun")
@@ -38,15 +44,20 @@ if _NOUNS.keys() != {entry.name for entry in fields(AllowLists)}:
 
 def outside_allow_lists(app: StreamApp, installation: Installation) -> Iterator[Problem]:
     """A problem for each name that the installation does not allow."""
-    for named in named_objects(app):
+    yield from not_allowed(named_objects(app), installation)
+
+
+def not_allowed(names: Iterable[NamedObject], installation: Installation) -> Iterator[Problem]:
+    """A problem for each of these names that the installation does not allow."""
+    for named in names:
         patterns: tuple[str, ...] = getattr(installation.allow_lists, named.allow_list)
         if named.allow_list == "service_accounts" and installation.allows(Allowance.SERVICE_ACCOUNTS):
             continue
         if named.allow_list == "images" and named.name == installation.image:
             continue
         if not any(_matches(named, pattern) for pattern in patterns):
-            noun, names = _NOUNS[named.allow_list], ", ".join(patterns) or "none"
-            message = f'this installation does not allow the {noun} "{short(named.name)}"; it allows {names}'
+            noun, listed = _NOUNS[named.allow_list], ", ".join(patterns) or "none"
+            message = f'this installation does not allow the {noun} "{short(named.name)}"; it allows {listed}'
             yield Problem(0, 0, named.path, message, Reason.OUTSIDE_ALLOW_LIST)
 
 
@@ -65,6 +76,9 @@ def named_objects(app: StreamApp) -> Iterator[NamedObject]:
         if system.kafka and system.kafka.config_secret:
             path = f"spec.systems[{index}].kafka.configSecret.name"
             yield NamedObject(path, "secrets", system.kafka.config_secret.name)
+        if system.kafka:
+            path = f"spec.systems[{index}].kafka.config.{OAUTH_ENDPOINT}"
+            yield from token_hosts(system.kafka.config, path)
     for role, annotations in (
         ("driver", spec.driver.service_account_annotations),
         ("executor", spec.executor.service_account_annotations),
@@ -80,7 +94,16 @@ def named_objects(app: StreamApp) -> Iterator[NamedObject]:
         yield from _copied_claims(pod_spec, path)
 
 
+def token_hosts(settings: Mapping[str, str], path: str) -> Iterator[NamedObject]:
+    """The host that a client with these settings asks for tokens: the operator's look-ups do so as well."""
+    if endpoint := settings.get(OAUTH_ENDPOINT):
+        url = _PLAIN_URL.fullmatch(endpoint)
+        yield NamedObject(path, "hosts", url["host"].lower() if url else endpoint)
+
+
 def _matches(named: NamedObject, pattern: str) -> bool:
+    if named.allow_list == "hosts" and not _HOST.fullmatch(named.name):
+        return False
     if named.allow_list != "images" or pattern == "*":
         return fnmatchcase(named.name, pattern)
     beginning = pattern.rstrip("/")

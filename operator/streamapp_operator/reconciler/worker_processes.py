@@ -1,7 +1,7 @@
-"""Processes of their own for work that may take more than the operator can give: each request has one to itself.
+"""Processes for work that may take more than the operator can give: each request has one to itself.
 
-They start when they are needed and end when they were idle for a while. One that takes too long, says too much
-or ends by itself is replaced.
+They start when they are needed and end when they were idle for a while. One that takes too long, says too
+much or ends by itself is replaced.
 """
 
 import asyncio
@@ -53,9 +53,9 @@ class WorkerProcess:
     _ending: asyncio.TimerHandle | None = None
 
     @property
-    def is_running(self) -> bool:
-        """Whether there is a process."""
-        return self._worker is not None
+    def pid(self) -> int | None:
+        """The id of the process; None where there is none."""
+        return self._worker.process.pid if self._worker is not None else None
 
     async def ask(self, request: bytes) -> bytes | None:
         """The answer; None where the process ended, or took too long."""
@@ -81,9 +81,10 @@ class WorkerProcess:
         if self._worker is not None:
             try:
                 await self._worker.takes_requests()
-                return self._worker
             except _FAILURES:
                 await self.close()
+            else:
+                return self._worker
         self._worker = await _started_worker(self.module)
         await self._worker.takes_requests()
         return self._worker

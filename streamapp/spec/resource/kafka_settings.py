@@ -13,6 +13,9 @@ SECRET = frozenset({"sasl.password", "sasl.oauthbearer.client.secret", "ssl.key.
 TOPICS = frozenset({"replication.factor"})
 """Settings of the topics that the app makes; no client's."""
 
+OAUTH_ENDPOINT = "sasl.oauthbearer.token.endpoint.url"
+"""Where a client asks for its token."""
+
 ALLOWED = (
     SECRET
     | TOPICS
@@ -36,7 +39,7 @@ ALLOWED = (
         "sasl.oauthbearer.extensions",
         "sasl.oauthbearer.method",
         "sasl.oauthbearer.scope",
-        "sasl.oauthbearer.token.endpoint.url",
+        OAUTH_ENDPOINT,
         "sasl.username",
         "security.protocol",
         "socket.connection.setup.timeout.ms",

@@ -19,6 +19,7 @@ from streamapp_operator.cli.why import why
 from streamapp_operator.reconciler.objects.configuration_versions import CONFIGURATION_SECONDS
 from streamapp_operator.reconciler.partition_counts.lookup_results import (
     KnownCounts,
+    LookupEnded,
     PendingCounts,
     SystemUnavailable,
 )
@@ -128,6 +129,12 @@ def finished(sim: OperatorSim) -> None:
 
 def system_unavailable(sim: OperatorSim) -> None:
     sim.table.answer = SystemUnavailable("main", "no broker answers", 7.0)
+    sim.apply(join())
+    sim.settle()
+
+
+def lookup_ended(sim: OperatorSim) -> None:
+    sim.table.answer = LookupEnded("main", "it took more than 128 MiB of memory", 7.0)
     sim.apply(join())
     sim.settle()
 
@@ -397,6 +404,7 @@ SCENES: dict[str, tuple[Callable[[OperatorSim], None], str]] = {
     "suspended": (suspended, ""),
     "finished": (finished, ""),
     "system-unavailable": (system_unavailable, "no broker answers"),
+    "lookup-ended": (lookup_ended, "128 MiB"),
     "counts-awaited": (counts_awaited, ""),
     "edit-under-review": (edit_under_review, ""),
     "image-not-pulled": (image_not_pulled, "app-driver-1: ImagePullBackOff: runtime:9 is not there"),

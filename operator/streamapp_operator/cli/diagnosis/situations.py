@@ -268,6 +268,14 @@ SITUATIONS: Final[Sequence[Situation]] = (
         (ConditionType.PLANNED, ConditionType.ACCEPTED),
     ),
     Situation(
+        "lookup-ended",
+        _condition(ConditionType.PLANNED, "Unknown", ConditionReason.LOOKUP_ENDED),
+        "A system makes the operator's lookup take more than it may. Correct its bootstrapServers, or the "
+        "topics of the app's streams.",
+        "streamapp plan FILE --cluster -n {namespace}",
+        (ConditionType.PLANNED, ConditionType.ACCEPTED),
+    ),
+    Situation(
         "counts-awaited",
         _condition(ConditionType.PLANNED, "Unknown", ConditionReason.NOT_PLANNED_YET),
         "The app waits for its partition counts, which the operator is looking up.",

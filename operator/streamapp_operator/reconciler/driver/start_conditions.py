@@ -8,6 +8,7 @@ from streamapp_operator.reconciler.condition_reasons import ConditionReason
 from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration
 from streamapp_operator.reconciler.driver.driver_actions import DriverAction, HoldStart, StartDriver
 from streamapp_operator.reconciler.partition_counts.lookup_results import (
+    LookupEnded,
     PendingCounts,
     SystemMisconfigured,
     SystemUnavailable,
@@ -56,7 +57,8 @@ def _holds(plan: GenerationPlan | None, model: ModelUpdate | Refusal | None) -> 
         yield HoldStart(problem.reason, str(problem), PLAN_AGAIN_SECONDS)
     if model is None or model.wanted.model is None:
         counts = plan.counts
-        seconds = counts.seconds if isinstance(counts, SystemUnavailable) else PLAN_AGAIN_SECONDS
+        failures = (SystemUnavailable, LookupEnded)
+        seconds = counts.seconds if isinstance(counts, failures) else PLAN_AGAIN_SECONDS
         yield HoldStart(
             ConditionReason.NOT_PLANNED_YET, "the partition counts of the streams are not known yet", seconds
         )

@@ -1,4 +1,4 @@
-"""The partition counts of an app's streams: looked up in Kafka on threads, cached for some seconds.
+"""The partition counts of an app's streams: looked up in Kafka by processes of their own, cached for a while.
 
 Imports no other room of the reconciler.
 """

@@ -31,6 +31,15 @@ class SystemUnavailable:
 
 
 @dataclass(frozen=True, slots=True)
+class LookupEnded:
+    """The lookup was ended, since its system made it take more than it may."""
+
+    system: str
+    message: str
+    seconds: float  # until the next lookup
+
+
+@dataclass(frozen=True, slots=True)
 class SystemMisconfigured:
     """A system cannot be reached with the app's settings or secret, which are wrong."""
 
@@ -39,7 +48,7 @@ class SystemMisconfigured:
     seconds: float = 60.0
 
 
-PartitionCounts = KnownCounts | PendingCounts | SystemUnavailable | SystemMisconfigured
+PartitionCounts = KnownCounts | PendingCounts | SystemUnavailable | LookupEnded | SystemMisconfigured
 
 
 class PartitionLookup(Protocol):

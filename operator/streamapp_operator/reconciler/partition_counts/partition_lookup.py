@@ -1,15 +1,15 @@
-"""Partition counts of live systems: one client for all apps that share brokers and credentials.
+"""Partition counts of live systems: one cache for all apps that share brokers and credentials.
 
-An unavailable cluster does not delay other apps: lookups run on their own threads, a reconcile waits a
-moment for the answer and otherwise repeats the lookup later.
+An unavailable cluster does not delay other apps: lookups run in processes of their own, one for an app at a
+time. A reconcile waits a moment for the answer and otherwise repeats the lookup later.
 """
 
 import asyncio
 from base64 import b64decode
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from math import inf
 
 from streamapp.author.app_streams import topics_of_system
 from streamapp.backoff import Backoff
@@ -18,13 +18,13 @@ from streamapp.spec.resource.kafka_settings import refused_secret
 from streamapp.spec.resource.systems import Kafka
 from streamapp_operator.controller.client.cluster_client import ClusterClient
 from streamapp_operator.controller.client.resource_kinds import SECRET
-from streamapp_operator.reconciler.partition_counts.kafka_admin import (
-    ANSWER_SECONDS,
-    KafkaTopicAdmin,
-    KafkaUnavailableError,
-)
+from streamapp_operator.reconciler.installation import Installation
+from streamapp_operator.reconciler.named_objects import not_allowed, token_hosts
+from streamapp_operator.reconciler.partition_counts.lookup_messages import ANSWER_SECONDS, LookupRequest
+from streamapp_operator.reconciler.partition_counts.lookup_processes import LookupProcesses
 from streamapp_operator.reconciler.partition_counts.lookup_results import (
     KnownCounts,
+    LookupEnded,
     PartitionCounts,
     PendingCounts,
     SystemMisconfigured,
@@ -35,18 +35,35 @@ from streamapp_operator.reconciler.result_caches import RecentResults
 ANSWER_WAIT_SECONDS = 0.8
 """Seconds that a reconcile waits for an answer."""
 FRESH_SECONDS = 10.0
+NOT_ASKED_SECONDS = 60.0
 _BACKOFF = Backoff(2.0, 120.0)
-THREADS = 8
 
 
 @dataclass(slots=True)
-class _ClientState:
-    """One client, its cached counts and its running lookup."""
+class _ClusterState:
+    """One cluster with the credentials for it: its cached counts and its running lookup."""
 
-    client: KafkaTopicAdmin
     counts: dict[str, tuple[int | None, float]] = field(default_factory=dict)  # with the time of its lookup
     task: "asyncio.Task[None] | None" = None
     failures: int = 0
+    error: str = ""
+    not_before: float = 0.0
+
+    def counts_of(self, topics: Mapping[str, str], since: float = -inf) -> KnownCounts | None:
+        """The counts of these topics by stream, where all of them have been looked up since then."""
+        counts = {name: count for name, (count, asked_at) in self.counts.items() if asked_at > since}
+        if set(topics.values()) <= counts.keys():
+            return KnownCounts({stream: counts[topic] for stream, topic in topics.items()})
+        return None
+
+
+@dataclass(slots=True)
+class _AppState:
+    """The lookup that an app has caused, and the last one that was ended: of no other app's concern."""
+
+    task: "asyncio.Task[None] | None" = None
+    ended_lookup: LookupRequest | None = field(default=None, repr=False)
+    ends: int = 0
     error: str = ""
     not_before: float = 0.0
 
@@ -55,35 +72,52 @@ class LivePartitionLookup:
     """Looks up partition counts in Kafka and caches them for some seconds."""
 
     def __init__(
-        self, cluster: ClusterClient, clock: Callable[[], float], answer_seconds: float = ANSWER_SECONDS
+        self,
+        cluster: ClusterClient,
+        clock: Callable[[], float],
+        installation: Installation,
+        answer_seconds: float = ANSWER_SECONDS,
     ) -> None:
         self._cluster = cluster
+        self._installation = installation
         self._clock = clock
         self._answer_seconds = answer_seconds
-        self._clients: RecentResults[_ClientState] = RecentResults(256)
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="counts")
+        self._clusters: RecentResults[_ClusterState] = RecentResults(256)
+        self._apps: RecentResults[_AppState] = RecentResults(8192)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.lookups = LookupProcesses(answer_seconds)
 
     @property
-    def clients(self) -> int:
-        """The number of clients."""
-        return len(self._clients)
+    def clusters(self) -> int:
+        """The number of clusters that are known, each with one set of credentials."""
+        return len(self._clusters)
 
     async def counts(self, app: StreamApp) -> PartitionCounts:
         """The counts of all streams of an app, including its own topics that exist."""
         counts: dict[str, int | None] = {}
+        app_state = self._apps.get((app.metadata.namespace, app.metadata.name), _AppState)
         for index, system in enumerate(app.spec.systems):
             if system.kafka is None:
                 continue
             settings = await self._settings(app, index, system.kafka)
             if isinstance(settings, SystemMisconfigured):
                 return settings
+            problem = next(not_allowed(token_hosts(settings, system.name), self._installation), None)
+            if problem is not None:  # an earlier installation may have accepted it: its driver starts still
+                message = f"it is not asked: {problem.message}"
+                return SystemUnavailable(system.name, message, NOT_ASKED_SECONDS)
             topics = topics_of_system(app, index)
-            answer = await self._counts_of_system(
-                system.name, system.kafka.bootstrap_servers, settings, topics
+            request = LookupRequest(
+                bootstrap_servers=system.kafka.bootstrap_servers,
+                settings=settings,
+                topics=sorted(set(topics.values())),
+                seconds=self._answer_seconds,
             )
+            answer = await self._counts_of_system(app_state, system.name, request, topics)
             if not isinstance(answer, KnownCounts):
                 return answer
             counts |= answer.counts
+        app_state.ends = 0
         return KnownCounts(counts)
 
     async def _settings(
@@ -110,53 +144,69 @@ class LivePartitionLookup:
         return {**kafka.config, **secret_settings}
 
     async def _counts_of_system(
-        self, system: str, brokers: str, settings: Mapping[str, str], topics: Mapping[str, str]
+        self, app: _AppState, system: str, request: LookupRequest, topics: Mapping[str, str]
     ) -> PartitionCounts:
-        client = self._clients.get(
-            _key(brokers, settings),
-            lambda: _ClientState(KafkaTopicAdmin(brokers, settings, self._answer_seconds)),
-        )
-        now = self._clock()
-        topic_names = set(topics.values())
-        fresh = {
-            name: count for name, (count, asked_at) in client.counts.items() if now - asked_at < FRESH_SECONDS
-        }
-        if topic_names <= fresh.keys():
-            return KnownCounts({stream: fresh[topic] for stream, topic in topics.items()})
-        if now < client.not_before:
-            return SystemUnavailable(system, client.error, client.not_before - now)
-        if client.task is None or client.task.done():
-            client.task = asyncio.create_task(self._refresh(client, topic_names))
-        await asyncio.wait({client.task}, timeout=ANSWER_WAIT_SECONDS)
-        if not client.task.done():
+        cluster = self._clusters.get(_key(request), _ClusterState)
+        if counts := cluster.counts_of(topics, self._clock() - FRESH_SECONDS):
+            return counts
+        failure = self._failure(app, cluster, system, request)
+        if failure is not None and failure.seconds > 0:
+            return failure
+        if cluster.task is None or cluster.task.done():
+            if app.task is not None and not app.task.done():
+                return PendingCounts()  # of what it named before
+            cluster.task = app.task = asyncio.create_task(self._refresh(cluster, app, request))
+            self._tasks.add(cluster.task)
+            cluster.task.add_done_callback(self._tasks.discard)
+        await asyncio.wait({cluster.task}, timeout=ANSWER_WAIT_SECONDS)
+        if not cluster.task.done():
             return PendingCounts()
-        if client.error:
-            return SystemUnavailable(system, client.error, max(0.1, client.not_before - self._clock()))
-        if topic_names <= client.counts.keys():
-            return KnownCounts({stream: client.counts[topic][0] for stream, topic in topics.items()})
-        return PendingCounts(0.1)  # the finished lookup was for another app's topics
+        if failure := self._failure(app, cluster, system, request):
+            return replace(failure, seconds=max(0.1, failure.seconds))
+        # Counts that are not there: the finished lookup was for another app's topics.
+        return cluster.counts_of(topics) or PendingCounts(0.1)
 
-    async def _refresh(self, client: _ClientState, topics: set[str]) -> None:
-        loop = asyncio.get_running_loop()
-        try:
-            counts = await loop.run_in_executor(self._threads, client.client.partitions, topics)
-        except KafkaUnavailableError as error:
-            client.failures += 1
-            client.error = str(error)
-            client.not_before = self._clock() + _BACKOFF.seconds(client.failures)
-            return
-        client.failures, client.error = 0, ""
+    def _failure(
+        self, app: _AppState, cluster: _ClusterState, system: str, request: LookupRequest
+    ) -> LookupEnded | SystemUnavailable | None:
+        """How the last lookup failed, with the seconds until the next one; below 0 where that is due."""
         now = self._clock()
-        client.counts = {
-            name: entry for name, entry in client.counts.items() if now - entry[1] < FRESH_SECONDS
+        if app.ended_lookup == request:
+            return LookupEnded(system, app.error, app.not_before - now)
+        return SystemUnavailable(system, cluster.error, cluster.not_before - now) if cluster.error else None
+
+    async def _refresh(self, cluster: _ClusterState, app: _AppState, request: LookupRequest) -> None:
+        doubtful = bool(cluster.failures or app.ends)
+        answer = await self.lookups.look_up(request, doubtful=doubtful)
+        now = self._clock()
+        if answer.ended:
+            app.ends += 1
+            app.ended_lookup, app.error = request, answer.ended
+            app.not_before = now + _BACKOFF.seconds(app.ends)
+            return
+        if app.ended_lookup == request:
+            app.ended_lookup = None
+        cluster.error = answer.unavailable
+        if cluster.error:
+            cluster.failures += 1
+            cluster.not_before = now + _BACKOFF.seconds(cluster.failures)
+            return
+        cluster.failures = 0
+        cluster.counts = {
+            name: entry for name, entry in cluster.counts.items() if now - entry[1] < FRESH_SECONDS
         }
-        client.counts |= {name: (count, now) for name, count in counts.items()}
+        cluster.counts |= {name: (count, now) for name, count in answer.counts.items()}
 
-    def close(self) -> None:
-        """Shut the threads down without waiting for lookups."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+    async def close(self) -> None:
+        """End the lookups and their processes."""
+        tasks = tuple(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self.lookups.close()
 
 
-def _key(brokers: str, settings: Mapping[str, str]) -> str:
+def _key(request: LookupRequest) -> str:
     """A hash of brokers and credentials, which does not reveal them."""
-    return blake2b(repr((brokers, sorted(settings.items()))).encode(), digest_size=16).hexdigest()
+    client = (request["bootstrap_servers"], sorted(request["settings"].items()))
+    return blake2b(repr(client).encode(), digest_size=16).hexdigest()

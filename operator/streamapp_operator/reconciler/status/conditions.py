@@ -31,6 +31,7 @@ from streamapp_operator.reconciler.findings import Findings
 from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.partition_counts.lookup_results import (
     KnownCounts,
+    LookupEnded,
     SystemMisconfigured,
     SystemUnavailable,
 )
@@ -49,6 +50,7 @@ from streamapp_operator.reconciler.status.standby_problem import standby_problem
 
 _MOST_NAMED_PROCESSORS = 5
 """How many are named where tasks wait for them."""
+_LOOKUP_MEND = "correct its bootstrapServers, or the topics of the app's streams"
 _FAILURES = {ConditionReason.RESTARTS_EXHAUSTED, ConditionReason.DRIVER_FAILED}
 """How a driver may have ended for good, other than by having done its work."""
 
@@ -113,6 +115,9 @@ def _not_planned(plan: GenerationPlan, generation: int) -> AppCondition:
     if isinstance(counts, SystemUnavailable):
         message = f"system {counts.system} does not answer: {counts.message}"
         return unknown_condition(ConditionType.PLANNED, Reason.SYSTEM_UNAVAILABLE, message, generation)
+    if isinstance(counts, LookupEnded):
+        message = f"the operator ended its lookup in system {counts.system}: {counts.message}; {_LOOKUP_MEND}"
+        return unknown_condition(ConditionType.PLANNED, ConditionReason.LOOKUP_ENDED, message, generation)
     if isinstance(counts, SystemMisconfigured) or plan.problems:
         reason = plan.problems[0].reason if plan.problems else Reason.INVALID_SPEC
         return false_condition(ConditionType.PLANNED, reason, problem_lines(plan.problems), generation)

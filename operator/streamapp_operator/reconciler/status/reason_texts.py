@@ -40,6 +40,10 @@ REASON_TEXTS: Mapping[ConditionReason, str] = {
     ConditionReason.ACCEPTED: "The resource passed all checks.",
     ConditionReason.PLANNED: "Every stream has a count, and all joins agree.",
     ConditionReason.NOT_PLANNED_YET: "The partition counts are being looked up.",
+    ConditionReason.LOOKUP_ENDED: (
+        "A system made the operator's lookup take more memory, threads, bytes or time than it may. "
+        "Other apps go on."
+    ),
     ConditionReason.PLANNED_BY_DRIVER: (
         "Only the driver can plan: its log or its state are out of reach of the operator."
     ),

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from streamapp.spec.reasons import Reason
+from streamapp.spec.resource.kafka_settings import OAUTH_ENDPOINT
 from streamapp_operator.reconciler.installation import AllowLists, Installation
 from streamapp_operator.reconciler.planning.acceptance_rules import acceptance_problems
 from tests.harness.operator.golden_objects import INSTALLATION, manifest, parsed
@@ -13,6 +14,7 @@ from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
 
 KAFKA = {"bootstrapServers": "kafka:9093", "configSecret": {"name": "payments"}}
+TOKENS = {"bootstrapServers": "kafka:9093", "config": {OAUTH_ENDPOINT: "https://Payments:8443/token?a=b"}}
 PATH = "spec.executor.template.spec"
 
 
@@ -42,6 +44,7 @@ _KEY = {"name": "payments", "key": "k"}
 _EPHEMERAL = {"volumeClaimTemplate": {"spec": {"dataSource": {"kind": "x", "name": "payments"}}}}
 NAMES: list[tuple[dict[str, Any], str]] = [
     ({"systems": [{"name": "main", "kafka": KAFKA}]}, "spec.systems[0].kafka.configSecret.name"),
+    ({"systems": [{"name": "main", "kafka": TOKENS}]}, f"spec.systems[0].kafka.config.{OAUTH_ENDPOINT}"),
     ({"imagePullSecrets": [{"name": "payments"}]}, "spec.imagePullSecrets[0].name"),
     ({"env": variable(secretKeyRef=_KEY)}, "spec.env[0].valueFrom.secretKeyRef.name"),
     ({"env": variable(configMapKeyRef=_KEY)}, "spec.env[0].valueFrom.configMapKeyRef.name"),
@@ -90,7 +93,7 @@ NAMES: list[tuple[dict[str, Any], str]] = [
 STRICT = AllowLists(
     images=(), secrets=("kafka-*",), config_maps=("code-*",), claims=(), service_accounts=("loads",)
 )
-LOOSE = AllowLists(*(("payments",),) * 5, account_annotations=("cloud.example/role=pay*",))
+LOOSE = AllowLists(*(("payments",),) * 5, account_annotations=("cloud.example/role=pay*",), hosts=("pay*",))
 
 
 @pytest.mark.parametrize(("spec", "path"), NAMES, ids=[path for _, path in NAMES])
@@ -100,10 +103,11 @@ def test_a_name_outside_of_its_list_is_refused_where_it_stands(spec: dict[str, A
     assert path not in refused(LOOSE, **spec)
 
 
-def test_by_default_everything_may_be_named_but_accounts() -> None:
+def test_by_default_everything_may_be_named_but_accounts_and_hosts() -> None:
     paths = {path for spec, _ in NAMES for path in refused(AllowLists(), **spec)}
     assert paths == {
         "spec.serviceAccountName",
+        f"spec.systems[0].kafka.config.{OAUTH_ENDPOINT}",
         "spec.driver.serviceAccountAnnotations.cloud.example/role",
         "spec.executor.serviceAccountAnnotations.cloud.example/role",
     }

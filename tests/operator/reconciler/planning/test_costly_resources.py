@@ -57,11 +57,11 @@ def test_work_whose_reconcile_is_cancelled_is_ended_and_another_process_follows(
     async def cancelled_then_judged() -> Any:
         judges = GenerationJudges(quick_seconds=QUICK_SECONDS, most_seconds=MOST_SECONDS)
         judging = asyncio.create_task(judges.judge(apps[0]))
-        while not any(process.is_running for process in judges.processes()):
+        while not any(process.pid for process in judges.processes()):
             await asyncio.sleep(0)
         judging.cancel()
         await asyncio.wait({judging})
-        assert not any(process.is_running for process in judges.processes())
+        assert not any(process.pid for process in judges.processes())
         try:
             return await judges.judge(apps[1])
         finally:

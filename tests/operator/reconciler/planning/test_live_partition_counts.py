@@ -1,19 +1,17 @@
-"""Partition counts of a real broker, one client for all who share it, and brokers that are away."""
+"""Partition counts of a real broker, one cache for all who share it, and brokers that are away."""
 
 import asyncio
-from base64 import b64encode
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from streamapp.spec.parser import parse_data
 from streamapp.spec.resource.app import StreamApp
-from streamapp_operator.controller.client.cluster_client import ClusterClient
-from streamapp_operator.controller.client.manifest import Manifest
-from streamapp_operator.controller.client.resource_kinds import ResourceKind
+from streamapp.spec.resource.kafka_settings import OAUTH_ENDPOINT
+from streamapp_operator.reconciler.installation import AllowLists, Installation
 from streamapp_operator.reconciler.partition_counts.lookup_results import (
     KnownCounts,
     PartitionCounts,
@@ -23,54 +21,24 @@ from streamapp_operator.reconciler.partition_counts.lookup_results import (
 )
 from streamapp_operator.reconciler.partition_counts.partition_lookup import LivePartitionLookup
 from tests.harness.machine.processes import until
-from tests.harness.operator.small_apps import join
+from tests.harness.operator.golden_objects import INSTALLATION
+from tests.harness.operator.looked_up_apps import Secrets, answered, app, cast_cluster
 
 NOBODY = "127.0.0.1:1"
 
 
-class Secrets:
-    """A cluster that has Secrets and nothing else."""
-
-    def __init__(self, **found: dict[str, str]) -> None:
-        self._found = found
-
-    async def read(self, kind: ResourceKind, namespace: str, name: str) -> Manifest | None:
-        entries = self._found.get(name)
-        if entries is None or namespace != "shop":
-            return None
-        return {"data": {key: b64encode(value.encode()).decode() for key, value in entries.items()}}
-
-    def __getattr__(self, name: str) -> Any:
-        raise AssertionError(f"{name} is not asked for counts")
-
-
-def app(brokers: str, prefix: str = "", credentials: str | None = None, **spec: Any) -> StreamApp:
-    kafka: dict[str, Any] = {"bootstrapServers": brokers}
-    if credentials:
-        kafka["configSecret"] = {"name": credentials}
-    data = join(systems=[{"name": "main", "kafka": kafka}], **spec)
-    data["metadata"]["namespace"] = "shop"
-    for stream in data["spec"]["streams"]:
-        stream["topic"] = f"{prefix}{stream['name']}"
-    (found,) = parse_data(data).apps
-    return found
-
-
-async def _answered(lookups: LivePartitionLookup, asked: StreamApp) -> PartitionCounts:
-    for _ in range(60):
-        found = await lookups.counts(asked)
-        if not isinstance(found, PendingCounts):
-            return found
-    raise AssertionError("no answer")
-
-
-def counts(asked: StreamApp, cluster: Any = None, now: Callable[[], float] = lambda: 0.0) -> PartitionCounts:
+def counts(
+    asked: StreamApp,
+    cluster: Any = None,
+    now: Callable[[], float] = lambda: 0.0,
+    installation: Installation = INSTALLATION,
+) -> PartitionCounts:
     async def ask() -> PartitionCounts:
-        lookups = LivePartitionLookup(cluster or Secrets(), now)
+        lookups = LivePartitionLookup(cluster or Secrets(), now, installation)
         try:
-            return await _answered(lookups, asked)
+            return await answered(lookups, asked)
         finally:
-            lookups.close()
+            await lookups.close()
 
     return asyncio.run(ask())
 
@@ -126,6 +94,27 @@ def test_what_a_secret_may_not_say_is_counted_and_neither_names_nor_values_are_t
 
 
 @pytest.mark.parametrize(
+    "endpoint",
+    [
+        "http://169.254.169.254/latest",
+        "https://login.example.com.evil.example/token",
+        "https://login.example.com@evil.example/token",
+        "https://evil.example\\@login.example.com/token",
+        "https://login.example.com",
+        "ftp://login.example.org/token",
+    ],
+)
+def test_no_endpoint_is_asked_for_a_token_unless_the_installation_allows_its_host(endpoint: str) -> None:
+    """Also where the installation that accepted the app allowed it."""
+    settings = {"sasl.mechanism": "OAUTHBEARER", OAUTH_ENDPOINT: endpoint}
+    installation = replace(INSTALLATION, allow_lists=AllowLists(hosts=("*.example.org", "login.example.net")))
+    asked = counts(app(NOBODY, credentials="client"), Secrets(client=settings), installation=installation)
+    assert isinstance(asked, SystemUnavailable)
+    assert "it is not asked: this installation does not allow the token endpoint at the host" in asked.message
+
+
+@pytest.mark.usefixtures("process")
+@pytest.mark.parametrize(
     "entries",
     [{"security.protocol": "hunter2"}, {"ssl.endpoint.identification.algorithm": "hunter2"}],
     ids=lambda entries: next(iter(entries)),
@@ -143,18 +132,20 @@ def test_brokers_that_are_away_are_asked_ever_more_seldom_and_others_are_answere
     now = [0.0]
 
     async def ask() -> tuple[list[float], PartitionCounts]:
-        lookups = LivePartitionLookup(cast_cluster(Secrets()), lambda: now[0], answer_seconds=1.0)
+        lookups = LivePartitionLookup(
+            cast_cluster(Secrets()), lambda: now[0], INSTALLATION, answer_seconds=1.0
+        )
         away = app(NOBODY)
         first = await lookups.counts(away)
         assert isinstance(first, PendingCounts | SystemUnavailable)
-        other = await _answered(lookups, app(kafka))  # nobody waits for the one that is away
+        other = await answered(lookups, app(kafka))  # nobody waits for the one that is away
         waits = []
         for _ in range(3):
-            found = await _answered(lookups, away)
+            found = await answered(lookups, away)
             assert isinstance(found, SystemUnavailable)
             waits.append(found.seconds)
             now[0] += found.seconds + 0.1
-        lookups.close()
+        await lookups.close()
         return waits, other
 
     waits, other = asyncio.run(ask())
@@ -162,17 +153,12 @@ def test_brokers_that_are_away_are_asked_ever_more_seldom_and_others_are_answere
     assert isinstance(other, KnownCounts)
 
 
-def test_apps_that_share_brokers_and_credentials_share_a_client(kafka: str) -> None:
+def test_apps_that_share_brokers_and_credentials_share_a_cache(kafka: str) -> None:
     async def ask() -> int:
-        lookups = LivePartitionLookup(cast_cluster(Secrets()), lambda: 0.0)
-        await _answered(lookups, app(kafka))
-        await _answered(lookups, app(kafka, "other-"))
-        lookups.close()
-        return lookups.clients
+        lookups = LivePartitionLookup(cast_cluster(Secrets()), lambda: 0.0, INSTALLATION)
+        await answered(lookups, app(kafka))
+        await answered(lookups, app(kafka, "other-"))
+        await lookups.close()
+        return lookups.clusters
 
     assert asyncio.run(ask()) == 1
-
-
-def cast_cluster(found: Secrets) -> ClusterClient:
-    cluster: Any = found
-    return cluster

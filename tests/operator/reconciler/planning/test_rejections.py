@@ -10,7 +10,11 @@ from streamapp_operator.controller.client.resource_kinds import STREAM_APP
 from streamapp_operator.controller.watch.object_cache import ObjectCache
 from streamapp_operator.reconciler.facts.gather import gather_facts
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
-from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, SystemUnavailable
+from streamapp_operator.reconciler.partition_counts.lookup_results import (
+    KnownCounts,
+    LookupEnded,
+    SystemUnavailable,
+)
 from streamapp_operator.reconciler.planning.acceptance import accept_generation
 from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join, two_joins
@@ -118,6 +122,16 @@ def test_a_broker_that_is_away_is_told_and_asked_again(sim: OperatorSim) -> None
     sim.table.answer = KnownCounts({"views": 8, "users": 8, "enriched": None})
     sim.settle()
     assert len(sim.drivers()) == 1
+
+
+def test_an_ended_lookup_is_a_condition_of_its_app_with_a_mend(sim: OperatorSim) -> None:
+    sim.table.answer = LookupEnded("main", "it took more than 128 MiB of memory", 7.0)
+    sim.apply(join())
+    outcome = sim.settle()
+    assert sim.says("Planned") == ("Unknown", "LookupEnded")
+    message = sim.condition("Planned")["message"]
+    assert "system main: it took more than 128 MiB of memory; correct its bootstrapServers" in message
+    assert outcome.seconds == 7.0
 
 
 def test_a_driver_comes_back_while_the_brokers_are_away(sim: OperatorSim) -> None:
