@@ -7,8 +7,14 @@ who holds connections open keeps out nobody but itself.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import inf
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
+MOST_CONNECTIONS: Final = 64
+"""Of a port that answers HTTP."""
+MOST_OF_ADDRESS: Final = 16
+"""So many of one address, where other machines can ask; on loopback all have one address."""
+REQUEST_SECONDS: Final = 10.0
+"""So long a connection may take to say what it wants."""
 Connection = TypeVar("Connection")
 
 
@@ -38,10 +44,10 @@ class ConnectionBounds(Generic[Connection]):
             return next(iter(fullest))
         return None
 
-    def settle(self, connection: Connection) -> None:
-        """Let a connection take as long as it wants: it has said what it is there for."""
+    def settle(self, connection: Connection, end: float = inf) -> None:
+        """Let a connection take until then, or as long as it wants: it has said what it is there for."""
         if known := self._connections.get(connection):
-            self._connections[connection] = known[0], inf
+            self._connections[connection] = known[0], end
 
     def forget(self, connection: Connection) -> None:
         """Bound a connection no more: it has ended, or has proven what it is."""

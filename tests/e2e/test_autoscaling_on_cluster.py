@@ -74,10 +74,10 @@ def test_lag_brings_another_processor_and_calm_gives_it_up(app: RunningApp) -> N
 
 @contextmanager
 def forwarded(cluster: Cluster, installation: Installation, folder: Path) -> Iterator[str]:
-    """The operator's port on this machine."""
+    """The port of the operator's page on this machine."""
     kubectl = cluster.programs.paths["kubectl"]
     where = [f"--kubeconfig={cluster.kubeconfig}", "-n", installation.namespace]
-    words = [kubectl, *where, "port-forward", "deployment/streamapp-operator", ":8080"]
+    words = [kubectl, *where, "port-forward", "deployment/streamapp-operator", ":8081"]
     with Child(words, folder / "forwarded.log") as child:
         until(lambda: [] if "Forwarding" in child.said() else ["nothing is forwarded yet"], 60)
         (port,) = re.findall(r"127\.0\.0\.1:(\d+) ->", child.said())

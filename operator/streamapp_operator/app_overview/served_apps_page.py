@@ -1,6 +1,6 @@
 """The page of all apps as an operator serves it, of its own cache and for viewers with a token."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from time import monotonic
 
 from aiohttp import web
@@ -11,16 +11,18 @@ from streamapp_operator.app_overview.viewer_rights import ReviewedAccess
 from streamapp_operator.controller.process.operator_parts import OperatorParts
 
 
-def served_pages(apps_page: bool) -> Callable[[OperatorParts], Mapping[str, web.Application]]:
-    """A function that builds the pages of an operator, by their prefixes."""
+def served_page(apps_page: bool) -> Callable[[OperatorParts], web.Application | None]:
+    """A function that builds the page of an operator; None where there is none."""
 
-    def build(operator: OperatorParts) -> Mapping[str, web.Application]:
+    def build(operator: OperatorParts) -> web.Application | None:
         if not apps_page:
-            return {}
+            return None
         page = AppsPage(
             CachedApps(operator.cache, operator.cluster, monotonic),
             ReviewedAccess(operator.transports[0], monotonic),
         )
-        return {PREFIX: page.application()}
+        application = web.Application()
+        application.add_subapp(PREFIX, page.application())
+        return application
 
     return build

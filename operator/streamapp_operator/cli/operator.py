@@ -49,6 +49,13 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Serve the page of all apps at /apps/, by tokens of the cluster.",
 )
 @click.option(
+    "--page-port",
+    type=click.IntRange(0, 65_535),
+    default=8081,
+    show_default=True,
+    help="For the page of all apps, on the same addresses; 0 is any.",
+)
+@click.option(
     "--check-rights", is_flag=True, help="Only ask whether the API server grants every right that is needed."
 )
 @click.option(
@@ -65,6 +72,7 @@ def operator(
     workers: int,
     port: int,
     apps_page: bool,
+    page_port: int,
     check_rights: bool,
     log_level: str,
 ) -> None:
@@ -88,6 +96,7 @@ def operator(
         host=None if os.environ.get(IN_POD_VARIABLE) else LOOPBACK,
         port=port,
         apps_page=apps_page,
+        page_port=page_port,
         workers=workers,
     )
     if check_rights:
@@ -120,7 +129,7 @@ def _check_rights(options: OperatorOptions) -> int:
 def _run(options: OperatorOptions, installation: Installation, level: int) -> int:
     from time import monotonic
 
-    from streamapp_operator.app_overview.served_apps_page import served_pages
+    from streamapp_operator.app_overview.served_apps_page import served_page
     from streamapp_operator.controller.process.operator_process import run_operator
     from streamapp_operator.controller.telemetry.json_logs import configure_logging
     from streamapp_operator.reconciler.partition_counts.partition_lookup import LivePartitionLookup
@@ -131,8 +140,9 @@ def _run(options: OperatorOptions, installation: Installation, level: int) -> in
         installation, lambda cluster: LivePartitionLookup(cluster, monotonic, installation)
     )
     try:
-        return asyncio.run(run_operator(options, reconciler, served_pages(options.apps_page)))
+        return asyncio.run(run_operator(options, reconciler, served_page(options.apps_page)))
     except ClientConfigurationError as error:
         raise click.UsageError(f"no way to an API server: {error}") from None
     except OSError as error:
-        raise click.UsageError(f"port {options.port}: {error.strerror}") from None
+        ports = f"port {options.port}" + f" or {options.page_port}" * options.apps_page
+        raise click.UsageError(f"{ports}: {error.strerror}") from None

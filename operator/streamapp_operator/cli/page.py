@@ -20,6 +20,7 @@ from streamapp_operator.cli.cluster_access.cluster_command import (
 from streamapp_operator.cli.cluster_access.forwarded_driver import HOST, ForwardedDriver, ServedPart
 from streamapp_operator.cli.cluster_access.listed_apps import ListedApps
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
+from streamapp_operator.controller.telemetry.bounded_http import serve_bounded
 
 _PAGE: Final = ServedPart("page", "serves no page")
 
@@ -103,17 +104,12 @@ def _apps_server(
         application = web.Application()
         page_of_apps = AppsPage(source, EveryNamespace(), loopback_only=True)
         application.add_subapp(PREFIX, page_of_apps.application())
-        runner = web.AppRunner(application, access_log=None, shutdown_timeout=1.0)
-        await runner.setup()
+        subject = f"the apps of {namespace}" if namespace else "all apps"
         try:
-            try:
-                await web.TCPSite(runner, HOST, port).start()
-            except OSError as error:
-                raise _taken(port, error) from None
-            subject = f"the apps of {namespace}" if namespace else "all apps"
-            _say(subject, f"http://{HOST}:{runner.addresses[0][1]}{PREFIX}/", opens)
-            await asyncio.Event().wait()
-        finally:
-            await runner.cleanup()
+            async with serve_bounded(HOST, port, application) as served_port:
+                _say(subject, f"http://{HOST}:{served_port}{PREFIX}/", opens)
+                await asyncio.Event().wait()
+        except OSError as error:
+            raise _taken(port, error) from None
 
     return serve

@@ -37,9 +37,10 @@ class Operator(Child):
     def lines(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.said().splitlines() if line.startswith("{")]
 
-    def port(self) -> int:
-        until(lambda: any("port" in line for line in self.lines()), 30, self)
-        return int(next(line["port"] for line in self.lines() if "port" in line))
+    def port(self, name: str = "port") -> int:
+        """The port of probes and metrics, or by this name another one that is logged."""
+        until(lambda: any(name in line for line in self.lines()), 30, self)
+        return int(next(line[name] for line in self.lines() if name in line))
 
     def asked(self, path: str) -> tuple[int, str]:
         """What it answers about itself."""

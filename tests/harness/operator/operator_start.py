@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import astuple
 from pathlib import Path
 
-from streamapp_operator.app_overview.served_apps_page import served_pages
+from streamapp_operator.app_overview.served_apps_page import served_page
 from streamapp_operator.controller.process.lease import LeaseTerms
 from streamapp_operator.controller.process.operator_options import OperatorOptions
 from streamapp_operator.controller.process.operator_parts import OperatorParts, Reconciler
@@ -28,7 +28,8 @@ def start(reconciling: Callable[[OperatorParts], Reconciler]) -> int:
         identity=identity,
         port=0,
         apps_page=True,
+        page_port=0,
         lease_terms=LeaseTerms(*(seconds * float(pace) for seconds in astuple(LeaseTerms()))),
         watch_timeouts=WatchTimeouts(*(seconds * float(patience) for seconds in astuple(WatchTimeouts()))),
     )
-    return asyncio.run(run_operator(options, reconciling, served_pages(options.apps_page)))
+    return asyncio.run(run_operator(options, reconciling, served_page(options.apps_page)))

@@ -48,7 +48,7 @@ def serving(api_server: ApiServer, namespace: str, other: str, tmp_path: Path) -
 
 
 def asked(operator: Operator, path: str, headers: dict[str, str]) -> tuple[int, Message, str]:
-    connection = HTTPConnection("127.0.0.1", operator.port(), timeout=30)
+    connection = HTTPConnection("127.0.0.1", operator.port("page_port"), timeout=30)
     connection.request("GET", path, headers=headers)
     reply = connection.getresponse()
     text = reply.read().decode()

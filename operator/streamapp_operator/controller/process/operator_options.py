@@ -20,6 +20,7 @@ class OperatorOptions:
     host: str | None = "127.0.0.1"  # None: all addresses, as probes and scrapes in a cluster need
     port: int = 8080
     apps_page: bool = False  # whether the page of all apps is served
+    page_port: int = 8081  # of that page: who may open it need not reach the metrics
     workers: int = 16
     lease_terms: LeaseTerms = field(default_factory=LeaseTerms)
     watch_timeouts: WatchTimeouts = field(default_factory=WatchTimeouts)

@@ -6,7 +6,8 @@ import random
 import signal
 import socket
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from contextlib import AsyncExitStack
 from time import monotonic
 from typing import Any, cast
 from uuid import uuid4
@@ -24,6 +25,7 @@ from streamapp_operator.controller.client.manifest import AppKey
 from streamapp_operator.controller.process.operator_options import OperatorOptions, lease_namespace
 from streamapp_operator.controller.process.operator_parts import OperatorParts, Reconciler, build_operator
 from streamapp_operator.controller.rbac.namespace_access import NamespaceAccessibleError
+from streamapp_operator.controller.telemetry.bounded_http import serve_bounded
 from streamapp_operator.controller.telemetry.http_endpoints import serve_endpoints
 from streamapp_operator.controller.watch.kopf_watch import handler_registry, kopf_connection, kopf_settings
 from streamapp_operator.controller.workqueue.liveness import QueueStuckError
@@ -40,7 +42,7 @@ _log = logging.getLogger(__name__)
 async def run_operator(
     options: OperatorOptions,
     build_reconciler: Callable[[OperatorParts], Reconciler],
-    build_pages: Callable[[OperatorParts], Mapping[str, web.Application]] = lambda _: {},
+    build_page: Callable[[OperatorParts], web.Application | None] = lambda _: None,
 ) -> int:
     """Run the operator until a signal stops it or one of its tasks fails; the exit code."""
     sys.setswitchinterval(SWITCH_SECONDS)
@@ -48,15 +50,22 @@ async def run_operator(
     operator = await build_operator(options, identity, lease_namespace(options))
     cache_filled, stop_requested = asyncio.Event(), asyncio.Event()
     try:
-        async with serve_endpoints(
-            options.host,
-            options.port,
-            operator.liveness.problem,
-            lambda: "" if cache_filled.is_set() else "the cache is not filled yet",
-            operator.metrics.registry,
-            build_pages(operator),
-        ) as port:
+        async with (
+            serve_endpoints(
+                options.host,
+                options.port,
+                operator.liveness.problem,
+                lambda: "" if cache_filled.is_set() else "the cache is not filled yet",
+                operator.metrics.registry,
+            ) as port,
+            AsyncExitStack() as stack,
+        ):
             _log.info("serving", extra={"port": port, "identity": identity})
+            if (page := build_page(operator)) is not None:
+                page_port = await stack.enter_async_context(
+                    serve_bounded(options.host, options.page_port, page)
+                )
+                _log.info("serving the page of all apps", extra={"page_port": page_port})
             return await _run_until_first_end(
                 operator,
                 {

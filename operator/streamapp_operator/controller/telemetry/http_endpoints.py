@@ -1,16 +1,17 @@
 """Where the operator is asked how it is: `/livez`, `/readyz` and `/metrics`."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from aiohttp import hdrs, web
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.metrics_core import Metric as MetricFamily
 from prometheus_client.registry import Collector
+
+from streamapp_operator.controller.telemetry.bounded_http import serve_bounded
 
 HealthCheck = Callable[[], str]
 """What is wrong; nothing where all is well."""
@@ -23,12 +24,8 @@ async def serve_endpoints(
     alive: HealthCheck,
     ready: HealthCheck,
     registry: CollectorRegistry,
-    pages: Mapping[str, web.Application] = MappingProxyType({}),
 ) -> AsyncIterator[int]:
-    """Answer for as long as this lasts; gives the port, a free one for 0. An OSError where it is taken.
-
-    Pages are served as well, each below its prefix.
-    """
+    """Answer for as long as this lasts; gives the port, a free one for 0. An OSError where it is taken."""
 
     async def livez(_: web.Request) -> web.Response:
         return _health_response(alive())
@@ -47,16 +44,8 @@ async def serve_endpoints(
             web.get("/metrics", metrics),
         ]
     )
-    for prefix, page in pages.items():
-        app.add_subapp(prefix, page)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
-    await runner.setup()
-    try:
-        site = web.TCPSite(runner, host, port)
-        await site.start()
-        yield int(runner.addresses[0][1])
-    finally:
-        await runner.cleanup()
+    async with serve_bounded(host, port, app) as served_port:
+        yield served_port
 
 
 def _health_response(fault: str) -> web.Response:

@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from socketserver import ThreadingMixIn
 from threading import Lock, Thread
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 from prometheus_client import CollectorRegistry, make_wsgi_app
 
-from streamapp.connection_bounds import ConnectionBounds
+from streamapp.connection_bounds import MOST_CONNECTIONS, MOST_OF_ADDRESS, REQUEST_SECONDS, ConnectionBounds
 from streamapp.protocol.message_names import LIVENESS_PATH, READINESS_PATH
 from streamapp_runtime.driver.loopback_requests import foreign_refusal
 
@@ -29,11 +29,6 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 EVERYWHERE = ""
 """In a pod, where Prometheus and the kubelet come from outside, by whichever address the pod has."""
-MOST_CONNECTIONS: Final = 64
-MOST_OF_ADDRESS: Final = 16
-"""So many of one address, where other machines can ask; on loopback all have one address."""
-REQUEST_SECONDS: Final = 10.0
-"""So long a connection may take to say what it wants, and to take each part of the answer."""
 _TEXT = ("Content-Type", "text/plain; charset=utf-8")
 Answer = Callable[[], tuple[bool, str]]
 """Whether the driver makes progress, and what it does."""
@@ -105,7 +100,7 @@ class _EveryAddressServer(_BoundedServer):
 
 
 class _QuietHandler(WSGIRequestHandler):
-    timeout = REQUEST_SECONDS
+    timeout = REQUEST_SECONDS  # for each part of the answer, too
     server: _BoundedServer
 
     def get_environ(self) -> dict[str, Any]:
