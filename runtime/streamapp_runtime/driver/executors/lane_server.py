@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import inf
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Final
@@ -38,6 +39,7 @@ from streamapp_runtime.lanes.connection.messages import (
 )
 from streamapp_runtime.lanes.protocol.sent_values import of_type, sent_list, sent_object
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
+from streamapp_runtime.log_lines.line_bounds import LineBounds
 
 PROOF_SECONDS: Final = 5.0
 """How long a connection may take to prove itself."""
@@ -47,6 +49,9 @@ MOST_UNPROVEN_OF_ADDRESS: Final = 64
 """So many of them from one address: more than an executor has slots, and all its lanes may come at once."""
 MOST_LANES: Final = 1 << 20
 """The numbers of lanes are below this."""
+MOST_REFUSAL_LINES: Final = 10
+REFUSAL_SECONDS: Final = 60.0
+"""So many lines tell of refused connections in this time; the others are counted."""
 _TICK_SECONDS: Final = 1.0
 _BACKLOG: Final = 1_024
 _READ_BYTES: Final = 1 << 18
@@ -129,6 +134,7 @@ class LaneServer:
         self._ended = False  # whether lanes of this binding get no more orders
         self._peers: set[_Peer] = set()
         self._unproven = ConnectionBounds[_Peer](MOST_UNPROVEN, MOST_UNPROVEN_OF_ADDRESS, proof_seconds)
+        self._refusal_lines = LineBounds(MOST_REFUSAL_LINES, REFUSAL_SECONDS)
         self._events: SimpleQueue[LaneEvent | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._closing = threading.Event()
@@ -194,6 +200,7 @@ class LaneServer:
         self._closing.set()
         self._waker.send(b"\0")
         self._thread.join()
+        self._count_refusals(inf)
         self._close_sockets()
         for one in (self._waker, self._woken):
             one.close()
@@ -222,12 +229,18 @@ class LaneServer:
                 with self._lock:
                     for peer in self._unproven.overdue(time.monotonic()):
                         self._drop(peer)
+                self._count_refusals(time.monotonic())
         except Exception as error:
             self.end_reason = f"the server of the lanes has ended: {error!r}"
             _LOG.exception("the server of the lanes has ended")
             with self._lock:
                 self._close_sockets()
             self.interrupt()
+
+    def _count_refusals(self, now: float) -> None:
+        """Say how many refused connections had no line, once their interval is over."""
+        if number := self._refusal_lines.left_out(now):
+            _LOG.warning("%d more connections to the port of the lanes were refused", number)
 
     def _close_sockets(self) -> None:
         for one in (self._listener, *(peer.connected for peer in self._peers)):
@@ -249,12 +262,14 @@ class LaneServer:
             if mask & selectors.EVENT_READ:
                 self._read(peer)
         except (ProofError, MalformedMessageError) as error:
-            _LOG.warning("a connection to the port of the lanes was refused: %s", error)
+            if self._refusal_lines.admits(time.monotonic()):
+                _LOG.warning("a connection to the port of the lanes was refused: %s", error)
             self._drop(peer)
         except OSError:
             self._drop(peer)
         except Exception:  # whatever it is, it is of this peer alone
-            _LOG.exception("a connection to the port of the lanes was ended by what its peer sent")
+            if self._refusal_lines.admits(time.monotonic()):
+                _LOG.exception("a connection to the port of the lanes was ended by what its peer sent")
             self._drop(peer)
 
     def _accept(self) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from streamapp_runtime.driver.executors.lane_server import (
     MOST_LANES,
+    MOST_REFUSAL_LINES,
     MOST_UNPROVEN,
     LaneLeft,
     LaneReport,
@@ -84,6 +85,20 @@ def test_a_hello_that_no_parser_bears_ends_its_own_connection(server: LaneServer
         stranger.sendall(Message(LaneMessageKind.HELLO, payload.encode()).encoded())
         assert ends(stranger)
     assert serves(server, address)
+
+
+def test_refused_connections_write_a_few_lines_and_the_number_of_the_others(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with closing(LaneServer()) as server:
+        address = server.bind()
+        for _ in range(MOST_REFUSAL_LINES + 20):
+            with address.connect(SECONDS) as stranger:
+                stranger.sendall(Message(LaneMessageKind.HELLO, b"[]").encoded())
+                assert ends(stranger)
+    lines = [record.getMessage() for record in caplog.records]
+    assert sum("was refused:" in line for line in lines) == MOST_REFUSAL_LINES
+    assert "20 more connections to the port of the lanes were refused" in lines
 
 
 @pytest.mark.parametrize("payload", [*DEEP, '{"lane": 1e999}', '{"lane": true, "after": 0}'])
