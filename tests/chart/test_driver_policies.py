@@ -195,6 +195,10 @@ REFUSED: dict[str, tuple[Change, str]] = {
         volume(projected={"sources": [{"serviceAccountToken": {"path": "t"}}]}),
         "Secrets, ConfigMaps",
     ),
+    "a certificate of the pod": (
+        volume(projected={"sources": [{"podCertificate": {"signerName": "a/b", "keyType": "ED25519"}}]}),
+        "Secrets, ConfigMaps",
+    ),
     "host network": (spec(hostNetwork=True), "part of its node"),
     "host processes": (spec(hostPID=True), "part of its node"),
     "host messages": (spec(hostIPC=True), "part of its node"),
@@ -297,6 +301,11 @@ REFUSED: dict[str, tuple[Change, str]] = {
     "another app": (label(streamapp__dev="x", **{"streamapp.dev__app": "other"}), "has the labels"),
     "a driver": (label(**{"streamapp.dev__role": "driver"}), "has the labels"),
     "another app's Spark": (label(**{"spark-app-selector": f"sa-{'0' * 16}-1"}), "has the labels"),
+    "the name of another app of Spark's": (label(**{"spark-app-name": "payments"}), "has the labels"),
+    "no name of Spark's": (
+        lambda pod: pod["metadata"]["labels"].pop("spark-app-name"),
+        "has the labels",
+    ),
     "no labels": (metadata(labels={}), "has the labels"),
 }
 

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from streamapp_operator.reconciler.objects.executor_limits import executor_limits
+from streamapp_operator.reconciler.pods.executor_template import spark_name_label
 from streamapp_operator.reconciler.pods.memory_split import MemorySplit, split_memory
 from streamapp_operator.reconciler.pods.pod_shape import pod_shape, read_pod_shape
 from streamapp_operator.reconciler.pods.template_merge import name_resolution, node_tolerations
@@ -173,3 +175,30 @@ def test_each_container_of_a_template_is_restricted_unless_it_says_otherwise() -
     assert contexts["plain"] == contexts["spark-kubernetes-executor"] == restricted
     assert contexts["netted"]["capabilities"] == {"drop": ["ALL"], "add": ["NET_ADMIN"]}
     assert contexts["powerful"] == {"privileged": True, "capabilities": {"drop": ["ALL"]}}
+
+
+@pytest.mark.parametrize(
+    ("application_id", "label"),
+    [
+        ("shop.page-views", "shop-page-views"),
+        ("Shop.Page__Views.", "shop-page-views"),
+        ("--a..b", "a-b"),
+        (f"{'a' * 62}.b", "a" * 62),
+        ("a" * 80, "a" * 63),
+    ],
+)
+def test_the_template_has_the_label_that_spark_makes_of_an_apps_name(application_id: str, label: str) -> None:
+    assert spark_name_label(application_id) == label
+
+
+@pytest.mark.parametrize("identity", ["serviceAccountToken", "podCertificate"])
+def test_an_identity_in_a_template_is_a_limit_of_what_its_driver_makes(identity: str) -> None:
+    source = {identity: {"path": "t"}}
+    template = {"spec": {"volumes": [{"name": "v", "projected": {"sources": [source]}}]}}
+    app = manifest(executor={"template": template})
+    assert f"power/{identity}" not in executor_limits(app, [shape_of(manifest())], token_volumes=False)
+    assert f"power/{identity}" in executor_limits(app, [shape_of(app)], token_volumes=False).splitlines()
+
+
+def shape_of(app: dict[str, Any]) -> dict[str, Any]:
+    return dict(pod_shape(parsed(app), INSTALLATION, "5b1c").executor)

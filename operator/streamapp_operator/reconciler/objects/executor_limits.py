@@ -19,6 +19,8 @@ STATE_OWNER: Final = "streamapp-state-owner"
 _NAMED: Final = {"images": "image", "secrets": "secret", "config_maps": "configMap", "claims": "claim"}
 """The kinds of limits, by the allow list that has the same names."""
 _TOKEN_SOURCE: Final = "serviceAccountToken"  # noqa: S105 - a field of a volume
+IDENTITY_SOURCES: Final = (_TOKEN_SOURCE, "podCertificate")
+"""Sources of volumes by which a pod proves to others which account it has."""
 _CONFINED: Final = ("RuntimeDefault", "Localhost")
 
 
@@ -63,9 +65,8 @@ def _volume(volume: Mapping[str, Any]) -> Iterator[str]:
         yield f"hostPath/{volume['hostPath']['path']}"
     if volume.get("ephemeral"):
         yield "power/ephemeral"
-    sources = (volume.get("projected") or {}).get("sources") or ()
-    if any(source.get(_TOKEN_SOURCE) for source in sources):
-        yield f"power/{_TOKEN_SOURCE}"
+    for source in (volume.get("projected") or {}).get("sources") or ():
+        yield from (f"power/{identity}" for identity in IDENTITY_SOURCES if source.get(identity))
 
 
 def _powers(spec: Mapping[str, Any], containers: Iterable[Mapping[str, Any]]) -> Iterator[str]:

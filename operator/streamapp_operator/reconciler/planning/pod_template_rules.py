@@ -11,6 +11,7 @@ from streamapp.spec.problem import Problem, nearest, short
 from streamapp.spec.reasons import Reason
 from streamapp_operator.controller.client.api_types import pod_template_problems
 from streamapp_operator.reconciler.installation import Allowance, Installation
+from streamapp_operator.reconciler.objects.executor_limits import IDENTITY_SOURCES
 
 _TOP = ("metadata", "spec")
 _METADATA = ("annotations", "labels")
@@ -38,8 +39,6 @@ _SECURITY = (
 _OPERATOR_PREFIX = "streamapp-"
 VARIABLE_PREFIX = "STREAMAPP_"
 _HOST_NAMESPACES = {"hostNetwork", "hostPID", "hostIPC", "hostUsers"}
-_IDENTITIES = {"podCertificate", "serviceAccountToken"}
-"""Sources of volumes by which a pod proves to others which account it has."""
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _HOOKS = ("postStart", "preStop")
 _ACCOUNTS = {"serviceAccountName", "serviceAccount", "automountServiceAccountToken"}
@@ -146,7 +145,7 @@ class _Rules:
             yield from self._disallowed(Allowance.HOST_PATH, f"{path}.hostPath")
         yield from _unknown({k: v for k, v in volume.items() if k != "hostPath"}, path, _VOLUME)
         for index, source in enumerate(_mappings(_mapping(volume.get("projected")).get("sources"))):
-            for identity in _IDENTITIES & source.keys():
+            for identity in sorted(source.keys() & IDENTITY_SOURCES):
                 source_path = f"{path}.projected.sources[{index}].{identity}"
                 yield from self._disallowed(Allowance.SERVICE_ACCOUNTS, source_path)
 

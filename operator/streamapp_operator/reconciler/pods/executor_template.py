@@ -1,6 +1,7 @@
 """The template from which Spark creates executor pods."""
 
-from typing import Any
+import re
+from typing import Any, Final
 
 from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.reconciler.installation import Installation
@@ -24,6 +25,8 @@ from streamapp_operator.reconciler.pods.template_merge import (
 )
 
 EXECUTOR_CONTAINER = "spark-kubernetes-executor"
+SPARK_NAME_LABEL: Final = "spark-app-name"
+_MOST_LABEL_CHARACTERS: Final = 63
 
 
 def executor_template(app: StreamApp, installation: Installation) -> dict[str, Any]:
@@ -39,7 +42,12 @@ def executor_template(app: StreamApp, installation: Installation) -> dict[str, A
     template: dict[str, Any] = {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"labels": object_labels(app.metadata.name, ObjectRole.EXECUTOR)},
+        "metadata": {
+            "labels": {
+                **object_labels(app.metadata.name, ObjectRole.EXECUTOR),
+                SPARK_NAME_LABEL: spark_name_label(app.application_id),
+            }
+        },
         "spec": {
             "enableServiceLinks": False,
             "automountServiceAccountToken": False,
@@ -63,6 +71,12 @@ def executor_template(app: StreamApp, installation: Installation) -> dict[str, A
     }
     user_template = restricted_containers(app.spec.executor.template, container_security())
     return _without_empty(merge_template(user_template, template))
+
+
+def spark_name_label(application_id: str) -> str:
+    """The label that Spark makes of an app's name: in the template it is a limit of what a driver makes."""
+    words = re.sub("-+", "-", re.sub("[^a-z0-9-]", "-", application_id.lower()))
+    return words[:_MOST_LABEL_CHARACTERS].removeprefix("-").removesuffix("-")
 
 
 def _without_empty(template: dict[str, Any]) -> dict[str, Any]:
