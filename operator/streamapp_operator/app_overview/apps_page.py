@@ -10,7 +10,7 @@ from typing import Any, Final
 from aiohttp import hdrs, web
 
 from streamapp.plan.render.drawing.theme import variables
-from streamapp.served_pages.page_safety import FETCH_SITE, PAGE_HEADERS, loopback_refusal
+from streamapp.served_pages.page_safety import PAGE_HEADERS
 from streamapp.served_pages.shared_assets import SCRIPT_TYPE, STYLE_TYPE, Assets, page_asset
 from streamapp_operator.app_overview.app_row import app_details
 from streamapp_operator.app_overview.apps_reading import AppsSource
@@ -36,7 +36,6 @@ class AppsPage:
 
     source: AppsSource
     access: ViewerAccess
-    loopback_only: bool = False  # whether requests have to name this machine as their host
 
     def application(self) -> web.Application:
         """What answers below `PREFIX`."""
@@ -55,9 +54,6 @@ class AppsPage:
     async def _guarded(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
         """Answer with the headers of a page, and a fault in words."""
         try:
-            host, fetch_site = (request.headers.get(name, "") for name in (hdrs.HOST, FETCH_SITE))
-            if self.loopback_only and (refusal := loopback_refusal(host, fetch_site)):
-                raise web.HTTPForbidden(text=refusal)
             response = await handler(request)
         except web.HTTPException as error:
             error.headers.update(PAGE_HEADERS)

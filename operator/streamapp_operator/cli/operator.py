@@ -13,10 +13,10 @@ from streamapp_operator.controller.client.client_configuration import (
     ClientConfigurationError,
 )
 from streamapp_operator.controller.process.operator_options import OperatorOptions
+from streamapp_operator.controller.telemetry.bounded_http import LOOPBACK
 from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.installation_file import read_installation
 
-LOOPBACK = "127.0.0.1"
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 

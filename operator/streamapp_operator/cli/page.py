@@ -102,7 +102,7 @@ def _apps_server(
         source = ListedApps(cluster, namespace)
         await source.read()  # what is wrong with the request is said before the page opens
         application = web.Application()
-        page_of_apps = AppsPage(source, EveryNamespace(), loopback_only=True)
+        page_of_apps = AppsPage(source, EveryNamespace())
         application.add_subapp(PREFIX, page_of_apps.application())
         subject = f"the apps of {namespace}" if namespace else "all apps"
         try:

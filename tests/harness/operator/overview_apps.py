@@ -20,6 +20,7 @@ from streamapp_operator.controller.client.api_cluster_client import ApiClusterCl
 from streamapp_operator.controller.client.api_requests import ApiTransport
 from streamapp_operator.controller.client.labels import APP_LABEL, ROLE_LABEL
 from streamapp_operator.controller.client.resource_kinds import kind_of
+from streamapp_operator.controller.telemetry.bounded_http import serve_bounded
 from streamapp_operator.controller.watch.cached_fields import cached_fields
 from streamapp_operator.controller.watch.object_cache import ObjectCache
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
@@ -125,7 +126,7 @@ def overview_cache(*objects: dict[str, Any]) -> ObjectCache:
 
 
 @contextmanager
-def apps_page_served(cache: ObjectCache, loopback_only: bool = True) -> Iterator[str]:
+def apps_page_served(cache: ObjectCache) -> Iterator[str]:
     """The page over a cache, for whoever asks; its address. No API server is behind it."""
     address, stop = "", Event()
     ready = Event()
@@ -135,15 +136,12 @@ def apps_page_served(cache: ObjectCache, loopback_only: bool = True) -> Iterator
         transport = ApiTransport(Configuration(host="https://127.0.0.1:1"), lambda _, __: None)
         cluster = ApiClusterClient(transport, (), lambda: 0.0, transport.clock.now)
         application = web.Application()
-        page = AppsPage(CachedApps(cache, cluster, monotonic), EveryNamespace(), loopback_only)
+        page = AppsPage(CachedApps(cache, cluster, monotonic), EveryNamespace())
         application.add_subapp(PREFIX, page.application())
-        runner = web.AppRunner(application, access_log=None)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        address = f"http://127.0.0.1:{runner.addresses[0][1]}{PREFIX}/"
-        ready.set()
-        await asyncio.to_thread(stop.wait)
-        await runner.cleanup()
+        async with serve_bounded("127.0.0.1", 0, application) as port:
+            address = f"http://127.0.0.1:{port}{PREFIX}/"
+            ready.set()
+            await asyncio.to_thread(stop.wait)
         await transport.close()
 
     server = Thread(target=asyncio.run, args=(serve(),))

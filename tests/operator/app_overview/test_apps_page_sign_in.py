@@ -25,7 +25,7 @@ def test_a_token_of_the_cluster_shows_the_apps_and_is_forgotten_on_demand(
     ):
         until(operator.leads, 30, operator)
         page = browser.new_page()
-        page.goto(f"http://127.0.0.1:{operator.port()}/apps/")
+        page.goto(f"http://127.0.0.1:{operator.port('page_port')}/apps/")
         expect(page.locator("#sign-in")).to_be_visible()
         expect(page.locator("#state")).to_have_text("signed out")
         expect(page.locator("#sign-in-fault")).to_have_text("")

@@ -15,7 +15,7 @@ from tests.harness.machine.processes import free_port
 
 pytestmark = pytest.mark.usefixtures("loopback")
 HEALTHY = "127.0.0.1", 0, lambda: "", lambda: "", CollectorRegistry()
-PROBE = b"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+PROBE = b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
 
 async def asked(port: int, request: bytes = PROBE) -> bytes:
@@ -95,6 +95,21 @@ def test_who_does_not_take_its_answer_is_sent_away(monkeypatch: pytest.MonkeyPat
             writer.transport.abort()
 
     asyncio.run(ended())
+
+
+@pytest.mark.parametrize("path", ["/livez", "/metrics", "/nothing"])
+@pytest.mark.parametrize("header", ["Host: evil.example", "Host: localhost\r\nSec-Fetch-Site: cross-site"])
+def test_an_operator_on_loopback_answers_no_other_host_and_no_page_of_another_site(
+    path: str, header: str
+) -> None:
+    async def status(host: str | None) -> bytes:
+        _, _, *checks = HEALTHY
+        request = PROBE.replace(b"Host: localhost", header.encode()).replace(b"/livez", path.encode())
+        async with serve_endpoints(host, free_port(), *checks) as port:
+            return (await asked(port, request)).split()[1]
+
+    assert asyncio.run(status("127.0.0.1")) == b"403"
+    assert asyncio.run(status(None)) == (b"404" if path == "/nothing" else b"200")
 
 
 def test_the_page_of_all_apps_has_a_port_of_its_own_and_metrics_no_page() -> None:

@@ -6,10 +6,12 @@ from contextlib import asynccontextmanager
 from time import monotonic
 from typing import Final
 
-from aiohttp import web
+from aiohttp import hdrs, web
 
 from streamapp.connection_bounds import MOST_CONNECTIONS, MOST_OF_ADDRESS, REQUEST_SECONDS, ConnectionBounds
+from streamapp.served_pages.page_safety import FETCH_SITE, loopback_refusal
 
+LOOPBACK: Final = "127.0.0.1"
 ANSWER_SECONDS: Final = 30.0
 """So long a request may take with its answer, and a connection until the next one."""
 _CHECK_SECONDS: Final = 0.1
@@ -20,10 +22,13 @@ _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 async def serve_bounded(host: str | None, port: int, application: web.Application) -> AsyncIterator[int]:
     """Answer for as long as this lasts; gives the port, a free one for 0. An OSError where it is taken.
 
-    Without a host on all addresses, where other machines can ask.
+    Without a host on all addresses, where other machines can ask. On loopback requests have to name this
+    machine as their host, and come from no page of another site.
     """
     connections = _Connections(MOST_OF_ADDRESS if host is None else MOST_CONNECTIONS)
     application.middlewares.append(connections.note_request)
+    if host == LOOPBACK:
+        application.middlewares.append(_refuse_foreign)
     runner = web.AppRunner(
         application, access_log=None, shutdown_timeout=1.0, keepalive_timeout=REQUEST_SECONDS
     )
@@ -43,6 +48,14 @@ async def serve_bounded(host: str | None, port: int, application: web.Applicatio
             server.close()
     finally:
         await runner.cleanup()
+
+
+@web.middleware
+async def _refuse_foreign(request: web.Request, handler: _Handler) -> web.StreamResponse:
+    host, fetch_site = (request.headers.get(name, "") for name in (hdrs.HOST, FETCH_SITE))
+    if refusal := loopback_refusal(host, fetch_site):
+        raise web.HTTPForbidden(text=refusal)
+    return await handler(request)
 
 
 class _Connections:
