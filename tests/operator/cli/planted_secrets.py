@@ -1,14 +1,15 @@
-"""A hundred secrets in the forms in which they get into logs and objects; every value is made up at run time.
+"""A hundred secrets in the forms in which they get into logs and objects.
 
-A form has a mark such as `<alnum:24>` where a value is. No value stands here, so that no scanner takes one for real.
+A form has a mark such as `<alnum:24>` where a value is made up at run time: no value stands here, so that
+no scanner takes one for real.
 """
 
 import base64
 import re
 import string
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from random import Random
+from hashlib import shake_256
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -44,38 +45,42 @@ class PlantedSecret:
         )
 
 
-def planted_secrets(seed: int) -> Iterator[PlantedSecret]:
+def planted_secrets(seed: str) -> Iterator[PlantedSecret]:
     """The forms with values, another one at each mark."""
-    random = Random(seed)
-    for form in FORMS:
+    for number, form in enumerate(FORMS):
         values: list[str] = []
-        content = _filled(form, random, values)
+        content = _filled(form, f"{seed} {number}", values)
         yield PlantedSecret(form, content, tuple(values))
-    yield from _copies(random)
+    yield from _copies(seed)
 
 
-def _filled(form: Any, random: Random, values: list[str]) -> Any:
+def _value(alphabet: str, length: int, seed: str) -> str:
+    characters = _ALPHABETS[alphabet]
+    return "".join(characters[each % len(characters)] for each in shake_256(seed.encode()).digest(length))
+
+
+def _filled(form: Any, seed: str, values: list[str]) -> Any:
     if isinstance(form, dict):
-        return {key: _filled(each, random, values) for key, each in form.items()}
+        return {key: _filled(each, seed, values) for key, each in form.items()}
     if isinstance(form, list):
-        return [_filled(each, random, values) for each in form]
+        return [_filled(each, seed, values) for each in form]
 
     def value(mark: re.Match[str]) -> str:
-        values.append("".join(random.choices(_ALPHABETS[mark[1]], k=int(mark[2]))))
+        values.append(_value(mark[1], int(mark[2]), f"{seed} {len(values)}"))
         return values[-1]
 
     return _MARK.sub(value, form)
 
 
-def _copies(random: Random) -> Iterator[PlantedSecret]:
+def _copies(seed: str) -> Iterator[PlantedSecret]:
     """A variable's value, which a log repeats in another writing."""
-    writings = {
+    writings: dict[str, Callable[[str], str]] = {
         "as base64": lambda value: base64.b64encode(value.encode()).decode(),
         "in base64 of more": lambda value: base64.b64encode(f"shop:{value}".encode()).decode(),
         "as part of an address": lambda value: quote(value, safe=""),
     }
     for name, write in writings.items():
-        value = "".join(random.choices(_ALPHABETS["word"], k=9)) + "#/" + "".join(random.choices("xyz", k=9))
+        value = f"{_value('word', 9, name)}#/{_value('word', 9, seed)}"
         written = write(value)
         log = f"the answer repeats it: {written} in the text"
         variable = {"name": "SHOP", "value": value}
@@ -91,7 +96,7 @@ FORMS: Final[tuple[Any, ...]] = (
     "Proxy-Authorization: Basic <b64:28>",
     "Cookie: theme=dark; session=<alnum:32>; lang=en",
     "Set-Cookie: JSESSIONID=<HEX:32>; Path=/; HttpOnly",
-    "Authorization: AWS4-HMAC-SHA256 Credential=AKIA<upper:16>/20261128/eu/s3/aws4_request, Signature=<hex:64>",
+    "Authorization: AWS4-HMAC-SHA256 Credential=AKIA<upper:16>/20261128/eu/s3, Signature=<hex:64>",
     'Authorization: Digest username="shop", realm="orders", uri="/", response="<hex:32>"',
     "X-Vault-Token: hvs.<alnum:90>",
     "Ocp-Apim-Subscription-Key: <hex:32>",

@@ -7,15 +7,13 @@ from typing import Any
 
 import pytest
 
-from streamapp.spec.redaction import REDACTED
+from streamapp.spec.redaction import REDACTED, Redaction, is_secret_name
 from streamapp.spec.resource.kafka_settings import ALLOWED, SECRET
 from streamapp_operator.cli.cluster_access.cluster_command import run_with_cluster
 from streamapp_operator.cli.support_bundle.bundle_archive import archive_bytes
 from streamapp_operator.cli.support_bundle.bundle_contents import BundleContents
 from streamapp_operator.cli.support_bundle.bundle_index import redacted_bundle
 from streamapp_operator.cli.support_bundle.bundle_reading import read_bundle
-from streamapp_operator.cli.support_bundle.bundle_redaction import Redaction
-from streamapp_operator.cli.support_bundle.redaction_rules import is_secret_name
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join

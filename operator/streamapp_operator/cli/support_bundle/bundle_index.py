@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from streamapp.spec.redaction import Redaction, redaction_table
 from streamapp_operator.cli.support_bundle.bundle_contents import BundleContents, UnreadPart
-from streamapp_operator.cli.support_bundle.bundle_redaction import KNOWN_VALUES, KNOWN_VALUES_HIDE, Redaction
-from streamapp_operator.cli.support_bundle.redaction_rules import redaction_table
 
 INDEX: Final = "index.json"
 _PUBLIC_FIELDS: Final = frozenset({"image", "name", "namespace", "nodeName", "secretName"})
@@ -44,7 +43,7 @@ def redacted_bundle(contents: BundleContents, *, app: str, namespace: str, made_
         "notRead": [{"name": part.name, "cause": part.cause} for part in unread],
         "redaction": {
             "note": _NOTE,
-            "rules": [*redaction_table(), {"rule": KNOWN_VALUES, "hides": KNOWN_VALUES_HIDE}],
+            "rules": redaction_table(),
             "hidden": hidden,
         },
     }
