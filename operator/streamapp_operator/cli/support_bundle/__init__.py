@@ -1,5 +1,5 @@
 """What `streamapp bundle` writes: what is read of an app, what is hidden of it, and the archive.
 
-Secrets are never read here. Everything that is written passes the rules of `streamapp.spec.redaction`. A module
-of this room imports no command.
+Secrets are never read here. All that is written passes the rules of `streamapp.spec.redaction`. A module of
+this room imports no command.
 """
