@@ -16,10 +16,12 @@ help: ## Show this list
 .PHONY: setup
 setup: $(READY) ## Make .venv from the pinned versions
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml requirements.txt
 	@test -n "$(PYTHON)" || { echo "StreamApp needs Python 3.11 or newer, and found none on this machine." >&2; exit 1; }
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[operator,redis,runtime,telemetry,dev]'
+	@$(BIN)/python .ci/requirements operator redis runtime telemetry dev >$(VENV)/requirements.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $(VENV)/requirements.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
 .PHONY: java
@@ -119,11 +121,16 @@ dist: $(READY) ## Build a release into dist/: wheel, sdist, chart, definition, s
 	@.ci/dist
 
 .PHONY: constraints
-constraints: $(READY) ## Pin the newest versions that pyproject.toml allows; then run the tests
+constraints: $(READY) ## Pin the newest versions that pyproject.toml allows, and their hashes; then run the tests
 	@env=$$(mktemp -d) && trap 'rm -rf "$$env"' EXIT && $(BIN)/python -m venv $$env && \
 		$$env/bin/python -m pip install --quiet --disable-pip-version-check '.[operator,redis,runtime,telemetry,dev,release]' && \
-		$$env/bin/python -m pip freeze --exclude streamapp | LC_ALL=C sort -f -t= -k1,1 >constraints.txt
-	@git --no-pager diff --stat constraints.txt
+		$$env/bin/python -m pip freeze --exclude streamapp | LC_ALL=C sort -f -t= -k1,1 >constraints.txt && \
+		$$env/bin/python -m pip install --quiet --disable-pip-version-check pip-tools && \
+		$$env/bin/pip-compile --quiet --generate-hashes --no-header --no-emit-options --no-emit-index-url --no-emit-find-links \
+			--no-emit-trusted-host --strip-extras --allow-unsafe --all-extras --constraint constraints.txt \
+			--output-file $$env/requirements.txt pyproject.toml && \
+		sed -e '/^    #   -c constraints.txt$$/d' -e 's/ (pyproject.toml)//' $$env/requirements.txt >requirements.txt
+	@git --no-pager diff --stat constraints.txt requirements.txt
 
 .PHONY: images
 images: ## Build the images of the operator and of the runtime with Docker (PYTHON_IMAGE, DOCKER_BUILD_FLAGS, VERSION)

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
-from urllib.parse import quote, quote_plus
 
 from streamapp.spec.resource.config_keys import KEYS
 from streamapp.spec.resource.kafka_settings import ALLOWED, SECRET
@@ -44,10 +43,17 @@ def _forms(value: str) -> Iterator[str]:
         yield (plain := line.strip())
         yield json.dumps(plain)[1:-1]
         yield json.dumps(plain, ensure_ascii=False)[1:-1]
-        yield quote(plain, safe="")
-        yield quote_plus(plain)
+        yield (in_address := _in_address(plain))
+        yield in_address.replace("%20", "+")
         if len(plain) >= _SHORTEST_ENCODED:
             yield from _base64_forms(plain.encode())
+
+
+def _in_address(value: str) -> str:
+    """The value as a part of a URL, as urllib writes it, which no rule may import: clients are beside it."""
+    return re.sub(
+        r"[^A-Za-z0-9_.~-]", lambda match: "".join(f"%{each:02X}" for each in match[0].encode()), value
+    )
 
 
 def _base64_forms(value: bytes) -> Iterator[str]:

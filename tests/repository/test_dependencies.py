@@ -1,6 +1,13 @@
 import re
+import runpy
 import tomllib
+from contextlib import redirect_stdout
+from importlib.metadata import requires
+from io import StringIO
 from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
 
 from tests.harness.repository.checkout import REPOSITORY
 
@@ -30,3 +37,50 @@ def test_every_dependency_of_every_extra_is_pinned() -> None:
 def test_nothing_is_pinned_twice() -> None:
     names = [_name(line) for line in LINES]
     assert len(names) == len(set(names))
+
+
+def _pins(*extras: str) -> dict[str, str]:
+    """What `.ci/requirements` prints for extras: version and hashes by name."""
+    with redirect_stdout(StringIO()) as output:
+        runpy.run_path(str(REPOSITORY / ".ci" / "requirements"))["main"](REPOSITORY, list(extras))
+    printed = output.getvalue()
+    pins = re.findall(
+        r"^(\S+)==(\S+ \\\n(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", printed, re.MULTILINE
+    )
+    assert "".join(f"{name}=={pin}" for name, pin in pins) == printed, "a pin is a version and hashes alone"
+    return {_name(name): pin.split()[0] for name, pin in pins}
+
+
+def test_every_constraint_has_its_hashes() -> None:
+    pinned = dict(line.split("==") for line in LINES)
+    versions = {_name(name): version for name, version in pinned.items()}
+    assert _pins(*PROJECT["project"]["optional-dependencies"]) == versions
+
+
+@pytest.mark.parametrize("extras", [["operator"], ["runtime", "redis", "telemetry"], ["dev"]], ids=" ".join)
+def test_the_pins_of_extras_are_what_installed_packages_ask_for(extras: list[str]) -> None:
+    """The same by the metadata of what is installed here."""
+    project = PROJECT["project"]
+    open_requirements = [*project["dependencies"]]
+    for extra in extras:
+        open_requirements += project["optional-dependencies"][extra]
+    needed: set[str] = set()
+    while open_requirements:
+        requirement = Requirement(open_requirements.pop())
+        wanted_extras = requirement.extras or {""}
+        marker = requirement.marker
+        if (marker and not any(marker.evaluate({"extra": each}) for each in wanted_extras)) or (
+            _name(requirement.name) in needed
+        ):
+            continue
+        needed.add(_name(requirement.name))
+        open_requirements += requires(requirement.name) or []
+    assert needed - set(_pins(*extras)) == set()
+
+
+def test_actions_are_named_by_commit() -> None:
+    workflows = REPOSITORY / ".github" / "workflows"
+    lines = [line for path in workflows.glob("*.yml") for line in path.read_text("utf-8").splitlines()]
+    uses = [line.strip() for line in lines if "uses:" in line]
+    assert uses
+    assert [line for line in uses if not re.search(r"@[0-9a-f]{40} # v[\d.]+$", line)] == []

@@ -58,6 +58,17 @@ def test_each_file_has_its_checksum(release: Path) -> None:
     assert {Path(name).suffix for name in sums} == {".whl", ".gz", ".tgz", ".yaml", ".json", ".txt"}
 
 
+def test_the_provenance_names_the_commit_and_each_file(release: Path) -> None:
+    statement = json.loads((release / f"streamapp-{VERSION}.intoto.json").read_text("utf-8"))
+    lines = (release / "SHA256SUMS").read_text("utf-8").splitlines()
+    sums = {name: checksum for checksum, name in (line.split() for line in lines)}
+    del sums[f"streamapp-{VERSION}.intoto.json"]
+    assert {each["name"]: each["digest"]["sha256"] for each in statement["subject"]} == sums
+    dependencies = statement["predicate"]["buildDefinition"]["resolvedDependencies"]
+    commit = ran("git", "rev-parse", "HEAD", cwd=REPOSITORY).strip()
+    assert {"name": "source", "digest": {"gitCommit": commit}} in dependencies
+
+
 def test_the_source_distribution_makes_the_same_wheel(release: Path, tmp_path: Path) -> None:
     with tarfile.open(release / "python" / f"streamapp-{VERSION}.tar.gz") as source:
         source.extractall(tmp_path, filter="data")
