@@ -126,10 +126,9 @@ constraints: $(READY) ## Pin the newest versions that pyproject.toml allows, and
 		$$env/bin/python -m pip install --quiet --disable-pip-version-check '.[operator,redis,runtime,telemetry,dev,release]' && \
 		$$env/bin/python -m pip freeze --exclude streamapp | LC_ALL=C sort -f -t= -k1,1 >constraints.txt && \
 		$$env/bin/python -m pip install --quiet --disable-pip-version-check pip-tools && \
-		$$env/bin/pip-compile --quiet --generate-hashes --no-header --no-emit-options --no-emit-index-url --no-emit-find-links \
-			--no-emit-trusted-host --strip-extras --allow-unsafe --all-extras --constraint constraints.txt \
+		$$env/bin/pip-compile --quiet --generate-hashes --no-header --strip-extras --allow-unsafe --all-extras --constraint constraints.txt \
 			--output-file $$env/requirements.txt pyproject.toml && \
-		sed -e '/^    #   -c constraints.txt$$/d' -e 's/ (pyproject.toml)//' $$env/requirements.txt >requirements.txt
+		sed -e '/^--/d' -e '/^    #   -c constraints.txt$$/d' -e 's/ (pyproject.toml)//' $$env/requirements.txt >requirements.txt
 	@git --no-pager diff --stat constraints.txt requirements.txt
 
 .PHONY: images
