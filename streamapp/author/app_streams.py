@@ -1,9 +1,13 @@
 """The streams that belong to an app, and where each of them lies."""
 
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 
 from streamapp.author.names import checkpoint_stream
 from streamapp.graph.graph_builder import build_graph
+from streamapp.plan.partition_plan import Plan, PlanError
+from streamapp.spec.problem import short
+from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 
 
@@ -64,3 +68,42 @@ class InputRoles:
     def outputs(self) -> tuple[str, ...]:
         """The streams that it writes."""
         return tuple(sorted(self.written))
+
+
+def told_by_systems(app: StreamApp, planned: Plan, asked: Collection[str]) -> Plan:
+    """The plan whose errors say where each of the streams that were asked for does not exist."""
+    errors = (error for each in planned.errors for error in _told(app, each, asked))
+    return replace(planned, errors=tuple(errors))
+
+
+def _told(app: StreamApp, error: PlanError, asked: Collection[str]) -> Iterator[PlanError]:
+    names = [name for name, _ in error.streams]
+    if error.reason is not Reason.MISSING_STREAM or not set(names) <= set(asked):
+        yield error
+        return
+    for system in app.spec.systems:
+        streams = [
+            stream for stream in app.spec.streams if stream.name in names and stream.system == system.name
+        ]
+        if not streams:
+            continue
+        if system.kafka is not None:
+            noun, place = "topic", f"on {short(system.kafka.bootstrap_servers)}"
+            listed = _listed([stream.topic or stream.name for stream in streams])
+            hint = "create {it}, or correct topic and system where the app declares {it}"
+        else:
+            noun, place = "stream", "in the embedded log"
+            listed = _listed([stream.name for stream in streams])
+            hint = f"write the first rows, as with `streamapp log write APP {streams[0].name} FILE`"
+        several = len(streams) > 1
+        yield replace(
+            error,
+            streams=tuple((stream.name, None) for stream in streams),
+            message=f"{noun}{'s' * several} {listed} {'do' if several else 'does'} not exist {place}",
+            hint=hint.format(it="them" if several else "it"),
+            path="" if several else f"spec.streams[{app.spec.streams.index(streams[0])}]",
+        )
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f'"{short(name)}"' for name in names)

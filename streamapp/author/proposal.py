@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from streamapp.author.app_streams import told_by_systems
 from streamapp.author.app_warnings import app_warnings
 from streamapp.author.task_inputs import broadcast_inputs, keeps_state, read_streams
 from streamapp.columns.app_columns import misplaced_side_inputs
@@ -77,6 +78,7 @@ class World:
     algorithm: ExpansionAlgorithm = modulo
     grouper: UserGrouper | None = None
     counted_by: Mapping[str, str] = field(default_factory=dict)  # what a count comes from, if not a system
+    asked: frozenset[str] = frozenset()  # the streams that their systems were asked for
 
     def before_growth(self) -> "World":
         """The world with the counts that the layout saw last: partitions that came since are left out."""
@@ -114,7 +116,7 @@ def propose(app: StreamApp, world: World) -> Proposal:
         counts = {**world.counts, **planned_of}
         graph = build_graph(app, counts, world.counted_by)
         planned = plan(graph, config=app.spec.config, mode=Mode(app.spec.mode))
-    planned = replace(planned, notes=tuple(plan_notes(app)))
+    planned = told_by_systems(app, replace(planned, notes=tuple(plan_notes(app))), world.asked)
     if app.spec.grouper != SINGLE_TASK.name:
         counts_of = {name: stream.partitions for name, stream in planned.streams.items()}
         planned = rejected_for(app, planned, misplaced_side_inputs(app, counts_of))

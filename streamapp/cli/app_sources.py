@@ -83,7 +83,7 @@ def located_plan(parsed: ParseResult, app: StreamApp, planned: "Plan") -> "Plan"
     paths = [error.path or field_path(app, error.operator or "") for error in planned.errors]
     located = parsed.located(app, [Problem(0, 0, path, "") for path in paths])
     errors = [
-        replace(error, path=path, line=problem.line)
+        replace(error, path=path, line=problem.line if path else 0)
         for error, path, problem in zip(planned.errors, paths, located, strict=True)
     ]
     return replace(planned, errors=tuple(errors))

@@ -39,13 +39,25 @@ def offline_proposal(
     if previous.layout is None:
         previous = replace(previous, layout=live_facts.layout)
     known = known_partitions(app, options, live_facts)
-    world = World(known.counts, previous.layout, live_facts.run, counted_by=known.counted_by)
+    world = World(
+        known.counts,
+        previous.layout,
+        live_facts.run,
+        counted_by=known.counted_by,
+        asked=frozenset(live_facts.counts),
+    )
     return propose(app, _with_user_functions(app, world)), previous
 
 
 def displayed_plan(app: StreamApp, live_facts: LiveFacts, known: KnownPartitions) -> Proposal:
     """The plan with its tasks; an app with a layout is planned with the counts at first state."""
-    world = World(known.counts, live_facts.layout, live_facts.run, counted_by=known.counted_by)
+    world = World(
+        known.counts,
+        live_facts.layout,
+        live_facts.run,
+        counted_by=known.counted_by,
+        asked=frozenset(live_facts.counts),
+    )
     return propose(app, _with_user_functions(app, world))
 
 

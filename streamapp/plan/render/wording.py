@@ -80,7 +80,7 @@ def _longest_prefix(text: str, room: int) -> str:
 
 def field_place(error: PlanError) -> str:
     """The field that an error is about, and its line where that is known."""
-    return f"{error.path}, line {error.line}" if error.line else error.path
+    return f"{error.path}, line {error.line}" if error.path and error.line else error.path
 
 
 def outcome_text(plan: Plan) -> str:

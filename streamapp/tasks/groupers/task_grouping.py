@@ -154,7 +154,7 @@ def group_tasks(request: GroupingRequest) -> Assignment | Refusal:
     if not layout.has_state:
         layout = replace(layout, grouper=request.grouper.name)
     inputs = input_partitions(request.streams, request.broadcast)
-    if not inputs.keyed:
+    if inputs.broadcast and not inputs.keyed:
         return _no_tasks(inputs)
     layout = replace(layout, streams=_seen_layouts(layout.streams, inputs.counts))
     if request.grouper == SINGLE_TASK:
@@ -167,14 +167,7 @@ def group_tasks(request: GroupingRequest) -> Assignment | Refusal:
 
 
 def _no_tasks(inputs: InputPartitions) -> Refusal:
-    """The refusal of inputs that no task would own: a task is formed for the partitions that it owns."""
-    if not inputs.broadcast:
-        return Refusal(
-            Reason.NO_TASKS,
-            "spec.operators",
-            "no stream is read that could be divided among tasks, so there would be no task at all",
-            "add an operator that reads a stream",
-        )
+    """The refusal of inputs that all go to every task: a task is formed for the partitions that it owns."""
     return Refusal(
         Reason.NO_TASKS,
         "spec.broadcastInputs",

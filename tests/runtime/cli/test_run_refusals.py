@@ -154,7 +154,7 @@ def test_streams_that_are_not_there_are_refused_before_spark_starts_and_nothing_
 ) -> None:
     done = ran(EXAMPLE, "--data", tmp_path / "typo", java="/nowhere")
     assert done.returncode == 1
-    assert "the partition count of the stream" in done.stderr
+    assert 'streams "views", "users" do not exist in the embedded log; write the first rows' in done.stderr
     assert not (tmp_path / "typo").exists()
 
 

@@ -80,6 +80,7 @@ def _author(facts: Facts, app: StreamApp, counts: PartitionCounts, generation: i
         facts.now,
         algorithm=replay.algorithm,
         grouper=replay.grouper,
+        asked=frozenset(counts.counts),
     )
     proposal = propose(app, world)
     if replay.unanswered:  # whatever followed from that: the driver asks the app's functions, and reports

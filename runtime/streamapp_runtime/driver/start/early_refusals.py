@@ -27,7 +27,7 @@ def early_problems(
     One that is to begin `fresh` is planned as a new one.
     """
     unknown: dict[str, int | None] = dict.fromkeys(declared_topics(app))
-    world = World(unknown, algorithm=functions.algorithm, grouper=functions.grouper)
+    world = World(unknown, algorithm=functions.algorithm, grouper=functions.grouper, asked=frozenset(unknown))
     if isinstance(connection, EmbeddedConnection) and not Path(connection.folder, "data.mdb").exists():
         return _plan_problems(app, world)
     try:
@@ -36,7 +36,8 @@ def early_problems(
             values = stored_values(system, checkpoints)
             if values is not None and not fresh:
                 return list(stored_changes(app, values, checkpoints))
-            return _plan_problems(app, replace(world, counts=counts_of(app, system)))
+            counts = counts_of(app, system)
+            return _plan_problems(app, replace(world, counts=counts, asked=frozenset(counts)))
     except (InvalidSettingsError, UnavailableError):
         return []  # the start says so, and may try again
 

@@ -21,8 +21,10 @@ def made_counts(app: StreamApp, system: StreamSystem) -> dict[str, int | None]:
 
 def live_world(context: AppContext, processors: tuple[str, ...], now: float) -> World:
     """What tasks are formed by."""
+    counts = counts_of(context.app, context.system)
     return World(
-        counts=counts_of(context.app, context.system),
+        counts=counts,
+        asked=frozenset(counts),
         layout=context.ledger.layout,
         run=context.ledger.run_id,
         now=now,

@@ -46,8 +46,8 @@ def test_a_task_for_each_of_no_processors_is_refused() -> None:
 
 @pytest.mark.parametrize("grouper", [BY_PARTITION, BY_STREAM_PARTITION, SINGLE_TASK])
 @pytest.mark.parametrize("stateful", [True, False])
-def test_without_input_there_would_be_no_task(grouper: Grouper, stateful: bool) -> None:
-    assert refused({}, grouper=grouper, stateful=stateful).reason is Reason.NO_TASKS
+def test_without_input_there_are_no_tasks(grouper: Grouper, stateful: bool) -> None:
+    assert formed({}, grouper=grouper, stateful=stateful).tasks == {}
 
 
 @pytest.mark.parametrize("stateful", [True, False])
