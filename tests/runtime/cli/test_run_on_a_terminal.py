@@ -16,13 +16,13 @@ LINE = re.compile(r"^batch +\d+  in +[\d,]+/s  out +[\d,]+/s  lag +[\d,]+ +[\d,]
 
 
 def run_command(data: Path, *words: str) -> list[str | Path]:
-    options = ["--processors", "1", "--batch-rows", "20", *words]
+    options = ["--processors", "1", "--batch-rows", "100", *words]
     return [COMMAND, "run", EXAMPLE, "--data", data, *options]
 
 
 @pytest.mark.usefixtures("process")
 def test_bounded_work_shows_rates_lag_and_its_end_in_one_line(unread_data: Path) -> None:
-    command = run_command(unread_data, "--until-end", "--batch-rows", "10")
+    command = run_command(unread_data, "--until-end", "--batch-rows", "50")
     with terminal_process(command, size=(80, 24)) as terminal:
         assert terminal.ended() == 0
         begun, *progress, summary = terminal.raw.split(CLEAR_LINE)
