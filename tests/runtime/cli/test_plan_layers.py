@@ -67,7 +67,8 @@ def test_where_spark_has_to_judge_and_there_is_no_java_that_is_said(tmp_path: Pa
 def test_an_expression_that_is_wrong_is_refused_with_its_line(tmp_path: Path) -> None:
     done = planned(tmp_path, "uper(page) AS page, n")
     assert done.returncode == 1
-    assert 'line 11: spec.operators[0].map.select: no function "uper"' in done.stderr
+    assert "spec.operators[0].map.select, line 11" in done.stdout
+    assert 'no function "uper"' in done.stdout
 
 
 @pytest.mark.usefixtures("process")

@@ -14,7 +14,13 @@ import pyarrow as pa
 
 from streamapp.author.app_streams import InputRoles
 from streamapp.author.app_warnings import app_warnings
-from streamapp.cli.app_sources import located_start_problems, parse_source, print_problems, select_app
+from streamapp.cli.app_sources import (
+    located_plan,
+    located_start_problems,
+    parse_source,
+    print_problems,
+    select_app,
+)
 from streamapp.cli.documents import python_program  # noqa: F401 - so that forks have it
 from streamapp.cli.facts.count_options import KnownPartitions, known_partitions
 from streamapp.cli.facts.live_lookup import LiveFacts
@@ -189,7 +195,8 @@ class VersionRun:
         for proposal in (offline, refusal.proposal):
             if proposal is not None and proposal.plan.outcome is PlanOutcome.REJECTED:
                 name, colour = app.metadata.name, sys.stderr.isatty()
-                click.echo(FORMS["text"](name, proposal.graph, proposal.plan, colour), nl=False, err=True)
+                planned = located_plan(parsed, app, proposal.plan)
+                click.echo(FORMS["text"](name, proposal.graph, planned, colour), nl=False, err=True)
                 return
         print_problems(self.options.app, parsed.located(app, refusal.problems))
 
