@@ -75,7 +75,7 @@ def plan_view(name: str, parsed: ParseResult, partitions: int | Mapping[str, int
     problems = (*early_problems, *proposal_problems(app, proposal))
     text, svg = (FORMS[form](name, proposal.graph, planned, False) for form in ("text", "svg"))
     hints = tuple(error.hint for error in proposal.plan.errors)
-    return PlanView(name, text, svg, problems, hints)
+    return PlanView(name, text.rstrip(), svg, problems, hints)
 
 
 def _line(problem: Problem) -> str:

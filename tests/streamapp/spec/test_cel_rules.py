@@ -61,6 +61,11 @@ def operator(name: str, **fields: Any) -> Data:
     return data
 
 
+def in_batches(data: Data) -> Data:
+    data["spec"]["mode"] = "batch"
+    return data
+
+
 def stream(**fields: Any) -> Data:
     data = deepcopy(BASE)
     data["spec"]["streams"][0] |= fields
@@ -170,7 +175,7 @@ REFUSED: list[tuple[str, str, Data]] = [
 TAKEN: list[Data] = [
     BASE,
     operator("lines", select=None, **PYTHON, columns="a INT"),
-    operator("total", emit="onWatermark", window={"tumbling": {"size": "1m"}}),
+    in_batches(operator("total", emit="onWatermark", window={"tumbling": {"size": "1m"}})),
     stream(timestamps="seconds"),
     stream(carriesWatermarks=True),
     table(remote={"python": "a:T"}, sideInputs=[]),
