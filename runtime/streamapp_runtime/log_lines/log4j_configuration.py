@@ -11,6 +11,8 @@ from streamapp_runtime.log_lines.line_labels import ProcessRole
 
 _ROOT_LEVELS: Final[Mapping[ProcessRole, str]] = {ProcessRole.DRIVER: "error", ProcessRole.EXECUTOR: "warn"}
 """Where nobody has set one."""
+_GATEWAY: Final = "org.apache.spark.api.python.PythonGatewayServer"
+"""Spark takes its level for that of a shell: lines below it are left out, whatever the root's level is."""
 _TOLD_BY_DRIVER: Final = (
     "org.apache.spark.executor",  # a batch that failed is told, and tried again, by the loop
     "org.apache.spark.api.python",
@@ -22,10 +24,7 @@ _TOLD_BY_DRIVER: Final = (
     "org.apache.spark.util",
     "org.apache.spark.storage",
 )
-_QUIET_LEVELS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(_TOLD_BY_DRIVER, "off"),
-    "org.apache.spark.api.python.PythonGatewayServer": "error",  # Spark announces a level unlike the root's
-}
+_QUIET_LEVELS: Final[Mapping[str, str]] = dict.fromkeys(_TOLD_BY_DRIVER, "off")
 """Levels of a driver where nobody has set any: its loop says what went wrong."""
 _LAYOUT: Final = "appender.console.layout"
 _LABELS: Final = '{"$resolver": "mdc", "stringified": true}'
@@ -35,15 +34,17 @@ _LABELS: Final = '{"$resolver": "mdc", "stringified": true}'
 def log4j_configuration(settings: LogSettings, app: str, role: ProcessRole) -> str:
     """The properties of a JVM of an app on a cluster."""
     is_quiet = role is ProcessRole.DRIVER and settings.spark_level is None
-    levels = dict(_QUIET_LEVELS if is_quiet else {}) | dict(settings.loggers)
+    root_level = settings.spark_level or _ROOT_LEVELS[role]
+    levels = {**(_QUIET_LEVELS if is_quiet else {}), _GATEWAY: root_level, **dict(settings.loggers)}
     layout = _json_layout(app, role) if settings.format == "json" else _text_layout(app)
-    return _properties(layout, settings.spark_level or _ROOT_LEVELS[role], levels)
+    return _properties(layout, root_level, levels)
 
 
 def terminal_configuration() -> str:
     """The properties of the JVM of a run on a terminal: errors that its loop does not tell."""
     pattern = "spark: %p %c{1}: %m%n%ex{short.message}%n"
-    return _properties(_pattern_layout(pattern), _ROOT_LEVELS[ProcessRole.DRIVER], _QUIET_LEVELS)
+    root_level = _ROOT_LEVELS[ProcessRole.DRIVER]
+    return _properties(_pattern_layout(pattern), root_level, {**_QUIET_LEVELS, _GATEWAY: root_level})
 
 
 def _properties(layout: Iterable[str], root_level: str, levels: Mapping[str, str]) -> str:
