@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from tests.harness.api_server.api_server import ApiServer
+from tests.harness.machine.listening_sockets import listening_sockets
 from tests.harness.machine.processes import Child, until
 from tests.harness.operator.operator_processes import Operator, app, echoed, lease, path_of, put
 
@@ -73,6 +74,18 @@ def test_it_is_alive_at_once_and_ready_when_its_cache_is_filled(
     with Operator(api_server, namespace, tmp_path / "one.log") as one:
         assert one.asked("/livez") == (200, "ok\n")
         until(lambda: one.asked("/readyz") == (200, "ok\n"), 30, one)
+
+
+def test_outside_of_a_pod_it_listens_on_this_machine_alone_and_at_the_ports_that_it_names(
+    api_server: ApiServer, namespace: str, tmp_path: Path
+) -> None:
+    with Operator(api_server, namespace, tmp_path / "one.log") as one:
+        until(one.leads, 30, one)
+        sockets = listening_sockets(one.pid)
+        named_ports = {value for line in one.lines() for key, value in line.items() if key.endswith("port")}
+        assert sockets
+        assert {socket.port for socket in sockets} <= named_ports
+        assert all(socket.is_loopback for socket in sockets)
 
 
 def test_calls_are_counted_by_verb_and_code(api_server: ApiServer, namespace: str, tmp_path: Path) -> None:
