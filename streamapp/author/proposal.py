@@ -33,9 +33,7 @@ def rejected_for(app: StreamApp, planned: Plan, problems: Iterable[Problem]) -> 
     for problem in problems:
         match = _OPERATOR.match(problem.path)
         operator = app.spec.operators[int(match[1])].name if match else None
-        errors.append(
-            PlanError(problem.reason, operator, (), problem.message, "", (), problem.path, problem.line)
-        )
+        errors.append(PlanError(problem.reason, operator, (), problem.message, "", path=problem.path))
     return replace(planned, errors=(*planned.errors, *errors))
 
 

@@ -39,14 +39,7 @@ def offline_proposal(
     if previous.layout is None:
         previous = replace(previous, layout=live_facts.layout)
     known = known_partitions(app, options, live_facts)
-    world = World(
-        known.counts,
-        previous.layout,
-        live_facts.run,
-        counted_by=known.counted_by,
-        asked=frozenset(live_facts.counts),
-    )
-    return propose(app, _with_user_functions(app, world)), previous
+    return displayed_plan(app, replace(live_facts, layout=previous.layout), known), previous
 
 
 def displayed_plan(app: StreamApp, live_facts: LiveFacts, known: KnownPartitions) -> Proposal:
