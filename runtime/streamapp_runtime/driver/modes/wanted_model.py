@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from streamapp.author.model import KnownPlacement
+from streamapp.author.problems import proposal_problems
 from streamapp.author.proposal import Proposal
 from streamapp.jobmodel.job_model import JobModel
 from streamapp.placement.placement_reason import PlacementReason
@@ -17,6 +18,7 @@ from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.layouts.layout_conflict import layout_conflict
 from streamapp.tasks.layouts.layout_merge import merged_layout
 from streamapp.tasks.refusal import Refusal
+from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.draft import Draft
 from streamapp_runtime.driver.start.launch import Launch, prepare_launch
@@ -48,6 +50,7 @@ def launch_wanted(
 ) -> Launch | Refusal:
     """The model ready to run, or why it cannot be taken: then the one that runs continues.
 
+    AppRefusedError where an input does not exist: the operator saw it, and it is gone since.
     The program of `before` serves again where the plan is the same.
     `known` is the placement that the model ends, as the driver knows it: the page says by it why tasks moved.
     """
@@ -56,6 +59,9 @@ def launch_wanted(
         return assignment
     world = replace(live_world(context, model.processors, time.time()), layout=assignment.layout)
     proposal = proposed(context.app, world)
+    problems = proposal_problems(context.app, proposal)
+    if missing := [problem for problem in problems if problem.reason is Reason.MISSING_STREAM]:
+        raise AppRefusedError(missing, proposal)
     planned = before.proposal if before else None
     same = planned is not None and (proposal.graph, proposal.plan) == (planned.graph, planned.plan)
     program = before.program if before and same else None

@@ -19,6 +19,7 @@ from streamapp_operator.reconciler.objects.executor_limits import LIMITS_ANNOTAT
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
 from streamapp_operator.reconciler.pods.driver_pod import has_early_executors
 from tests.harness.api_server.api_server import ApiServer
+from tests.harness.kafka.clients import created
 from tests.harness.machine.processes import Child, free_port, until
 from tests.harness.operator.driver_kubelet import contained
 from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
@@ -37,8 +38,11 @@ def running(sim: OperatorSim) -> OperatorSim:
 
 @pytest.fixture
 def on_kafka(sim: OperatorSim, kafka: str) -> OperatorSim:
-    """The same with a system that answers: a standby is not ready before it has compiled its app."""
-    return _brought_up(sim, join(systems=[{"name": "main", "kafka": {"bootstrapServers": kafka}}]))
+    """The same with a system that has the app's inputs: a standby is not ready before it has compiled its app."""
+    app = join(systems=[{"name": "main", "kafka": {"bootstrapServers": kafka}}])
+    for stream in app["spec"]["streams"]:
+        stream["topic"] = created(kafka, 8)
+    return _brought_up(sim, app)
 
 
 def _brought_up(sim: OperatorSim, app: dict[str, Any]) -> OperatorSim:
