@@ -502,7 +502,7 @@ def test_a_driver_has_one_stateful_set_of_its_executor_template(sim: OperatorSim
     assert driver.call("DELETE", f"{sets}/{name}")[0] == 200
 
 
-@pytest.mark.parametrize("spec", [{}, CLAIMS], ids=["pods", "set"])
+@pytest.mark.parametrize("spec", [{}, pytest.param(CLAIMS, marks=pytest.mark.nightly)], ids=["pods", "set"])
 def test_spark_itself_gets_its_executors(sim: OperatorSim, tmp_path: Path, spec: dict[str, Any]) -> None:
     """What Spark really sends, with the token of a driver's pod."""
     launch(sim, **spec)

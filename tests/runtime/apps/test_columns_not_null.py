@@ -7,7 +7,7 @@ import pytest
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.failures import FinalFailureError
 from tests.harness.runs.app_runs import AppEnv, Input, Row, app, in_order, inputs
-from tests.harness.runs.run_systems import ON_SPARK
+from tests.harness.runs.run_systems import ON_SPARK, ON_SPARK_BY_NIGHT
 
 PLAIN = "user STRING, n INT"
 REQUIRED = "user STRING, n INT NOT NULL"
@@ -64,7 +64,7 @@ def test_a_null_in_such_a_column_of_what_is_written_is_a_bad_record(env: AppEnv)
     set_aside(env, 'column "n" of stream "out" is NOT NULL, and the row has no value for it')
 
 
-@ON_SPARK
+@ON_SPARK_BY_NIGHT
 def test_a_null_in_such_a_column_of_what_a_function_gives_is_a_bad_record(env: AppEnv) -> None:
     env.write("events", inputs(ROWS, "user"))
     given = {"name": "given", "map": {"from": "events", "python": f"{CODE}:picky", "columns": REQUIRED}}
@@ -72,7 +72,7 @@ def test_a_null_in_such_a_column_of_what_a_function_gives_is_a_bad_record(env: A
     set_aside(env, 'column "n" of operator "given" is NOT NULL')
 
 
-@ON_SPARK
+@ON_SPARK_BY_NIGHT
 def test_a_null_in_such_a_column_of_a_table_is_a_bad_record(env: AppEnv) -> None:
     env.write("events", inputs(ROWS, "user"))
     put = {"name": "put", "sendToTable": {"from": "events", "table": "last"}}

@@ -54,9 +54,8 @@ def test_a_pipe_gets_lines_without_a_control_character(unread_data: Path) -> Non
 
 
 @pytest.mark.usefixtures("process")
-@pytest.mark.parametrize(
-    "environment", [{"CI": "true"}, pytest.param({"TERM": "dumb"}, marks=pytest.mark.nightly)], ids=str
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("environment", [{"CI": "true"}, {"TERM": "dumb"}], ids=str)
 def test_a_terminal_that_is_a_log_gets_lines(unread_data: Path, environment: dict[str, str]) -> None:
     with terminal_process(run_command(unread_data, "--until-end"), environment) as terminal:
         assert terminal.ended() == 0

@@ -47,7 +47,7 @@ def failed_run(folder: Path, *options: str) -> str:
     ("lines", "error"),
     [
         ("state.own.get(5)", "AttributeError: 'int' object has no attribute 'cast'"),
-        ("import sys; sys.exit(3)", "SystemExit: 3"),
+        pytest.param("import sys; sys.exit(3)", "SystemExit: 3", marks=pytest.mark.nightly),
         ('raise type("Mute", (Exception,), {"__repr__": lambda self: 1 / 0})("x")', "spending.Mute: x"),
     ],
     ids=["a call of the product fails", "sys.exit", "a repr that raises"],
@@ -62,6 +62,7 @@ def test_the_record_is_named_and_the_users_frame_comes_first(payments: Path, lin
     assert error in trace
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("process")
 def test_an_error_that_a_library_met_before_does_not_stand_above_the_users_frames(payments: Path) -> None:
     edited(payments, "        before = pc", '        pc.cast(cards, "no_such_type")\n        before = pc')
@@ -89,8 +90,12 @@ def test_an_error_that_the_user_replaced_by_another_is_shown_with_it(payments: P
     ("line", "error"),
     [
         ("limit = = 1", "SyntaxError: invalid syntax"),
-        ("import nowhere_at_all", "ModuleNotFoundError: No module named 'nowhere_at_all'"),
-        ("import sys; sys.exit(4)", "SystemExit: 4"),
+        pytest.param(
+            "import nowhere_at_all",
+            "ModuleNotFoundError: No module named 'nowhere_at_all'",
+            marks=pytest.mark.nightly,
+        ),
+        pytest.param("import sys; sys.exit(4)", "SystemExit: 4", marks=pytest.mark.nightly),
     ],
 )
 def test_a_module_that_cannot_be_imported_is_shown_with_its_line(

@@ -73,6 +73,7 @@ def test_every_line_is_one_json_object_with_the_fields_of_ecs(sim: OperatorSim, 
     assert stack["error.message"] == "invalid literal for int() with base 10: 'no number'"
 
 
+@pytest.mark.nightly
 @ON_REAL_SERVER
 def test_as_text_every_line_has_time_level_and_app_or_belongs_to_a_stack(
     sim: OperatorSim, tmp_path: Path

@@ -114,7 +114,9 @@ def levels(child: Child) -> set[str]:
 
 
 @ON_REAL_SERVER
-@pytest.mark.parametrize("executor", ["plain", "encrypted"], indirect=True)
+@pytest.mark.parametrize(
+    "executor", [pytest.param("plain", marks=pytest.mark.nightly), "encrypted"], indirect=True
+)
 def test_an_executor_with_the_secret_is_taken(executor: tuple[Child, dict[str, str]], tmp_path: Path) -> None:
     _, variables = executor
     with running(tmp_path, variables, tmp_path / "run") as child:
@@ -141,7 +143,9 @@ def test_an_executor_says_what_went_wrong_and_nothing_else(
 
 
 @ON_REAL_SERVER
-@pytest.mark.parametrize("stranger", ["without a secret", "with another secret"])
+@pytest.mark.parametrize(
+    "stranger", ["without a secret", pytest.param("with another secret", marks=pytest.mark.nightly)]
+)
 def test_a_stranger_is_refused(executor: tuple[Child, dict[str, str]], tmp_path: Path, stranger: str) -> None:
     """It knows all but the secret, and asks for the settings of the app as an executor does."""
     _, variables = executor

@@ -38,7 +38,7 @@ def running(sim: OperatorSim) -> OperatorSim:
 
 @pytest.fixture
 def on_kafka(sim: OperatorSim, kafka: str) -> OperatorSim:
-    """The same with a system that has the app's inputs: a standby is not ready before it has compiled its app."""
+    """The same on a broker that has the inputs: a standby is not ready before it has compiled its app."""
     app = join(systems=[{"name": "main", "kafka": {"bootstrapServers": kafka}}])
     for stream in app["spec"]["streams"]:
         stream["topic"] = created(kafka, 8)

@@ -57,7 +57,7 @@ async def _peaks(lookups: LivePartitionLookup, asked: StreamApp) -> tuple[Partit
 
 
 def _client_threads() -> set[str]:
-    """The main threads of Kafka clients in this process; a client that is there may add others at any time."""
+    """The main threads of the Kafka clients here; a client that is there may add others at any time."""
     threads = Path("/proc/self/task").glob("*/comm")
     return {str(path) for path in threads if path.read_text("utf-8").startswith("rdk:main")}
 

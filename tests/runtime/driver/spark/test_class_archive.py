@@ -163,6 +163,7 @@ def test_a_start_that_came_to_nothing_makes_no_archive(
     assert archive.class_lists() == []
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("process")
 def test_two_runs_that_end_at_once_make_one_archive(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     archive = _archive(monkeypatch, tmp_path / "classes")

@@ -46,7 +46,7 @@ def status_of_page(port: int) -> int | None:
 
 
 @pytest.mark.usefixtures("process")
-@pytest.mark.parametrize("processors", [1, 2])
+@pytest.mark.parametrize("processors", [pytest.param(1, marks=pytest.mark.nightly), 2])
 def test_a_process_without_the_secret_is_refused(tmp_path: Path, processors: int) -> None:
     end = tmp_path / "end"
     command = [sys.executable, "-c", DRIVER, str(processors), end]

@@ -11,7 +11,7 @@ from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from tests.harness.engine.record_values import values
 from tests.harness.kafka.broker import Broker
 from tests.harness.machine.processes import until
-from tests.harness.runs.run_systems import WAYS
+from tests.harness.runs.run_systems import EACH_WAY, WAYS
 
 PARTITIONS = [Partition("views", index) for index in range(8)]
 WATCHED_SECONDS = 8.0  # longer than a broker that was killed counts as alive
@@ -23,7 +23,7 @@ def _all_is_seen(spans: Mapping[Partition, OffsetSpan]) -> bool:
     return len(ends) == 1 and ends != {0}
 
 
-@pytest.mark.parametrize("way", list(WAYS))
+@pytest.mark.parametrize("way", EACH_WAY)
 def test_spans_stay_the_same_while_another_broker_takes_over(
     two_brokers: tuple[Broker, Broker], way: str
 ) -> None:
