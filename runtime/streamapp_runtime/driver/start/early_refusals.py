@@ -12,6 +12,7 @@ from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.checkpoints.state_schemas import stored_changes
 from streamapp_runtime.driver.checkpoints.stored_state import stored_values
+from streamapp_runtime.driver.failures import FailedError
 from streamapp_runtime.driver.start.live_world import counts_of
 from streamapp_runtime.driver.start.user_functions import UserFunctions, proposed
 from streamapp_runtime.systems.connection import Connection, EmbeddedConnection, open_system
@@ -21,7 +22,7 @@ from streamapp_runtime.systems.stream_system import InvalidSettingsError, Unavai
 def early_problems(
     app: StreamApp, connection: Connection, functions: UserFunctions, *, fresh: bool = False
 ) -> list[Problem]:
-    """The problems of a first plan, and edits that the state refuses.
+    """The problems of a first plan, and edits that the state refuses; FailedError if the system is away.
 
     An app that has run is not planned: it continues with its layout where the plan of today is refused.
     One that is to begin `fresh` is planned as a new one.
@@ -38,8 +39,10 @@ def early_problems(
                 return list(stored_changes(app, values, checkpoints))
             counts = counts_of(app, system)
             return _plan_problems(app, replace(world, counts=counts, asked=frozenset(counts)))
-    except (InvalidSettingsError, UnavailableError):
-        return []  # the start says so, and may try again
+    except InvalidSettingsError:
+        return []  # the start says so
+    except UnavailableError as error:
+        raise FailedError(f"the start failed: {error}") from error
 
 
 def _plan_problems(app: StreamApp, world: World) -> list[Problem]:

@@ -1,5 +1,7 @@
 """What Kafka's clients call an error, as what the engine calls it."""
 
+import re
+
 from confluent_kafka import KafkaError, KafkaException
 
 from streamapp_runtime.systems.kafka.wire.requests.error_codes import ErrorReaction, error_reaction
@@ -33,6 +35,9 @@ _UNKNOWN = frozenset(
 _OUT_OF_RANGE = frozenset(
     {KafkaError.OFFSET_OUT_OF_RANGE, KafkaError._AUTO_OFFSET_RESET, KafkaError._LOG_TRUNCATION}
 )
+_CONNECTION = re.compile(
+    r"(?:\w+://)?(?P<broker>[^/]+)/[^:]+: (?:Connect to \S+ failed: )?(?P<reason>.*?)(?: \(after .*\))?"
+)
 _KINDS = ((_FENCED, FencedError), (_UNKNOWN, UnknownStreamError), (_OUT_OF_RANGE, OutOfRangeError))
 
 
@@ -52,6 +57,12 @@ def kafka_error(error: KafkaException | SystemError) -> KafkaError:
     return (
         inner_error if isinstance(inner_error, KafkaError) else KafkaError(KafkaError._FAIL, str(inner_error))
     )
+
+
+def connection_failure(text: str) -> str:
+    """The broker and the reason of a failed connection, as librdkafka tells of it."""
+    told = _CONNECTION.fullmatch(text)
+    return f"{told['broker']}: {told['reason']}" if told else text
 
 
 def translate_error(error: KafkaError, doing: str, denied: str = "") -> Exception:

@@ -5,7 +5,7 @@ librdkafka's own log goes nowhere: what goes wrong is said where it is asked for
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -13,13 +13,24 @@ from typing import Any, TypeVar
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 
-from streamapp_runtime.systems.kafka.rdkafka.client_errors import is_denied, kafka_error, translate_error
+from streamapp_runtime.systems.kafka.rdkafka.client_errors import (
+    connection_failure,
+    is_denied,
+    kafka_error,
+    translate_error,
+)
+from streamapp_runtime.systems.stream_system import UnavailableError
 
 K = TypeVar("K")
 T = TypeVar("T")
 
 ANSWER_SECONDS = 15.0
 """How long an answer is waited for before the cluster counts as out of reach."""
+
+CONNECT_SECONDS = 3.0
+"""The same of a cluster that has not answered yet, and to none of whose brokers there is a connection."""
+
+_LOOK_SECONDS = 0.1
 
 _FIRST_ANSWER_SECONDS = 1.0
 """A broker that has not answered after so long may have gone: another client asks another one."""
@@ -63,6 +74,8 @@ _ONLY_WRITING = frozenset({"batch.size", "compression.level", "compression.type"
 }
 
 
+_DISCONNECTED = frozenset({KafkaError._RESOLVE, KafkaError._TRANSPORT})
+
 _ended_admins: list[AdminClient] = []
 
 
@@ -89,6 +102,8 @@ class KafkaClients:
     bootstrap_servers: str
     settings: Mapping[str, str] = field(default_factory=dict, repr=False)
     denied: str = ""  # why the cluster lets no client in
+    disconnected: str = ""  # why the last connection failed; empty once the cluster has answered
+    _has_answered: bool = field(default=False, repr=False)
     _admin: _OwnedAdmin | None = field(default=None, repr=False)
 
     @property
@@ -113,23 +128,64 @@ class KafkaClients:
     def asked(
         self, request: "Callable[[AdminClient, float], Mapping[K, Future[T]]]"
     ) -> "Mapping[K, Future[T]]":
-        """What a request is answered with that may be asked again: of others, where a broker is silent."""
-        ends, seconds = time.monotonic() + ANSWER_SECONDS, _FIRST_ANSWER_SECONDS
+        """The answers to a request that may be asked again: of others, where a broker is silent."""
+        begun, seconds = time.monotonic(), _FIRST_ANSWER_SECONDS
         while True:
             answers = request(self.admin, seconds)
-            wait(answers.values(), 2 * ANSWER_SECONDS)
-            left = ends - time.monotonic()
+            self._await(answers.values(), begun)
+            if self._is_out_of_reach(begun):
+                raise self.failure(_timed_out(), "asking for topics")
+            left = begun + ANSWER_SECONDS - time.monotonic()
             if left <= 0 or not any(map(_has_timed_out, answers.values())):
                 return answers
             self._admin = None
             seconds = min(2 * seconds, max(left, _FIRST_ANSWER_SECONDS))
 
     def answer(self, future: "Future[T]", doing: str) -> T:
-        """What a question to the cluster is answered with; any failure in the engine's terms."""
+        """The answer to a question to the cluster; any failure in the engine's terms."""
         try:
-            return future.result(ANSWER_SECONDS * 2)  # the client gives up before
+            return self.result(future)
         except KafkaException as error:
             raise self.failure(error, doing) from None
+
+    def result(self, future: "Future[T]") -> T:
+        """The answer to a question to the cluster; a KafkaException where it fails."""
+        self._await([future], time.monotonic())
+        try:
+            answer = future.result(0)
+        except TimeoutError:
+            raise _timed_out() from None
+        self._has_answered, self.disconnected = True, ""
+        return answer
+
+    def topics(self) -> Mapping[str, int]:
+        """The partition count of each topic of the cluster."""
+        begun, seconds = time.monotonic(), CONNECT_SECONDS
+        while True:
+            try:
+                topics = self.admin.list_topics(timeout=seconds).topics
+            except KafkaException as error:
+                self.admin.poll(0)
+                seconds = begun + ANSWER_SECONDS - time.monotonic()
+                if seconds <= 0 or self._is_out_of_reach(begun):
+                    raise self.failure(error, "listing topics") from None
+            else:
+                self._has_answered, self.disconnected = True, ""
+                return {name: len(topic.partitions) for name, topic in topics.items()}
+
+    def _await(self, answers: "Iterable[Future[Any]]", begun: float) -> None:
+        """Wait until each of these is there, or the cluster is out of reach; the client gives up before."""
+        ends = time.monotonic() + 2 * ANSWER_SECONDS
+        while wait(answers, _LOOK_SECONDS).not_done:
+            self.admin.poll(0)  # what its connections met is told then
+            if time.monotonic() > ends or self._is_out_of_reach(begun):
+                return
+
+    def _is_out_of_reach(self, begun: float) -> bool:
+        """Whether none of the brokers could be connected to since a question was asked, nor ever before."""
+        if self._has_answered or not (self.disconnected or self.denied):
+            return False
+        return time.monotonic() > begun + CONNECT_SECONDS
 
     def failure(self, error: KafkaException, doing: str) -> Exception:
         """What to raise where a client failed."""
@@ -137,17 +193,25 @@ class KafkaClients:
             self._admin.client.poll(0)  # what its connections met is told then
         if kafka_error(error).code() == KafkaError._TIMED_OUT:
             self._admin = None  # it would wait for ever for a controller that is gone: another one looks anew
+        if self.disconnected and not self._has_answered and not self.denied:
+            return UnavailableError(f"no broker can be reached; the last try: {self.disconnected}")
         return translate_error(kafka_error(error), doing, self.denied)
 
     def note(self, error: KafkaError) -> None:
         """Hear what happens to connections: only one that was refused will not resolve itself."""
         if is_denied(error):
             self.denied = error.str()
+        elif error.code() in _DISCONNECTED:
+            self.disconnected = connection_failure(error.str())
 
     def _setup(self, not_for_this: frozenset[str]) -> dict[str, Any]:
         mine = {name: value for name, value in self.settings.items() if name not in not_for_this}
         brokers = {"bootstrap.servers": self.bootstrap_servers, "error_cb": self.note, "logger": _SILENT}
         return _EVERY | mine | brokers
+
+
+def _timed_out() -> KafkaException:
+    return KafkaException(KafkaError(KafkaError._TIMED_OUT))
 
 
 def _has_timed_out(answer: "Future[Any]") -> bool:

@@ -57,11 +57,7 @@ class Topics:
 
     def all(self) -> Mapping[str, int]:
         """Every topic that is not the cluster's own, with its partition count."""
-        try:
-            topics = self.cluster.admin.list_topics(timeout=ANSWER_SECONDS).topics
-        except KafkaException as error:
-            raise self.cluster.failure(error, "listing topics") from None
-        return {name: len(topic.partitions) for name, topic in topics.items() if not name.startswith("__")}
+        return {name: count for name, count in self.cluster.topics().items() if not name.startswith("__")}
 
     def find(self, names: Iterable[str]) -> Mapping[str, Topic]:
         """The topics of these names that there are.
@@ -135,7 +131,7 @@ class Topics:
             config |= {"retention.ms": "-1", "retention.bytes": "-1"}
         new = NewTopic(name, num_partitions=partitions, replication_factor=self.replication, config=config)
         try:
-            self.cluster.admin.create_topics([new], request_timeout=ANSWER_SECONDS)[name].result()
+            self.cluster.result(self.cluster.admin.create_topics([new], request_timeout=ANSWER_SECONDS)[name])
         except KafkaException as error:
             if kafka_error(error).code() != KafkaError.TOPIC_ALREADY_EXISTS:
                 raise self.cluster.failure(error, f'making topic "{name}"') from None
