@@ -18,6 +18,7 @@ Decode = Callable[[pa.BinaryArray], pa.RecordBatch]
 BLOCK_RECORDS = 256
 """A batch of no more values is small enough to look at each, when something is wrong with some."""
 PIECES = 64
+FRAME_BYTES = 5
 
 
 def decode_around_bad_records(values: pa.BinaryArray, decode: Decode) -> DecodedBatch:
@@ -38,7 +39,21 @@ def decode_around_bad_records(values: pa.BinaryArray, decode: Decode) -> Decoded
             left = np.delete(rows, list(named))
             waiting += ([left] if named else _cut(left)) if len(left) else []
     columns = _in_place(pieces or [decode(values.slice(0, 0))], good, len(values))
-    return DecodedBatch(columns, tuple(UndecodableRecord(index, bad[index]) for index in sorted(bad)))
+    return DecodedBatch(
+        columns,
+        tuple(
+            UndecodableRecord(index, bad[index] + _registry_frame(values[index].as_py()))
+            for index in sorted(bad)
+        ),
+    )
+
+
+def _registry_frame(value: bytes) -> str:
+    """That a record begins with a zero and the id of its schema, which no format here takes for a frame."""
+    if len(value) < FRAME_BYTES or value[0]:
+        return ""
+    schema_id = int.from_bytes(value[1:FRAME_BYTES])
+    return f"; begins as records of a schema registry do (schema id {schema_id}), and no registry is asked"
 
 
 def _chosen(values: pa.BinaryArray, rows: np.ndarray) -> pa.BinaryArray:

@@ -302,4 +302,7 @@ def test_the_last_line_of_a_run_says_how_many_records_were_left_out_and_why(env:
     env.write("events", [BROKEN, *inputs(GOOD, "user"), BROKEN])
     made = env.command(copying({"action": "skip"}), "--until-end")
     ended = subprocess.run(made, capture_output=True, text=True, timeout=300, check=True)
-    assert re.search(r", 2 records left out: 2 of events: n: found [^;]+$", ended.stderr.strip())
+    assert re.search(
+        r", 2 records left out: 2 of events: n: found [^;(]+ \(the app's page shows where they are\)$",
+        ended.stderr.strip(),
+    )

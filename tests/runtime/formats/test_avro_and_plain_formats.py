@@ -68,6 +68,18 @@ def test_a_record_without_a_value_that_must_not_be_null_is_bad(name: str) -> Non
     assert found.columns.column(0).to_pylist() == [1, None, 2]
 
 
+@pytest.mark.parametrize("name", ["avro", "json"])
+def test_a_record_in_the_frame_of_a_schema_registry_is_named_as_that(name: str) -> None:
+    form = open_format(name, parse_columns("a INT NOT NULL"))
+    record = form.encode(pa.RecordBatch.from_pylist([{"a": 7}], schema=form.schema))[0].as_py()
+    framed = b"\0\0\0\x01\x11" + record
+    (bad,) = form.decode(pa.array([record, framed, None])).bad
+    assert bad.index == 1
+    assert bad.reason.endswith(
+        "; begins as records of a schema registry do (schema id 273), and no registry is asked"
+    )
+
+
 def test_a_row_of_other_columns_is_bad() -> None:
     form = open_format("columns", parse_columns("a INT, b STRING"))
     row = form.encode(pa.RecordBatch.from_pylist([{"a": 1, "b": "x"}], schema=form.schema))[0].as_py()

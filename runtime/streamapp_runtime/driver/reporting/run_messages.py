@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -167,7 +167,7 @@ def batch_message(
     text += f"  lag {batch.lag:>9,}  {milliseconds:>5,.0f} ms a batch"
     notes = f"  restored {since.restored:,} ({_size(since.restored_bytes)})" * bool(since.restored)
     notes += f"  restoring {counted(batch.restoring, 'task')}" * bool(batch.restoring)
-    notes += f"  to fill {batch.filling:,}" * bool(batch.filling)
+    notes += f"  {counted(batch.filling, 'record')} to load into tables" * bool(batch.filling)
     notes += f"  bad {bad:,}" * bool(bad)
     notes += f"  late {since.late:,}" * bool(since.late)
     notes += "".join(f"  {text}" for text in _lacking_texts(since))
@@ -297,7 +297,8 @@ def change_message(change: RunChange) -> RunMessage:
 def idle_message(totals: RunTotals) -> RunMessage:
     """That everything has been read, and what was done for it."""
     text = f"idle: all is read, {totals.rows_in:,} rows in and {totals.rows_out:,} out so far"
-    facts = {"event": "idle", "rowsIn": totals.rows_in, "rowsOut": totals.rows_out}
+    text += "".join(f", {text}" for text in _left_out_texts(totals))
+    facts = {"event": "idle", "rowsIn": totals.rows_in, "rowsOut": totals.rows_out, "bad": totals.bad}
     return RunMessage(text, facts, passing=True)
 
 
@@ -308,15 +309,7 @@ def summary_message(totals: RunTotals, seconds: float) -> RunMessage:
     text = f"{totals.rows_in:,} rows in, {totals.rows_out:,} out, {batches}"
     text += f", {seconds:,.1f} s, {rate:,.0f} rows/s"
     text += f", {totals.restored:,} entries restored ({_size(totals.restored_bytes)})" * bool(totals.restored)
-    text += f", {counted(totals.late, 'late row')}" * bool(totals.late)
-    text += "".join(f", {text} left out" for text in _lacking_texts(totals))
-    reasons = totals.rejected.most_common()
-    if totals.bad:
-        named, others = reasons[:SUMMARY_REASONS], reasons[SUMMARY_REASONS:]
-        left_out = [f"{number:,} of {stream}: {reason}" for (stream, reason), number in named]
-        rest = sum(number for _, number in others)
-        left_out += [f"{rest:,} for other reasons"] * bool(rest)
-        text += f", {counted(totals.bad, 'record')} left out: {'; '.join(left_out)}"
+    text += "".join(f", {text}" for text in _left_out_texts(totals))
     facts = {
         "event": "ended",
         "rowsIn": totals.rows_in,
@@ -330,10 +323,27 @@ def summary_message(totals: RunTotals, seconds: float) -> RunMessage:
         "late": totals.late,
         "lacking": _lacking_facts(totals),
         "leftOut": [
-            {"stream": stream, "reason": reason, "records": number} for (stream, reason), number in reasons
+            {"stream": stream, "reason": reason, "records": number}
+            for (stream, reason), number in totals.rejected.most_common()
         ],
     }
     return RunMessage(text, facts)
+
+
+def _left_out_texts(totals: RunTotals) -> Iterator[str]:
+    """What was left out, and why; the bad records last, with the commonest reasons and where to see them."""
+    if totals.late:
+        yield counted(totals.late, "late row")
+    for text in _lacking_texts(totals):
+        yield f"{text} left out"
+    if totals.bad:
+        reasons = totals.rejected.most_common()
+        named, others = reasons[:SUMMARY_REASONS], reasons[SUMMARY_REASONS:]
+        texts = [f"{number:,} of {stream}: {reason}" for (stream, reason), number in named]
+        rest = sum(number for _, number in others)
+        texts += [f"{rest:,} for other reasons"] * bool(rest)
+        said = f": {'; '.join(texts)}" if texts else ""
+        yield f"{counted(totals.bad, 'record')} left out{said} (the app's page shows where they are)"
 
 
 def _lacking_texts(totals: RunTotals) -> list[str]:

@@ -6,6 +6,7 @@ loses nothing and tears nothing; a power failure may lose or damage the log.
 """
 
 import ctypes
+import errno
 import os
 import subprocess
 import sys
@@ -30,6 +31,9 @@ DATA_FILE = "data.mdb"
 RESTORE_HINT = "restore it from a copy, or remove the folder to begin with an empty log"
 MAP_SIZE = 1 << 40
 _READERS = 4096
+_CUT_SHORT = os.strerror(errno.EIO)  # LMDB's word for a write of which only a part found room
+_LITTLE_BYTES = 1 << 20
+"""A disk with less room is full where a write was cut short."""
 
 
 class LogUnreadableError(StateUnreadableError):
@@ -178,6 +182,14 @@ def shared_environment(path: Path, sync: bool, map_size: int) -> Environment:
         return environment
 
 
+def _free_bytes(path: Path) -> int:
+    try:
+        free = os.statvfs(path)
+    except OSError:  # the disk itself is gone
+        return _LITTLE_BYTES
+    return free.f_bavail * free.f_frsize
+
+
 def _in_child() -> None:
     for environment in _opened.values():
         environment.outlive_fork()
@@ -204,7 +216,9 @@ def _told(path: Path) -> Iterator[None]:
         lmdb.PageNotFoundError,
     ) as error:
         raise LogUnreadableError(f"{path} holds no log, or a damaged one: {error}; {RESTORE_HINT}") from error
-    except lmdb.Error as error:  # a short write, of a disk that is all but full, is told as an I/O error
+    except lmdb.Error as error:
+        if _CUT_SHORT in str(error) and _free_bytes(path) < _LITTLE_BYTES:
+            raise FullError(f"the disk that holds the log {path} is full") from error
         raise UnavailableError(f"the log {path} cannot be used: {error}") from error
     except OSError as error:
         raise UnavailableError(f"the log {path} cannot be opened: {error}") from error

@@ -73,6 +73,20 @@ def test_a_disk_that_takes_no_more_is_told_and_nothing_of_the_transaction_is_the
     system.close()
 
 
+@pytest.mark.usefixtures("file_size_limit")
+def test_a_write_that_was_cut_short_on_a_disk_without_room_is_told_as_that(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = EmbeddedSystem(folder)
+    system.create("views", 1)
+    room = os.statvfs(folder)
+    without_room = os.statvfs_result((*room[:4], 0, *room[5:]))
+    monkeypatch.setattr(os, "statvfs", lambda _: without_room)
+    with pytest.raises(FullError, match=f"^the disk that holds the log {folder} is full$"):
+        append_large(system)
+    system.close()
+
+
 def test_objects_of_one_process_share_what_is_open(folder: Path) -> None:
     first, second = EmbeddedSystem(folder), EmbeddedSystem(folder.parent / "." / "log")
     first.create("views", 1)
