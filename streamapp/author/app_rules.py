@@ -121,6 +121,16 @@ def _timestamps(app: StreamApp) -> Iterator[Problem]:
             yield _invalid(path, message)
 
 
+def _strict(app: StreamApp) -> Iterator[Problem]:
+    """Unknown fields in a format whose records have exactly the columns, or an envelope around them."""
+    for index, stream in enumerate(app.spec.streams):
+        path = f"spec.streams[{index}].strict"
+        if stream.strict and stream.format != "json":
+            yield _invalid(path, f"goes with json only; the format is {stream.format}; leave it out")
+        elif stream.strict and stream.carries_watermarks:
+            yield _invalid(path, "an app writes its intermediate streams as they are; leave it out")
+
+
 def _watermarks(app: StreamApp) -> Iterator[Problem]:
     """Streams of other apps tell themselves how far they have come."""
     for index, stream in enumerate(app.spec.streams):
@@ -177,6 +187,7 @@ RULES: tuple[Callable[[StreamApp], Iterator[Problem]], ...] = (
     _emit,
     _avro,
     _timestamps,
+    _strict,
     _watermarks,
     _names,
     _dead_letters,

@@ -74,6 +74,7 @@ class SystemHandle:
         keys: Literal["checked", "unchecked"] | None = None,
         avro_schema: str | None = None,
         timestamps: Literal["text", "seconds", "milliseconds", "microseconds"] | None = None,
+        strict: bool | None = None,
         event_time: EventTime | None = None,
         start: Literal["earliest", "latest"] | None = None,
         carries_watermarks: bool | None = None,

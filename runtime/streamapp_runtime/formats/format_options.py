@@ -14,11 +14,13 @@ class FormatOptions:
 
     avro_schema: str | None = None  # as JSON
     timestamps: TimestampForm = "text"  # in JSON
+    strict: bool = False  # in JSON: a field that is no column makes a record bad
 
 
 def format_options(app: StreamApp) -> dict[str, FormatOptions]:
     """The options by stream, of those that have any."""
     options = {
-        stream.name: FormatOptions(stream.avro_schema, stream.timestamps) for stream in app.spec.streams
+        stream.name: FormatOptions(stream.avro_schema, stream.timestamps, stream.strict)
+        for stream in app.spec.streams
     }
     return {name: each for name, each in options.items() if each != FormatOptions()}

@@ -92,7 +92,7 @@ def open_format(
 
 
 def _json(_: str, columns: Sequence[Column], options: FormatOptions) -> RecordFormat:
-    return JsonFormat(columns, options.timestamps)
+    return JsonFormat(columns, options.timestamps, strict=options.strict)
 
 
 def _avro(_: str, columns: Sequence[Column], options: FormatOptions) -> RecordFormat:

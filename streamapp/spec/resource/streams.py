@@ -54,6 +54,8 @@ class Stream(Part):
     """The Avro schema as JSON, for `format: avro`."""
     timestamps: Literal["text", "seconds", "milliseconds", "microseconds"] = "text"
     """The form of TIMESTAMP columns in JSON: as ISO 8601, or as whole numbers since 1970 began in UTC."""
+    strict: bool = False
+    """A field of a JSON record that is no column makes the record bad; else such fields are skipped."""
     event_time: EventTime | None = None
     """When its events happened; without it the stream has no watermark."""
     start: Literal["earliest", "latest"] = "earliest"

@@ -102,6 +102,10 @@ RULES: Mapping[str, list[Rule]] = {
             "timestamps as numbers go with format json, and not with carriesWatermarks",
         ),
         _rule(
+            "!self.strict || (self.format == 'json' && !self.carriesWatermarks)",
+            "strict goes with format json, and not with carriesWatermarks",
+        ),
+        _rule(
             "!self.carriesWatermarks || (self.format == 'json' && !has(self.eventTime))",
             "carriesWatermarks goes with format json, and without eventTime",
         ),

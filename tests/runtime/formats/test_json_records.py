@@ -57,6 +57,30 @@ def test_deep_nesting_where_no_column_is_does_no_harm() -> None:
     assert read(COLUMNS, deep, b'{"a":2}').columns.column(0).to_pylist() == [1, 2]
 
 
+def test_a_field_that_is_no_column_is_bad_in_a_strict_stream_and_named() -> None:
+    columns = parse_columns("page STRING, at STRUCT<x: INT>, l ARRAY<STRUCT<y: INT>>, m MAP<STRING, INT>")
+    values = [
+        b'{"page":"/","at":{"x":1},"l":[{"y":1}],"m":{"any":1}}',
+        b'{"pagee":"/"}',
+        b'{"at":{"x":1,"z":2}}',
+        b'{"l":[{"y":1},{"why":2}]}',
+        b'{"page":"/","Page":"/"}',
+    ]
+    decoded = JsonFormat(columns, strict=True).decode(pa.array(values * 2, pa.binary()))
+    reasons = {
+        1: 'pagee: is no column; did you mean "page"?',
+        2: 'at.z: is no field of at; there is "x"',
+        3: 'l.why: is no field of l; there is "y"',
+        4: 'Page: is no column; did you mean "page"?',
+    }
+    expected = [(row + more, reason) for more in (0, len(values)) for row, reason in reasons.items()]
+    assert [(bad.index, bad.reason) for bad in decoded.bad] == expected
+    assert decoded.columns.column("page").to_pylist() == ["/", None, None, None, None] * 2
+    alone = [JsonFormat(columns, strict=True).decode(pa.array([value])).bad for value in values]
+    assert [bad[0].reason if bad else None for bad in alone] == [None, *reasons.values()]
+    assert JsonFormat(columns).decode(pa.array(values, pa.binary())).bad == ()
+
+
 def test_a_record_that_is_cut_short_does_not_swallow_the_next() -> None:
     found = read(COLUMNS, b'{"a":1,"b":{"c":2}', b'{"a":2}', b'{"a":3,"s":"}', b'{"a":4}')
     assert [each.index for each in found.bad] == [0, 2]

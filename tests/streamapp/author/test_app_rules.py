@@ -64,6 +64,8 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
         "spec.streams[0].timestamps",
         "leave it out",
     ),
+    ({"streams": [{"strict": True, "format": "string"}]}, "spec.streams[0].strict", "leave it out"),
+    ({"streams": [{"strict": True, "carriesWatermarks": True}]}, "spec.streams[0].strict", "leave it out"),
     (
         {"streams": [{"carriesWatermarks": True, "eventTime": {"column": "at"}}]},
         "spec.streams[0].eventTime",

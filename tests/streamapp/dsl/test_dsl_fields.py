@@ -179,7 +179,7 @@ STREAM: dict[str, Any] = {
     "start": "latest",
     "carries_watermarks": True,
 }
-FEEDBACK: dict[str, Any] = {"name": "again", "feedback": True, "timestamps": "milliseconds"}
+FEEDBACK: dict[str, Any] = {"name": "again", "feedback": True, "timestamps": "milliseconds", "strict": True}
 TABLE: dict[str, Any] = {
     "name": "users",
     "store": "lmdb",

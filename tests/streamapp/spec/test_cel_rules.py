@@ -97,6 +97,7 @@ REFUSED: list[tuple[str, str, Data]] = [
     ("Stream", "avroSchema goes with", stream(avroSchema="{}")),
     ("Stream", "timestamps as numbers go with", stream(timestamps="seconds", format="columns")),
     ("Stream", "timestamps as numbers go with", stream(timestamps="seconds", carriesWatermarks=True)),
+    ("Stream", "strict goes with", stream(strict=True, format="string")),
     ("Stream", "carriesWatermarks goes with", stream(carriesWatermarks=True, format="columns")),
     (
         "Stream",
@@ -177,6 +178,7 @@ TAKEN: list[Data] = [
     operator("lines", select=None, **PYTHON, columns="a INT"),
     in_batches(operator("total", emit="onWatermark", window={"tumbling": {"size": "1m"}})),
     stream(timestamps="seconds"),
+    stream(strict=True),
     stream(carriesWatermarks=True),
     table(remote={"python": "a:T"}, sideInputs=[]),
     table(broadcast=True),

@@ -14,7 +14,8 @@
 | ARRAY, STRUCT | a list, an object | the same |
 | MAP | an object; numbers, times and the like as names are read as such | the same |
 
-Names are told apart by case. Fields without a column are skipped. A missing field is null; in a NOT NULL
+Names are told apart by case. Fields without a column are skipped, unless the stream is
+`strict`: then they make the record bad. A missing field is null; in a NOT NULL
 column that makes the record bad. So does anything else than one object, a text where a number is expected or
 the other way round, and a field that stands twice. A number for a TIMESTAMP is refused because seconds and
 milliseconds look alike, unless the stream says with `timestamps` which of these they are: then all are whole
@@ -39,8 +40,10 @@ from streamapp_runtime.formats.record_format import DecodedBatch
 class JsonFormat:
     """Records that are JSON objects."""
 
-    def __init__(self, columns: Sequence[Column], timestamps: TimestampForm = "text") -> None:
-        self._reader = JsonReader(columns, timestamps)
+    def __init__(
+        self, columns: Sequence[Column], timestamps: TimestampForm = "text", *, strict: bool = False
+    ) -> None:
+        self._reader = JsonReader(columns, timestamps, strict=strict)
         self._timestamps: TimestampForm = timestamps
         self.schema = self._reader.schema
 

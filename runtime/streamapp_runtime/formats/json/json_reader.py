@@ -34,7 +34,9 @@ _OPENS, _CLOSES = ord("{"), ord("}")
 class JsonReader:
     """Reads records of the given columns."""
 
-    def __init__(self, columns: Sequence[Column], timestamps: TimestampForm = "text") -> None:
+    def __init__(
+        self, columns: Sequence[Column], timestamps: TimestampForm = "text", *, strict: bool = False
+    ) -> None:
         self.schema = arrow_schema(columns)
         self._required = required_columns(columns)
         self._ways = [conversion_of(field.type, timestamps) for field in self.schema]
@@ -43,7 +45,10 @@ class JsonReader:
         self._read = pa.schema(
             [(field.name, way.read) for field, way in zip(self.schema, self._ways, strict=True)]
         )
-        self._parse = arrow_json.ParseOptions(explicit_schema=self._read, unexpected_field_behavior="ignore")
+        self._strict = strict
+        self._parse = arrow_json.ParseOptions(
+            explicit_schema=self._read, unexpected_field_behavior="error" if strict else "ignore"
+        )
 
     def read(self, values: pa.BinaryArray) -> pa.RecordBatch:
         """The columns of the values, none of which is null; UndecodableError when one of them is bad."""
@@ -69,7 +74,7 @@ class JsonReader:
         return table
 
     def _undecodable(self, values: pa.BinaryArray, reason: str) -> UndecodableError:
-        named = refused_rows(values, self._read) if len(values) <= BLOCK_RECORDS else {}
+        named = refused_rows(values, self._read, strict=self._strict) if len(values) <= BLOCK_RECORDS else {}
         return UndecodableError(next(iter(named.values()), reason), named)
 
 

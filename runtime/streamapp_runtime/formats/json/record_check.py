@@ -10,20 +10,21 @@ import re
 
 import pyarrow as pa
 
+from streamapp.spec.problem import nearest
 from streamapp_runtime.formats.json.arrow_messages import article
 from streamapp_runtime.formats.json.lossless_json import JsonNumber, JsonObject, parse_lossless
 
 _whole = re.compile(r"-?\d{1,19}")
 
 
-def refused_rows(values: pa.BinaryArray, read: pa.Schema) -> dict[int, str]:
+def refused_rows(values: pa.BinaryArray, read: pa.Schema, *, strict: bool = False) -> dict[int, str]:
     """The rows that the reader must refuse, and why; it may refuse others as well."""
     columns = {field.name: field.type for field in read}
-    verdicts = ((row, _verdict(value, columns)) for row, value in enumerate(values.to_pylist()))
+    verdicts = ((row, _verdict(value, columns, strict)) for row, value in enumerate(values.to_pylist()))
     return {row: verdict for row, verdict in verdicts if verdict}
 
 
-def _verdict(value: bytes, columns: dict[str, pa.DataType]) -> str | None:
+def _verdict(value: bytes, columns: dict[str, pa.DataType], strict: bool) -> str | None:
     try:
         record = parse_lossless(value.decode(errors="surrogateescape"))
     except json.JSONDecodeError as wrong:
@@ -40,6 +41,22 @@ def _verdict(value: bytes, columns: dict[str, pa.DataType]) -> str | None:
             names.add(name)
             if fault := _fault(item, columns[name]):
                 return f"{name}: {fault}"
+    return _unknown_field(record, columns) if strict else None
+
+
+def _unknown_field(item: object, fields: dict[str, pa.DataType], parent: str = "") -> str | None:
+    """The first field that is no column, or that its STRUCT does not have."""
+    for name, part in item if isinstance(item, JsonObject) else ():
+        if name not in fields:
+            owner = f"no field of {parent}" if parent else "no column"
+            return f"{parent}{'.' * bool(parent)}{name}: is {owner}{nearest(name, tuple(fields))}"
+        kind = fields[name]
+        parts = part if pa.types.is_list(kind) and isinstance(part, list) else [part]
+        kind = kind.value_type if pa.types.is_list(kind) else kind
+        inner = {field.name: field.type for field in kind} if pa.types.is_struct(kind) else {}
+        for each in parts if inner else ():
+            if unknown := _unknown_field(each, inner, f"{parent}{'.' * bool(parent)}{name}"):
+                return unknown
     return None
 
 
