@@ -15,6 +15,7 @@ help: ## Show this list
 
 .PHONY: setup
 setup: $(READY) ## Make .venv from the pinned versions
+	@echo "StreamApp is installed in $(VENV). Next: source $(BIN)/activate && streamapp init my-app"
 
 $(READY): pyproject.toml requirements.txt
 	@test -n "$(PYTHON)" || { echo "StreamApp needs Python 3.11 or newer, and found none on this machine." >&2; exit 1; }
