@@ -1,7 +1,7 @@
 """`streamapp state`: look into what apps remember, while they run or after."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,14 +45,14 @@ def state() -> None:
 def list_stores(data: Path, output: str) -> None:
     """List the stores of DATA: their app, their size, and how much of the changelog they contain.
 
-    Tables that are kept in memory have no store here; `streamapp state read` reads those too. For RocksDB the
-    number of entries is an estimate.
+    Tables that are kept in memory have no store here; `streamapp state read` reads those too. RocksDB only
+    estimates its entries, which is marked by `~`.
     """
     stores = list(_stores(state_folder(data_folder(data))))
     if output == "json":
         click.echo(json.dumps(stores, indent=2))
         return
-    cells = [[str(value) for value in store.values()] for store in stores]
+    cells = [[str(value) for value in (store | {"entries": _counted(store)}).values()] for store in stores]
     head = ["APP", "TASK", "TABLE", "STORE", "ENTRIES", "BYTES", "CHANGELOG"]
     for line in aligned_columns([head, *cells], numbers=(4, 5, 6)):
         click.echo(line)
@@ -184,6 +184,11 @@ def state_folder(data: Path) -> Path:
     if not (data / STATE).is_dir():
         raise click.ClickException(f"no state in {data}: no app has run there")
     return data / STATE
+
+
+def _counted(store: Mapping[str, Any]) -> str:
+    """The entries of a store, marked where they are an estimate."""
+    return "~" * (store["store"] == "rocksdb" and store["entries"] is not None) + str(store["entries"])
 
 
 def _stores(root: Path) -> Iterator[dict[str, Any]]:

@@ -44,10 +44,15 @@ def _tables(run: RunFigures) -> Iterator[str]:
         return -(table.size or 0), table.name
 
     rows = [
-        (table.name, table.kind, count_text(table.entries), size_text(table.size))
+        (table.name, table.kind, _about(table.entries), size_text(table.size))
         for table in sorted(run.tables, key=by_size)
     ]
     yield from _section(("TABLE", "KIND", "ENTRIES", "SIZE"), rows, range(2, 4))
+
+
+def _about(entries: int | None) -> str:
+    """The number of a table's entries, which some stores only estimate."""
+    return count_text(entries) if entries is None else f"~{count_text(entries)}"
 
 
 def _tasks(run: RunFigures) -> Iterator[str]:

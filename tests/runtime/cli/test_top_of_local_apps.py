@@ -105,7 +105,7 @@ def test_one_app_is_shown_with_its_streams_tables_and_tasks(page: str) -> None:
     lines = [cells(line) for line in once("--page", page).stdout.splitlines()]
     assert ["views", "input", "8", "50", "-", "12.3k", "97s"] in lines
     assert ["enriched", "output", "8", "-", "20", "0", "-"] in lines
-    assert ["users", "table", "1000", "242", "kB"] in lines
+    assert ["users", "table", "~1000", "242", "kB"] in lines
     tasks = [line for line in lines if line[:1] == ["Partition"]]
     assert [line[2] for line in tasks] == ["processor-0", "processor-0", "processor-1", "processor-1"]
     assert {line[3] for line in tasks} == {"working"}

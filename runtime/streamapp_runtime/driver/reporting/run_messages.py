@@ -342,8 +342,8 @@ def _left_out_texts(totals: RunTotals) -> Iterator[str]:
         texts = [f"{number:,} of {stream}: {reason}" for (stream, reason), number in named]
         rest = sum(number for _, number in others)
         texts += [f"{rest:,} for other reasons"] * bool(rest)
-        said = f": {'; '.join(texts)}" if texts else ""
-        yield f"{counted(totals.bad, 'record')} left out{said} (the app's page shows where they are)"
+        reason_list = f": {'; '.join(texts)}" if texts else ""
+        yield f"{counted(totals.bad, 'record')} left out{reason_list} (the app's page shows where they are)"
 
 
 def _lacking_texts(totals: RunTotals) -> list[str]:

@@ -34,7 +34,7 @@ const operators = new LiveTable(byId("operators"), [
 const stores = new LiveTable(byId("stores"), [
   column("table", "name", (row) => row.name),
   column("kind", "word", (row) => row.kind),
-  column("entries", "number", (row) => count(row.entries)),
+  column("entries, about", "number", (row) => count(row.entries)),
   column("on disk", "number", (row) => size(row.bytes)),
   column("keys asked", "number", (row) => count(row.asked)),
   column("from cache", "number", (row) => count(row.cached)),
@@ -317,7 +317,7 @@ function figuresOf(moment) {
     figures.set(`operator ${one.name}`, parts.join(" · "));
   }
   for (const one of moment.tables) {
-    if (one.bytes !== null) figures.set(`table ${one.name}`, `${short(one.entries ?? 0)} · ${size(one.bytes)}`);
+    if (one.bytes !== null) figures.set(`table ${one.name}`, `~${short(one.entries ?? 0)} · ${size(one.bytes)}`);
     else if (one.asked !== null) figures.set(`table ${one.name}`, one.unanswered ? `${short(one.unanswered)} unanswered` : `${short(one.asked)} asked`);
   }
   const state = new Map(moment.tables.filter((one) => one.kind === "state" && one.bytes !== null).map((one) => [one.name, size(one.bytes)]));

@@ -61,8 +61,8 @@ def kafka_error(error: KafkaException | SystemError) -> KafkaError:
 
 def connection_failure(text: str) -> str:
     """The broker and the reason of a failed connection, as librdkafka tells of it."""
-    told = _CONNECTION.fullmatch(text)
-    return f"{told['broker']}: {told['reason']}" if told else text
+    match = _CONNECTION.fullmatch(text)
+    return f"{match['broker']}: {match['reason']}" if match else text
 
 
 def translate_error(error: KafkaError, doing: str, denied: str = "") -> Exception:
