@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,12 +12,13 @@ import click
 from streamapp.cli.output_option import JSON, aligned_columns, output_option
 from streamapp.spec.problem import nearest
 from streamapp_runtime.cli.duration_option import seconds_of
-from streamapp_runtime.cli.log_access import cli_errors, open_log
-from streamapp_runtime.cli.log_commands.log_target import is_app_source
+from streamapp_runtime.cli.log_access import cli_errors
+from streamapp_runtime.cli.log_commands.log_target import LogTarget, is_app_source
 from streamapp_runtime.cli.state_query import get, row_cell, scan
 
 if TYPE_CHECKING:
     from streamapp_runtime.lanes.tables_file import KnownTable
+    from streamapp_runtime.systems.stream_system import StreamSystem
 
 STATE = "state"
 """The folder of stores within that of the log."""
@@ -65,10 +67,20 @@ def list_stores(data: Path, output: str) -> None:
 @click.option("--task", help="Only the rows of this task.")
 @click.option("--key", help="Only the rows of this key.")
 @click.option("--limit", type=click.IntRange(0), help="How many rows at most.")
+@click.option(
+    "--log", metavar="LOG", help="Where the changelogs are of an app on Kafka: the app, or kafka://BROKERS."
+)
+@click.option(
+    "--secrets",
+    type=click.Path(exists=True, path_type=Path),
+    help="The entries of its configSecret: a folder with a file for each, or a file of key=value lines.",
+)
 @output_option("text", JSON)
 def read(
     data: Path,
     table: str,
+    log: str | None,
+    secrets: Path | None,
     app: str | None,
     task: str | None,
     key: str | None,
@@ -82,30 +94,32 @@ def read(
     each row that may still meet others, and `process` those of its state table.
 
     They are read from the changelog, which holds what the stores hold. A table that side inputs fill
-    has none: its rows are read from its stores, as they are now. With -o json each row is an object of task,
-    key and row.
+    has none: its rows are read from its stores, as they are now. The changelogs of an app on Kafka are
+    topics: --log names them. With -o json each row is an object of task, key and row.
 
     \b
     Examples:
       streamapp state read ./data users --limit 10
       streamapp state read ./data users --key u17 -o json
       streamapp state read ./data views-by-hour
+      streamapp state read ./data views-by-hour --log app.yaml
     """
     from streamapp_runtime.driver.checkpoints.committed_rows import committed_rows
     from streamapp_runtime.driver.checkpoints.stored_rows import stored_rows
     from streamapp_runtime.stores.store import StoreKind
 
-    data = data_folder(data)
-    with cli_errors(), open_log(data) as system:
-        owner, known_table = _find_table(data / STATE, table, app)
+    folder = data_folder(data)
+    with cli_errors(), ExitStack() as opened:
+        owner, known_table = _find_table(state_folder(folder), table, app)
         if known_table.changelog is None and known_table.store == StoreKind.MEMORY:
             raise click.ClickException(
                 f'"{table}" is kept in memory only, so that its rows cannot be read from outside the app'
             )
         chosen_key = None if key is None else key.encode()
         if known_table.changelog is None:
-            tasks = stored_rows(data / STATE, owner, known_table, chosen_key)
+            tasks = stored_rows(folder / STATE, owner, known_table, chosen_key)
         else:
+            system = opened.enter_context(_changelogs(folder, table, log, secrets))
             tasks = committed_rows(system, owner, known_table, chosen_key)
         chosen = (part for part in tasks if task in {None, part.task})
         shown = islice((row for part in chosen for row in part.objects()), limit)
@@ -175,8 +189,20 @@ def data_folder(data: Path) -> Path:
     if embedded is None:
         raise click.UsageError(
             "the streams of this app are on Kafka: name the folder that `streamapp run --data` named"
+            ", and for its changelogs the app with --log"
         )
     return Path(embedded.path)
+
+
+@contextmanager
+def _changelogs(folder: Path, table: str, log: str | None, secrets: Path | None) -> "Iterator[StreamSystem]":
+    """The system with the changelog of a table: the log in the data folder, or the one that was named."""
+    if log is None and not (folder / "data.mdb").exists():
+        raise click.UsageError(
+            f'the changelog of "{table}" is not in {folder}: name the app on Kafka that wrote it with --log'
+        )
+    with LogTarget(str(folder) if log is None else log, secrets, None).streams() as streams:
+        yield streams.system
 
 
 def state_folder(data: Path) -> Path:

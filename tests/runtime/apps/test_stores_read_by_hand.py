@@ -10,7 +10,8 @@ from click.testing import CliRunner
 
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.cli.state import state
-from tests.harness.runs.app_runs import AppEnv, Input, Row, app
+from tests.harness.runs.app_runs import AppEnv, Input, Row, app, inputs
+from tests.harness.runs.run_systems import ON_KAFKA
 from tests.harness.runs.timed_streams import NOW
 from tests.harness.user_code.graph_code import Counting
 
@@ -131,3 +132,28 @@ def test_every_store_that_is_listed_is_read_with_names_and_keys(data: str) -> No
     assert (left.split()[-2:], right.split()[-2:]) == (["4", str(moment(61))], [str(moment(62)), "0.5"])
     wrong = CliRunner().invoke(state, ["read", data, "minute"])
     assert (wrong.exit_code, 'did you mean "minutes"?' in wrong.stderr) == (1, True)
+
+
+@ON_KAFKA
+def test_state_of_an_app_on_kafka_is_read_from_its_folder_and_the_changelogs_that_are_named(
+    env: AppEnv,
+) -> None:
+    people = {"name": "people", "key": "user", "columns": "user STRING, name STRING"}
+    made = app(
+        {"name": "totals", "aggregate": {"from": "events", "aggregates": "sum(n) AS total"}},
+        {"name": "met", "joinTable": {"from": "totals", "table": "names", "select": "user, total, name"}},
+        {"name": "sent", "sendTo": {"from": "met", "stream": "out"}},
+        streams=[EVENTS, people, {"name": "out"}],
+        tables=[{"name": "names", "store": "lmdb", "sideInputs": [{"stream": "people", "bootstrap": True}]}],
+    )
+    row = {"user": "ann", "page": "/", "n": 3, "at": moment(0)}
+    env.write("events", [Input("ann", row, moment(0))], partitions=1)
+    env.write("people", inputs([{"user": "ann", "name": "Ann"}], "user"), partitions=1)
+    command = env.command(made, "--until-end")
+    subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    data, file = str(env.data), command[2]
+    assert rows_of(data, "names") == [("ann", {"user": "ann", "name": "Ann"})]
+    assert rows_of(data, "totals", "--log", file) == [("ann", {"sum(n)": 3})]
+    for source, hint in ((data, "wrote it with --log"), (file, "for its changelogs the app with --log")):
+        refused = CliRunner().invoke(state, ["read", source, "totals"])
+        assert (refused.exit_code, hint in refused.stderr) == (2, True)
