@@ -219,3 +219,17 @@ def test_a_driver_whose_state_contradicts_the_model_is_given_another_one_without
     assert kept is not None
     assert sim.model().run_id == kept.run
     assert sim.model().version == 2
+
+
+def test_clusters_are_asked_again_only_for_what_the_running_driver_does_not_read(sim: OperatorSim) -> None:
+    sim.bring_up(join())
+    sim.report(counts={"views": 8, "users": 8, "enriched": 8})
+    sim.settle()
+    asked_before = sim.table.asked
+    streams = join()["spec"]["streams"]
+    sim.edit(processors=3)
+    sim.settle()
+    assert sim.table.asked == asked_before
+    sim.edit(streams=[*streams, {"name": "clicks", "system": "main", "columns": "user STRING"}])
+    sim.settle()
+    assert sim.table.asked > asked_before
