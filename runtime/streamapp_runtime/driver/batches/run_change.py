@@ -44,7 +44,7 @@ def model_switched(before: Launch, lanes_before: Lanes, after: Launch, reasons: 
     """That another model runs."""
     moved = _moved(lanes_before, after.lanes)
     tasks, processors = len(after.assignment.tasks), len(after.lanes)
-    text = f"model {after.model.version}: {'; '.join(reasons)}"
+    text = f"job model {after.model.version}: {'; '.join(reasons)}"
     text += f"; {counted(tasks, 'task')} on {counted(processors, 'processor')}"
     text += f" (were {len(before.assignment.tasks)} on {len(before.lanes)})"
     text += f", {moved or 'none'} moved"
