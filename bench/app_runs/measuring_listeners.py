@@ -15,14 +15,7 @@ def measuring_listeners(launched: Callable[[], None], batch: Callable[[BatchResu
         trouble=_repeated,
         outage=_away,
         idle=lambda: None,
-        unended=lambda _: None,
-        held_up=lambda _: None,
-        unread=lambda _: None,
         left_open=lambda *_: None,
-        slow=lambda _: None,
-        searching=lambda _: None,
-        doing=lambda *_: None,
-        changed=lambda _: None,
     )
 
 

@@ -15,7 +15,7 @@ from streamapp.spec.problem import nearest
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.batches.batch_result import BatchResult
-from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.loop import Loop, LoopListeners
 from streamapp_runtime.driver.batches.run_settings import CurrentRun, run_settings
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.executors.lane_assignment import Lanes
@@ -318,7 +318,7 @@ class InProcessApp(TestApp):
         if self._author is None:
             raise TypeError("a run has an author")
         proposed = self._author.next(
-            loop.launch, loop.supervisor.lanes, self._spark, self._processors, count=True
+            loop.launch, loop.lanes.supervisor.lanes, self._spark, self._processors, count=True
         )
         if proposed is None:
             if self._author.warnings:
@@ -358,7 +358,7 @@ class InProcessApp(TestApp):
             hosting=self._hosting,
             clock=lambda: self._clock.app,
             pause=_no_pause,
-            trouble=self._troubles.append,
+            listeners=LoopListeners(trouble=self._troubles.append),
         )
         self._loop.start()
         self._settle()
@@ -388,11 +388,11 @@ class InProcessApp(TestApp):
             if batch is not None:
                 self.batches.append(batch)
                 self.batch_done(batch)
-            elif not loop.behind:
+            elif not loop.planner.behind:
                 return
-            if loop.ended:
+            if loop.planner.ended:
                 return
-            if (due := loop.timers.next_due) is not None:
+            if (due := loop.planner.timers.next_due) is not None:
                 self._clock.app = max(self._clock.app, due)
         why = f"; the last failure: {self._troubles[-1]}" if self._troubles else ""
         raise AppFailedError(f"after {MOST_STEPS} batches the app still has something to do{why}")
@@ -404,7 +404,7 @@ class InProcessApp(TestApp):
         return self._loop
 
     def _lanes(self) -> Lanes:
-        return self._running().supervisor.lanes
+        return self._running().lanes.supervisor.lanes
 
     def _write(self, records: Iterable[tuple[RowCodec, pa.RecordBatch]], *, moves_clock: bool) -> None:
         """Write records, move the clock to their newest event time if asked to, and process them."""

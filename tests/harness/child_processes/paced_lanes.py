@@ -51,7 +51,7 @@ def run(env: AppEnv) -> None:
         write(env)
         counts, batches = counts_while_at_work(loop, "counted", PAGE if times > PROCESSORS + 1 else 0)
         step = {
-            "independent": loop.supervisor.independent_exchange is not None,
+            "independent": loop.lanes.supervisor.independent_exchange is not None,
             "read": sum(batch.rows_in for batch in batches),
             "there": times * ROWS,
             "counts": counts,

@@ -14,7 +14,7 @@ from threading import Event
 from time import monotonic
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.loop import Loop, LoopListeners
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
@@ -94,16 +94,16 @@ class RolledApp:
         self.loop = Loop(
             self.env.session,
             CurrentRun.of(launch),
-            changed=self.note_moves,
+            listeners=LoopListeners(changed=self.note_moves),
             locations=self.disks,
         )
         self.loop.start()
         for _ in range(FIRST_BATCHES):
-            self.until(lambda: not self.loop.behind)
+            self.until(lambda: not self.loop.planner.behind)
             self.write()
-        self.until(lambda: not self.loop.behind)
-        for name, tasks in self.loop.supervisor.lanes.items():
-            location = self.loop.supervisor.executors.store_locations[name]
+        self.until(lambda: not self.loop.planner.behind)
+        for name, tasks in self.loop.lanes.supervisor.lanes.items():
+            location = self.loop.lanes.supervisor.executors.store_locations[name]
             for task in tasks:
                 self.disks.move(task, str(location))
         self.begin_step()
@@ -125,7 +125,7 @@ class RolledApp:
         deadline = monotonic() + PATIENCE_SECONDS
         while not done():
             if monotonic() > deadline:
-                raise AssertionError(f"it did not come to pass: {self.loop.supervisor}")
+                raise AssertionError(f"it did not come to pass: {self.loop.lanes.supervisor}")
             batch = self.loop.step()
             if batch is None:
                 Event().wait(0.1)
@@ -136,8 +136,8 @@ class RolledApp:
 
     def note_moves(self, change: RunChange) -> None:
         """Before lanes are bound: who goes to another disk, and what it has to restore there at most."""
-        lanes = self.loop.supervisor.lanes
-        locations = self.loop.supervisor.executors.locations_of(tuple(lanes))
+        lanes = self.loop.lanes.supervisor.lanes
+        locations = self.loop.lanes.supervisor.executors.locations_of(tuple(lanes))
         now = self.changelogs()
         for name, tasks in lanes.items():
             disk = str(locations[name])
@@ -179,16 +179,16 @@ class RolledApp:
 
     def roll(self, name: str) -> None:
         """End the executor of a processor, and have another come to its disk when its tasks have moved."""
-        supervisor = self.loop.supervisor
+        supervisor = self.loop.lanes.supervisor
         self.pool.release_others([one for other, one in supervisor.executors.bound.items() if other != name])
         self.until(lambda: len(live_executors(self.env.session.context)) < PROCESSORS)
         self.write()
-        self.until(lambda: not supervisor.assignment.complete and not self.loop.behind)
+        self.until(lambda: not supervisor.assignment.complete and not self.loop.planner.behind)
         self.end_step("out")
         self.pool.request(PROCESSORS)
-        self.until(lambda: supervisor.assignment.complete and not self.loop.behind)
+        self.until(lambda: supervisor.assignment.complete and not self.loop.planner.behind)
         self.write()
-        self.until(lambda: not self.loop.behind)
+        self.until(lambda: not self.loop.planner.behind)
         self.end_step("back")
 
 

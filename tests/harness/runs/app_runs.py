@@ -4,7 +4,7 @@ import json
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from streamapp.spec.serialization import as_data, as_yaml
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.batches.batch_result import BatchResult
-from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.loop import Loop, LoopListeners
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.start.app_context import AppContext
@@ -36,6 +36,8 @@ from tests.harness.runs.drained_loop import MOST_STEPS, drain
 from tests.harness.runs.run_process import COMMAND
 
 Row = dict[str, Any]
+
+_HEARD = frozenset(each.name for each in fields(LoopListeners))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +72,16 @@ class AppEnv:
     hostings: dict[str, InProcessHosting] = field(default_factory=dict)  # of apps in the test's own process
 
     def loop(self, run: CurrentRun, **options: Any) -> Loop:
-        """A loop over an app's lanes, on the session's executors or in the test's own process."""
+        """A loop over an app's lanes, on the session's executors or in the test's own process.
+
+        Options are those of the loop, and who listens to it.
+        """
         hosting = None
         if isinstance(self.session, SparkOnDemand):
             hosting = InProcessHosting(self.session)
             hosting = self.hostings.setdefault(run.launch.app.application_id, hosting)
-        return Loop(self.session, run, hosting=hosting, **options)
+        heard = {name: options.pop(name) for name in _HEARD & options.keys()}
+        return Loop(self.session, run, hosting=hosting, listeners=LoopListeners(**heard), **options)
 
     def end_lanes(self) -> None:
         """End the lanes of the test's own process, as the end of their processes would."""
@@ -147,9 +153,9 @@ class AppEnv:
         loop = self.loop(CurrentRun.of(ready, batch_rows=rows or app.spec.batch.rows), pause=_no_pause)
         loop.start()
         batches = []
-        while not loop.ended:
+        while not loop.planner.ended:
             batch = loop.step()
-            assert batch is not None or loop.behind, "nothing is left to do, and it has not ended"
+            assert batch is not None or loop.planner.behind, "nothing is left to do, and it has not ended"
             batches += [batch] if batch else []
             assert len(batches) < MOST_STEPS
         loop.release()

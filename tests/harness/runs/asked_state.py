@@ -63,7 +63,7 @@ def committed(loop: Loop, table: str) -> Rows:
     application_id = loop.launch.app.application_id
     return [
         row
-        for task_rows in committed_rows(loop.system, application_id, known_table, None)
+        for task_rows in committed_rows(loop.launch.context.system, application_id, known_table, None)
         for row in task_rows.objects()
     ]
 
@@ -116,7 +116,7 @@ def counts_while_at_work(loop: Loop, table: str, page: int = 0) -> tuple[list[in
 
     with ThreadPoolExecutor(1) as threads:
         counts = threads.submit(scan)
-        batches = [batch for _ in iter(lambda: loop.behind, False) if (batch := loop.step())]
+        batches = [batch for _ in iter(lambda: loop.planner.behind, False) if (batch := loop.step())]
         over.set()
         while not counts.done():
             loop.step()

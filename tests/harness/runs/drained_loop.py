@@ -17,8 +17,8 @@ def drain(loop: Loop) -> list[BatchResult]:
         batch = loop.step()
         if batch is not None:
             batches.append(batch)
-        elif loop.behind:
-            time.sleep(loop.rest_seconds or min(loop.look_seconds, LOOK_SECONDS))
+        elif loop.planner.behind:
+            time.sleep(loop.planner.rest_seconds or min(loop.planner.look_seconds, LOOK_SECONDS))
         else:
             return batches
     raise AssertionError("the app does not come to its end")

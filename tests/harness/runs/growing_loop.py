@@ -28,7 +28,9 @@ class Run:
     def review(self, processors: int = 1, *, count: bool = True) -> list[str]:
         """Take up what is new, if anything is; why another model runs."""
         loop = self.loop
-        change = self.author.next(loop.launch, loop.supervisor.lanes, loop.session, processors, count=count)
+        change = self.author.next(
+            loop.launch, loop.lanes.supervisor.lanes, loop.lanes.session, processors, count=count
+        )
         if change is None:
             return []
         after, reasons = change

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from streamapp.author.names import checkpoint_stream
 from streamapp.spec.resource.app import StreamApp
-from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.loop import Loop, LoopListeners
 from streamapp_runtime.driver.batches.run_settings import CurrentRun, run_settings
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.modes.model_author import ModelAuthor
@@ -65,7 +65,7 @@ class InProcessRun:
             hosting=self._hosting,
             clock=lambda: int(self.seconds * 1000),
             pause=lambda _: None,
-            trouble=self.troubles.append,
+            listeners=LoopListeners(trouble=self.troubles.append),
         )
         self._author = ModelAuthor(context, None, self.now, self.now)
         self._take_clock()
@@ -79,7 +79,9 @@ class InProcessRun:
     def take_up_growth(self) -> None:
         """Count the streams, and run another model where they have grown."""
         assert self._author is not None
-        change = self._author.next(self.loop.launch, self.loop.supervisor.lanes, self._spark, 1, count=True)
+        change = self._author.next(
+            self.loop.launch, self.loop.lanes.supervisor.lanes, self._spark, 1, count=True
+        )
         if change is not None:
             self.loop.switch(change[0])
             self._take_clock()
@@ -88,7 +90,7 @@ class InProcessRun:
         """Let time pass, and have the app do what it can do then."""
         self.seconds += seconds
         for _ in range(MOST_STEPS):
-            if self.loop.step() is None and self.loop.supervisor.bound:
+            if self.loop.step() is None and self.loop.lanes.supervisor.bound:
                 return
         raise AssertionError(f"the app has still something to do: {self.troubles}")
 

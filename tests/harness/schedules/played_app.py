@@ -186,7 +186,7 @@ class PlayedApp:
         self._wake_all()
         driver = self._newest_driver()
         if driver.loop is not None:
-            driver.loop.retries.failures = 0
+            driver.loop.recovery.retries.failures = 0
         for _ in range(MOST_STEPS):
             driver.hosting.absent = set()
             driver.hosting.misplaced.clear()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from streamapp.author.names import checkpoint_stream
 from streamapp.spec.resource.app import StreamApp
-from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.loop import Loop, LoopListeners
 from streamapp_runtime.driver.batches.run_settings import CurrentRun, run_settings
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.failures import RETRIABLE, FailedError, FinalFailureError
@@ -82,7 +82,7 @@ class PlayedDriver:
     @property
     def behind(self) -> bool:
         """Whether there is anything to do."""
-        return self.loop is None or self.loop.behind
+        return self.loop is None or self.loop.planner.behind
 
     def start(self) -> None:
         """Take over."""
@@ -146,7 +146,7 @@ class PlayedDriver:
         loop = Loop(
             *(spark, run, self.hosting),
             pause=lambda _: None,
-            trouble=self.troubles.append,
+            listeners=LoopListeners(trouble=self.troubles.append),
         )
         loop.start()
         self.loop = loop
@@ -155,8 +155,8 @@ class PlayedDriver:
         if self.loop is None:
             return
         self.loop._looked_at = float("-inf") if looks else time.monotonic()
-        self.loop.supervisor._checked = float("-inf")
-        self.loop.supervisor._start_at.clear()
+        self.loop.lanes.supervisor._checked = float("-inf")
+        self.loop.lanes.supervisor._start_at.clear()
         self.loop.step()
 
     def _try(self) -> None:
@@ -164,11 +164,12 @@ class PlayedDriver:
         if loop is None:
             return
         loop._await_all_lanes()
-        if not loop.supervisor.bound or loop.supervisor.restoring:
+        if not loop.lanes.supervisor.bound or loop.lanes.supervisor.restoring:
             return
         pending = loop.backlog.pending(loop.backlog.positions())
+        ranges = loop.planner.ranges_to_read(pending, frozenset())
         try:
-            loop._trial(loop._ranges_to_read(pending, frozenset()), loop.supervisor.exchange)
+            loop.trials.trial(ranges, loop.lanes.supervisor.exchange)
         except RETRIABLE as error:
             loop.disturbed(error)
 

@@ -38,7 +38,7 @@ def test_the_time_of_a_batch_moves_from_one_to_the_next_and_stands_still_within(
     _, ready = env.launched(made)
     clock = ticking()
     loop = env.loop(CurrentRun.of(ready, batch_rows=10), clock=lambda: next(clock))
-    while loop.behind:
+    while loop.planner.behind:
         loop.step()
     loop.release()
     times = [row["at"] for row in sorted(env.rows("out"), key=lambda row: row["n"])]

@@ -78,7 +78,7 @@ def test_a_batch_that_hangs_does_not_outlast_the_end_of_a_run(env: AppEnv) -> No
     loop = env.loop(CurrentRun.of(ready), trouble=reasons.append)
     loop.start()
     assert loop.step() is not None  # workers start
-    loop.end_by = time.monotonic() + 5
+    loop.lanes.end_by = time.monotonic() + 5
     assert loop.step() is None
     (reason,) = reasons
     assert "the batch had not ended after" in reason

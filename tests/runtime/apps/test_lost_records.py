@@ -54,7 +54,7 @@ def with_records_lost_after_a_look(env: AppEnv, edited: StreamApp, trouble: Call
 
     def lose_records(step: str, _: float | None) -> None:
         nonlocal is_lost
-        if step.startswith("runs batch") and not loop.supervisor.restoring and not is_lost:
+        if step.startswith("runs batch") and not loop.lanes.supervisor.restoring and not is_lost:
             env.system.delete_before({VIEWS: env.system.spans([VIEWS])[VIEWS].end - 1})
             is_lost = True
 

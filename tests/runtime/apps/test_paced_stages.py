@@ -37,12 +37,12 @@ def test_rows_pass_through_all_stages_at_once_and_inputs_that_came_meanwhile_wai
     loop.start()
     assert set(until_inputs_are_read(loop).read) == {"events"}
     env.write("events", inputs(rows(4, 5), "user"))
-    assert loop.rest_seconds == 0, "what was written between the stages is there to be read"
+    assert loop.planner.rest_seconds == 0, "what was written between the stages is there to be read"
     batches = [batch for _ in range(MOST_LOOKS) if (batch := loop.step())]
     assert [set(batch.read) for batch in batches if batch.read] == [{"test.app.again"}]
     assert env.rows("out") == rows(1, 2, 3)
     rests: list[float] = []
-    loop.await_input(rests.append, None)
+    loop.planner.await_input(rests.append, None)
     assert rests, "two records wait"
     run.settings = replace(run.settings, batch_latency=0.0)
     drain(loop)

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from examples.sample_data import Sample
 from streamapp_runtime.cli.log import log
 from streamapp_runtime.cli.state import state
-from streamapp_runtime.driver.batches.loop import KEEP_ALIVE_SECONDS
+from streamapp_runtime.driver.inputs.batch_planning import KEEP_ALIVE_SECONDS
 from streamapp_runtime.driver.reporting.run_metrics import COUNTED, METRICS, WATERMARK
 from tests.harness.machine.processes import until
 from tests.harness.runs.run_process import Running, Said, ends, got

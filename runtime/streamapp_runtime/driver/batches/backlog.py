@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
@@ -69,19 +69,7 @@ class Backlog:
 
     def __post_init__(self) -> None:
         self.side_inputs = SideInputProgress.of(self.launch, paced=self.run.settings.copies_paced)
-        side, topics = self.launch.read_order.side, self.launch.topics
-        read = {stream: topic for stream, topic in topics.items() if stream not in side}
-        has_late_checkpoints = self.launch.setup.delivery is DeliveryGuarantee.LOOSE
-        self.data_loss = DataLoss(
-            system=self.system,
-            ledger=self.ledger,
-            topics=read,
-            goes_on=self.launch.app.spec.on_data_loss == "earliest",
-            clock=time.monotonic,
-            now=self.clock,
-            reported=self.data_lost,
-            repeated=self._cleared() if has_late_checkpoints else frozenset(),
-        )
+        self.data_loss = self._new_data_loss()
 
     @property
     def launch(self) -> Launch:
@@ -105,13 +93,12 @@ class Backlog:
             partition: self.ends[partition] for partition in self._own_partitions() if partition in self.ends
         }
 
-    def renewed(self) -> "Backlog":
-        """The records of the same app, once the run has another model."""
-        backlog = replace(self)
+    def renew(self) -> None:
+        """Go on with the records of the same app, once the run has another model."""
         paced = self.run.settings.copies_paced
-        backlog.side_inputs = SideInputProgress.of(self.launch, paced=paced, before=self.side_inputs)
-        backlog.start()
-        return backlog
+        side_inputs = SideInputProgress.of(self.launch, paced=paced, before=self.side_inputs)
+        side_inputs.start(self._spans(self._of_topics(side_inputs.partitions)))
+        self.side_inputs, self.data_loss = side_inputs, self._new_data_loss()
 
     def start(self) -> None:
         """Note how far tables have to be filled before they are joined."""
@@ -230,6 +217,21 @@ class Backlog:
         read = self.positions().done_with(self.launch.partitions)
         self.system.delete_before(
             {Partition(topics[p.stream], p.index): at for p, at in read.items() if p.stream in cleared}
+        )
+
+    def _new_data_loss(self) -> DataLoss:
+        side, topics = self.launch.read_order.side, self.launch.topics
+        read = {stream: topic for stream, topic in topics.items() if stream not in side}
+        has_late_checkpoints = self.launch.setup.delivery is DeliveryGuarantee.LOOSE
+        return DataLoss(
+            system=self.system,
+            ledger=self.ledger,
+            topics=read,
+            goes_on=self.launch.app.spec.on_data_loss == "earliest",
+            clock=time.monotonic,
+            now=self.clock,
+            reported=self.data_lost,
+            repeated=self._cleared() if has_late_checkpoints else frozenset(),
         )
 
     def _cleared(self) -> frozenset[str]:

@@ -1,13 +1,55 @@
 """Writes the orders of a batch: every lane, its tasks, and what each of them reads."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from streamapp_runtime.driver.bad_records.bad_record_search import BadRecordSearch
 from streamapp_runtime.driver.bad_records.rejection_history import RejectionHistory
 from streamapp_runtime.driver.batches.backlog import Backlog, RemainingInput
+from streamapp_runtime.driver.batches.hosted_lanes import HostedLanes
 from streamapp_runtime.driver.executors.lane_assignment import Lanes
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
-from streamapp_runtime.driver.state_queries.state_queries import QueryOrders
-from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, ReadRange, TaskOrder
+from streamapp_runtime.driver.state_queries.state_queries import QueryOrders, StateQueries
+from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders, ReadRange, TaskOrder
+
+
+@dataclass(slots=True)
+class OrderWriter:
+    """Numbers batches, and writes the orders of all lanes that are idle."""
+
+    lanes: HostedLanes
+    backlog: Backlog
+    bad_records: BadRecordSearch
+    queries: StateQueries
+    clock: Callable[[], int]  # milliseconds
+    rejections: RejectionHistory = field(default_factory=RejectionHistory)
+    number: int = 0  # of the last batch
+
+    def orders(
+        self,
+        ranges: Sequence[PendingRange] = (),
+        *,
+        pending: Sequence[PendingRange] | None = None,
+        release: bool = False,
+        trial: bool = False,
+    ) -> Orders:
+        """The orders of the next batch; none are given to lanes that are at work."""
+        self.number += 1
+        incarnation, runner = self.backlog.ledger.incarnation, self.lanes.runner
+        supervisor, busy_lanes = self.lanes.supervisor, runner.lanes
+        lanes = {name: tasks for name, tasks in supervisor.lanes.items() if name not in busy_lanes}
+        orders = lane_orders(
+            self.backlog,
+            lanes,
+            executor_ids=supervisor.executors.executor_ids,
+            ranges=ranges,
+            batch=f"{incarnation}-{self.number}",
+            remaining=RemainingInput() if pending is None else self.backlog.remaining(pending, ranges),
+            rejections=self.rejections,
+            queries=self.queries.orders(lanes, together=runner.together),
+        )
+        known = self.bad_records.known(ranges)
+        return Orders(incarnation, self.number, self.clock(), orders, release, known, trial)
 
 
 def lane_orders(

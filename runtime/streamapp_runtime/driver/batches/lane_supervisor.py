@@ -9,7 +9,11 @@ from streamapp.author.model import KnownPlacement
 from streamapp.backoff import Backoff
 from streamapp.placement.task_placement import TaskPlacement
 from streamapp.tasks.refusal import Refusal
-from streamapp_runtime.driver.batches.binding_states import (
+from streamapp_runtime.driver.batches.run_change import RunChange, lanes_changed
+from streamapp_runtime.driver.batches.run_settings import CurrentRun
+from streamapp_runtime.driver.checkpoints.remembered_stores import RememberedStores
+from streamapp_runtime.driver.executors.batch_exchange import BatchExchange, LaneByLaneExchange
+from streamapp_runtime.driver.executors.binding_states import (
     BindingEvent,
     BindingState,
     NextAction,
@@ -18,10 +22,6 @@ from streamapp_runtime.driver.batches.binding_states import (
     next_action,
     next_state,
 )
-from streamapp_runtime.driver.batches.run_change import RunChange, lanes_changed
-from streamapp_runtime.driver.batches.run_settings import CurrentRun
-from streamapp_runtime.driver.checkpoints.remembered_stores import RememberedStores
-from streamapp_runtime.driver.executors.batch_exchange import BatchExchange, LaneByLaneExchange
 from streamapp_runtime.driver.executors.lane_assignment import LaneAssignment, Lanes, processor_by_task
 from streamapp_runtime.driver.executors.lane_hosts import LaneHosts
 from streamapp_runtime.lanes.protocol.task_report import TaskReport

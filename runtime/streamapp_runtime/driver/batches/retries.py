@@ -1,10 +1,11 @@
 """Failures in a row, outages, kills for want of memory, and how long the driver waits before it tries again.
 
-A system that cannot be reached is waited for longer than batches are tried that fail by themselves.
+A system that cannot be reached is waited for longer than batches are tried that fail by themselves. Tasks
+whose rows wait for a remote table that is unavailable are given rows again after a while.
 """
 
 import threading
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -24,6 +25,7 @@ MOST_OUTAGE_SECONDS: Final = 300.0
 OUTAGE_PAUSE_SECONDS: Final = 1.0
 """How long the driver waits before it tries a system again that is unavailable."""
 BATCH_BACKOFF: Final = Backoff(0.2, 5.0)
+TABLE_BACKOFF: Final = Backoff(0.1, 5.0)
 
 
 def is_outage(error: Exception) -> bool:
@@ -198,3 +200,30 @@ class MemoryKills:
                 before = self._counts.get(report.location, report.oom_kills)
                 self.recent |= report.oom_kills > before
                 self._counts[report.location] = report.oom_kills
+
+
+@dataclass(slots=True)
+class RemoteTableBackoff:
+    """Which tasks wait, and until when; twice as long each time that all was in vain."""
+
+    clock: Callable[[], float]  # seconds
+    tasks: frozenset[str] = frozenset()
+    reason: str = ""  # why they do, as the lanes said last
+    _until: float = field(default=float("-inf"))
+    _failures: int = 0  # in a row
+
+    def paused(self) -> frozenset[str]:
+        """The tasks that are given nothing for now."""
+        return self.tasks if self.clock() < self._until else frozenset()
+
+    def note(self, waiting: Mapping[str, str], reading: Collection[str]) -> bool:
+        """Note which tasks wait of those that were given rows, and why; whether they are the first to."""
+        first = bool(waiting) and not self.tasks
+        if waiting:
+            self.reason = "; ".join(sorted(set(waiting.values())))
+            self.tasks |= frozenset(waiting)
+            self._failures += 1
+            self._until = self.clock() + TABLE_BACKOFF.seconds(self._failures)
+        elif self.tasks & frozenset(reading):
+            self.tasks, self._failures = frozenset(), 0
+        return first

@@ -11,7 +11,6 @@ from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.driver.executors.lane_assignment import Lanes
 from streamapp_runtime.driver.inputs.broadcast_tables import BroadcastTables
 from streamapp_runtime.driver.inputs.fill_progress import FillProgress
-from streamapp_runtime.driver.inputs.fill_turns import FillTurn, fill_turn
 from streamapp_runtime.driver.inputs.read_positions import ReadPositions
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.driver.start.launch import Launch
@@ -111,13 +110,6 @@ class SideInputProgress:
     ) -> Mapping[str, tuple[BroadcastOrder, ...]]:
         """What each of these lanes has to do with broadcast tables in a batch that reads these ranges."""
         return self.broadcast_tables.orders(lanes, version, self._filled, ranges)
-
-    def turn(self, readable: Sequence[PendingRange], waiting: frozenset[str]) -> FillTurn:
-        """What may be read of all that could be, where filling and joining take turns."""
-        side = self.launch.read_order.side
-        turn = fill_turn(readable, self.broadcast_tables.stores(), side, waiting, self.filled_last)
-        self.filled_last = turn.filling
-        return turn
 
     def note(self, reports: Sequence[TaskReport]) -> None:
         """Take what lanes report of their stores."""

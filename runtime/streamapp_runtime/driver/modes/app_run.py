@@ -121,17 +121,9 @@ def run_app(
         loop = Loop(
             executor_pool.session,
             CurrentRun(launch, mode.settings()),
-            locations=mode.locations,
-            trouble=listeners.trouble,
-            outage=listeners.outage,
-            changed=listeners.changed,
-            unended=listeners.unended,
-            held_up=listeners.held_up,
-            unread=listeners.unread,
-            slow=listeners.slow,
-            searching=listeners.searching,
             is_stopped=stop.is_set,
-            doing=listeners.doing,
+            locations=mode.locations,
+            listeners=listeners,
             queries=queries or StateQueries(),
         )
         follower = mode.follower(loop, executor_pool, listeners.changed)
@@ -139,12 +131,12 @@ def run_app(
         _start(loop)
         collect_seldom()
         idle = _with_compaction(system, listeners.idle)
-        with watched_calls(system.trouble, loop.outages.driver_waits):
+        with watched_calls(system.trouble, loop.recovery.outages.driver_waits):
             _serve(loop, follower, stop, listeners.batch, idle, mode.limits)
         loop.release()
         follower.report(ended=True)
-        if mode.limits.until_end and not loop.ended:
-            listeners.left_open(open_windows(loop.launch, loop.timers.task_watermarks))
+        if mode.limits.until_end and not loop.planner.ended:
+            listeners.left_open(open_windows(loop.launch, loop.planner.timers.task_watermarks))
         loop.close_turn()
     except StoppedError:
         return
@@ -182,7 +174,7 @@ def _serve(
 ) -> None:
     """Batch after batch, until the end, until the limits or until told to stop."""
     deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
-    loop.end_by = None if deadline is None else deadline + LAST_BATCH_SECONDS
+    loop.lanes.end_by = None if deadline is None else deadline + LAST_BATCH_SECONDS
     while not stop.is_set() and (deadline is None or time.monotonic() < deadline):
         loop.note_step()
         follower.follow()
@@ -190,16 +182,16 @@ def _serve(
         if batch is not None:
             batch_done(batch)
             follower.report(batch)
-            if loop.ended:
+            if loop.planner.ended:
                 return
-            if rest_seconds := loop.rest_seconds:
+            if rest_seconds := loop.planner.rest_seconds:
                 stop.wait(rest_seconds)
             continue
-        if not loop.behind if limits.until_end else loop.idle:
+        if not loop.planner.behind if limits.until_end else loop.planner.idle:
             if limits.until_end and not follower.follow(now=True):
                 return
             idle()
-        loop.await_input(stop.wait, stop.wake)
+        loop.planner.await_input(stop.wait, stop.wake)
 
 
 def _with_compaction(system: StreamSystem, idle: Callable[[], None]) -> Callable[[], None]:

@@ -75,7 +75,7 @@ class ManagedFollower(ModelFollower):
         self._try_candidate()
         self._count()
         backlog = self.loop.backlog
-        waited_for = (self.loop.awaited, backlog.open_transactions.lasting, backlog.unread.lasting)
+        waited_for = (self.loop.planner.awaited, backlog.open_transactions.lasting, backlog.unread.lasting)
         if waited_for != self.reported_waits:
             self.reported_waits = waited_for
             self.report()
@@ -112,7 +112,7 @@ class ManagedFollower(ModelFollower):
         apply_edit(self.loop, newest.app)
         self.edited = newest
         fields = [change.path for change in changes(before.app, newest.app)]
-        lanes = self.loop.supervisor.assignment.assigned
+        lanes = self.loop.lanes.supervisor.assignment.assigned
         self.changed(spec_edited(self.loop.launch, lanes, newest.generation, fields))
         self.report()
 
@@ -130,7 +130,7 @@ class ManagedFollower(ModelFollower):
             and candidate.owner == self.accepted.owner
             and candidate.generation > max(self._current.generation, verdict.generation if verdict else 0)
         ):
-            self.trial = CandidateTrial.begin(candidate, self.loop.launch.context, self.loop.session)
+            self.trial = CandidateTrial.begin(candidate, self.loop.launch.context, self.loop.lanes.session)
 
     def _count(self) -> None:
         app = self._current.app
@@ -138,14 +138,14 @@ class ManagedFollower(ModelFollower):
         if self.counts and (seconds is None or time.monotonic() - self._counted_at < seconds):
             return
         self._counted_at = time.monotonic()
-        self.counts = known_counts(counts_of(app, self.loop.system))
+        self.counts = known_counts(counts_of(app, self.loop.launch.context.system))
         if own_functions(app) and self.counts != self.judgement.counts:
             self._judge()
         self.report()
 
     def _judge(self) -> None:
         """Ask the app's own functions about streams that have changed; what is refused changes no task."""
-        before, lanes, loop = self.judgement, self.loop.supervisor.assignment.assigned, self.loop
+        before, lanes, loop = self.judgement, self.loop.lanes.supervisor.assignment.assigned, self.loop
         self.judgement = judge_tasks(loop.launch.context, time.time())
         if self.judgement.answers is None:
             self.judgement = replace(self.judgement, answers=before.answers)
@@ -178,15 +178,15 @@ class ManagedFollower(ModelFollower):
         wanted, loop = self.transport.wanted(), self.loop
         if wanted is None or wanted == self.last_wanted or wanted.spec_hash != self.accepted.hash:
             return False
-        model, before, lanes_before = wanted.model, loop.launch, loop.supervisor.assignment.assigned
+        model, before, lanes_before = wanted.model, loop.launch, loop.lanes.supervisor.assignment.assigned
         if model is None or model == before.model:
             self.last_wanted, self.warnings = wanted, ()
             return False
         wider = len(model.processors) > len(before.lanes)
         if wider and not self.executor_pool.ready(len(model.processors)):
             return False
-        known = loop.supervisor.known_placement()
-        after = launch_wanted(before.context, loop.session, wanted, model, before, known)
+        known = loop.lanes.supervisor.known_placement()
+        after = launch_wanted(before.context, loop.lanes.session, wanted, model, before, known)
         self.last_wanted = wanted
         if isinstance(after, Refusal):
             self.warnings = (ReportedWarning(after.reason, after.path, after.message, model.version),)
@@ -195,7 +195,7 @@ class ManagedFollower(ModelFollower):
             return False
         loop.switch(after)
         if len(model.processors) < len(before.lanes):
-            self.executor_pool.release_others(loop.supervisor.needed_executors())
+            self.executor_pool.release_others(loop.lanes.supervisor.needed_executors())
         self.warnings = ()
         self.changed(model_switched(before, lanes_before, after, ["as the operator wants it"]))
         self.report()

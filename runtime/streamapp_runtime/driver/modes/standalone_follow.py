@@ -53,9 +53,9 @@ class StandaloneFollower(ModelFollower):
 
     def _switch(self, processors: int, *, count: bool) -> bool:
         loop, author = self.loop, self.author
-        before, lanes_before = loop.launch, loop.supervisor.assignment.assigned
+        before, lanes_before = loop.launch, loop.lanes.supervisor.assignment.assigned
         warnings_before = author.warnings
-        proposed = author.next(before, lanes_before, loop.session, processors, count=count)
+        proposed = author.next(before, lanes_before, loop.lanes.session, processors, count=count)
         if author.warnings != warnings_before:
             if proposed is None:
                 self.changed(change_refused(before, lanes_before, author.warnings))
@@ -69,7 +69,7 @@ class StandaloneFollower(ModelFollower):
         else:
             loop.switch(after, lambda: self.executor_pool.renewed(processors))
             if processors < len(before.lanes):
-                self.executor_pool.release_others(loop.supervisor.needed_executors())
+                self.executor_pool.release_others(loop.lanes.supervisor.needed_executors())
         self._note_locality()
         self.changed(model_switched(before, lanes_before, after, reasons))
         return True

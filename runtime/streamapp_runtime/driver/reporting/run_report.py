@@ -7,7 +7,7 @@ from streamapp_runtime.driver.batches.loop import Loop
 
 def run_report(loop: Loop, last: BatchResult | None, utilization: int | None, *, ended: bool) -> Report:
     """What loop and last batch say; the sender and the app are the caller's to add."""
-    launch, supervisor = loop.launch, loop.supervisor
+    launch, supervisor = loop.launch, loop.lanes.supervisor
     bound, locations = supervisor.binding(), supervisor.executors.store_locations
     progress = Progress(next_power_of_two(last.lag), last.restoring, utilization) if last else Progress()
     return Report(
@@ -21,7 +21,7 @@ def run_report(loop: Loop, last: BatchResult | None, utilization: int | None, *,
         moved=supervisor.assignment.moved(),
         layout=loop.ledger.layout,
         progress=progress,
-        stores=loop.stores.written,
+        stores=loop.lanes.stores.written,
     )
 
 

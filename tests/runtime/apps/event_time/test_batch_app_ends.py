@@ -55,7 +55,7 @@ def test_what_comes_after_the_start_is_left_to_the_next_turn(env: AppEnv) -> Non
     env.write("events", inputs(ROWS[25:], "user"), partitions=4)
     loop = env.loop(CurrentRun.of(ready, batch_rows=1_000))
     loop.start()
-    while not loop.ended:
+    while not loop.planner.ended:
         loop.step()
     loop.release()
     assert rows(env) == expected(ROWS[:25])
@@ -101,13 +101,15 @@ def test_killed_before_and_after_every_commit_it_ends_with_each_window_once(
     before, after = (tmp_path / f"commit.{place}.processor-0" for place in ("before", "after"))
     killed = 0
     try:
-        while not loop.ended:
+        while not loop.planner.ended:
             before.touch()
             after.touch()
             for point in (before, after):
-                while point.exists() and not loop.ended:
+                while point.exists() and not loop.planner.ended:
                     loop.step()
-                loop.retries.failures = 0  # that it is killed again and again is no reason to give up
+                loop.recovery.retries.failures = (
+                    0  # that it is killed again and again is no reason to give up
+                )
             killed += 1
     finally:
         del environment[VARIABLE]

@@ -62,7 +62,7 @@ def test_a_silent_partition_is_left_out_by_a_batch_that_no_record_asked_for(env:
     now = [keeping.since]
     loop = env.loop(CurrentRun.of(ready, batch_rows=1_000), clock=lambda: now[0])
     loop.start()
-    while loop.behind:
+    while loop.planner.behind:
         loop.step()
     now[0] += 5_000  # the other one speaks once more, and is not silent when this one has been for so long
     env.write("events", inputs([at(13)]), partitions=2)

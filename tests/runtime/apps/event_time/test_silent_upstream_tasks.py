@@ -38,7 +38,7 @@ class Watched:
         read = 0
         for _ in range(MOST_STEPS):
             batch = self.loop.step()
-            if batch is None and not self.loop.behind:
+            if batch is None and not self.loop.planner.behind:
                 return read
             read += batch.rows_in if batch else 0
         raise AssertionError("there is always something to do")

@@ -84,7 +84,7 @@ def test_until_producers_have_settled_new_partitions_wait(env: AppEnv) -> None:
     run.steps(6)
     rows = len(env.rows("out"))
     assert len(numbered(0, 4)) < rows < len(numbered(0, 5))  # of the old partitions all was read
-    assert run.loop.behind
+    assert run.loop.planner.behind
     late = 3_601.0
     clock = run.loop.backlog.clock
     run.loop.backlog.clock = lambda: clock() + late

@@ -46,8 +46,8 @@ def idle_loop(env: AppEnv) -> Loop:
     loop = env.loop(CurrentRun.of(launch))
     loop.start()
     drain(loop)
-    until(lambda: loop.step() is None and loop.idle, limit=60)
-    until(lambda: not loop.rest_seconds, limit=60)
+    until(lambda: loop.step() is None and loop.planner.idle, limit=60)
+    until(lambda: not loop.planner.rest_seconds, limit=60)
     return loop
 
 
@@ -55,7 +55,7 @@ def waited(loop: Loop, wake: WakeUp | None = None) -> tuple[float, list[float]]:
     """How long the loop waited to be told of input, and how long it is to rest where it was told of none."""
     rests: list[float] = []
     begun = time.monotonic()
-    loop.await_input(rests.append, wake)
+    loop.planner.await_input(rests.append, wake)
     return time.monotonic() - begun, rests
 
 

@@ -88,7 +88,7 @@ def test_an_app_that_waits_for_a_side_input_ends_when_that_is_deleted(env: AppEn
     env.write("prices", inputs([{"page": "a", "price": 1}], "page"), partitions=1)
     env.write("views", inputs([{"page": "a"}], "page"), partitions=1)
     run = Run.start(env, waiting)
-    until(lambda: run.loop.step() is None and run.loop.awaited == ("prices",), 60)
+    until(lambda: run.loop.step() is None and run.loop.planner.awaited == ("prices",), 60)
     remove(kafka, [f"{env.prefix}prices"])
     with pytest.raises(FinalFailureError, match=r"a stream of the app no longer exists: .*prices"):
         until(lambda: run.loop.step() is not None, 60)

@@ -125,11 +125,11 @@ def test_rows_wait_for_a_table_that_is_away_and_none_is_lost(env: AppEnv) -> Non
         if waits == 3:
             break
     assert env.rows("out") == []
-    assert loop.retries.failures == 0
+    assert loop.recovery.retries.failures == 0
     incarnation = ledger.incarnation
     there(env)
     for _ in range(MOST_STEPS):
-        if loop.step() is None and not loop.behind:
+        if loop.step() is None and not loop.planner.behind:
             break
     loop.release()
     assert env.rows("out") == joined()

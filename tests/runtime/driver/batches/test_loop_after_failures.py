@@ -51,7 +51,7 @@ def started(session: DeferredSession, system: EmbeddedSystem, folder: Path) -> L
 
 def to_the_end(loop: Loop) -> list[BatchResult]:
     batches = []
-    while loop.behind:
+    while loop.planner.behind:
         batch = loop.step()
         if batch is not None:
             batches.append(batch)
@@ -111,7 +111,7 @@ def test_a_lane_that_finds_itself_elsewhere_touches_nothing_and_the_app_gives_up
     session: DeferredSession, system: EmbeddedSystem, tmp_path: Path
 ) -> None:
     loop = started(session, system, tmp_path)
-    loop.supervisor.executors.executor_ids = dict.fromkeys(loop.supervisor.lanes, "elsewhere")
+    loop.lanes.supervisor.executors.executor_ids = dict.fromkeys(loop.lanes.supervisor.lanes, "elsewhere")
     batch = loop.step()
     assert batch is not None
     assert {report.status for report in batch.reports} == {"misplaced"}

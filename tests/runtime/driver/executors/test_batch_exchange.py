@@ -33,7 +33,7 @@ class Run:
 
     def to_end(self) -> None:
         """Read all that there is."""
-        while self.loop.behind:
+        while self.loop.planner.behind:
             self.loop.step()
 
     def worker(self) -> int:
@@ -57,8 +57,9 @@ def started(env: AppEnv, monkeypatch: pytest.MonkeyPatch) -> Started:
         )
         env.write("events", inputs(ROWS, "user"))
         _, launch = env.launched(made)
-        run = Run(env, env.loop(CurrentRun.of(launch, batch_rows=7), pause=lambda _: None))
-        run.loop.trouble = run.troubles.append
+        troubles: list[str] = []
+        loop = env.loop(CurrentRun.of(launch, batch_rows=7), pause=lambda _: None, trouble=troubles.append)
+        run = Run(env, loop, troubles)
         run.loop.start()
         return run
 
@@ -76,12 +77,12 @@ def test_each_batch_is_reported_by_all_tasks_and_every_row_written_once(
 ) -> None:
     run = started(resident)
     numbers = []
-    while run.loop.behind:
+    while run.loop.planner.behind:
         if batch := run.loop.step():
             numbers.append(batch.number)
-            assert {report.task for report in batch.reports} == run.loop.supervisor.tasks
+            assert {report.task for report in batch.reports} == run.loop.lanes.supervisor.tasks
             assert {report.status for report in batch.reports} == {TaskStatus.COMMITTED}
-    assert isinstance(run.loop.supervisor.exchange, ResidentLanes if resident else JobPerBatch)
+    assert isinstance(run.loop.lanes.supervisor.exchange, ResidentLanes if resident else JobPerBatch)
     assert numbers == list(range(1, len(numbers) + 1))
     assert len(numbers) > len(ROWS) // 7
     assert rows_of(run) == in_order(ROWS)

@@ -78,9 +78,9 @@ def test_records_wait_for_more_as_long_as_the_edit_says(env: AppEnv) -> None:
     lines(env, 1)
     apply_edit(loop, passing(batch={"latency": LONG}))
     assert read(loop) == 0
-    assert loop.rest_seconds == loop.look_seconds == LONGEST_LOOK_SECONDS
+    assert loop.planner.rest_seconds == loop.planner.look_seconds == LONGEST_LOOK_SECONDS
     apply_edit(loop, passing(batch={"latency": "0s"}))
-    assert loop.rest_seconds == 0
+    assert loop.planner.rest_seconds == 0
     assert read(loop) == 1
 
 
@@ -116,16 +116,16 @@ def test_the_tasks_of_a_lost_executor_wait_as_long_as_the_edit_says(env: AppEnv)
     env.write("events", inputs(numbered(0, 1), "user"), 2)
     loop = begun(env, chained(rebalanceDelay=LONG), processors=2)
     left = {"processor-0"}
-    assert sum(map(len, loop.supervisor.assignment.lanes(left).values())) == 1
+    assert sum(map(len, loop.lanes.supervisor.assignment.lanes(left).values())) == 1
     apply_edit(loop, chained(rebalanceDelay="0s"))
-    assert sum(map(len, loop.supervisor.assignment.lanes(left).values())) == 2
+    assert sum(map(len, loop.lanes.supervisor.assignment.lanes(left).values())) == 2
 
 
 def test_executors_are_waited_for_as_long_as_the_edit_says(env: AppEnv) -> None:
     lines(env, 1)
     loop = begun(env, passing())
     apply_edit(loop, passing(executor={"startTimeout": "7s"}))
-    assert loop.supervisor.run.settings.executor_start == 7.0
+    assert loop.lanes.supervisor.run.settings.executor_start == 7.0
 
 
 @pytest.mark.usefixtures("process")
@@ -172,7 +172,9 @@ def _idle(loop: Loop) -> None:
         if loop.step() is None:
             if not loop.backlog.pending(loop.backlog.positions()):
                 return
-            time.sleep(loop.look_seconds)  # an edit has given the app a latency, for which inputs wait
+            time.sleep(
+                loop.planner.look_seconds
+            )  # an edit has given the app a latency, for which inputs wait
     raise AssertionError("the app does not come to rest")
 
 

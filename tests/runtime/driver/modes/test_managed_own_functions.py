@@ -167,7 +167,7 @@ def test_it_reports_the_answers_runs_the_model_made_of_them_and_asks_again_when_
 def test_a_report_has_the_locations_that_executors_were_found_at(env: AppEnv) -> None:
     env.write("events", inputs(numbered(0, 1), "user"), 2)
     loop = Run.start(env, chained()).loop
-    loop.supervisor.executors.store_locations = {"processor-0": "rack-7"}
+    loop.lanes.supervisor.executors.store_locations = {"processor-0": "rack-7"}
     assert run_report(loop, None, None, ended=False).processor_locality() == {"processor-0": "rack-7"}
 
 

@@ -32,7 +32,7 @@ def test_the_page_shows_the_model_that_runs_and_the_growth_that_brought_it(env: 
     env.write("events", inputs(numbered(0, 2), "user"), partitions=2)
     run = Run.start(env, chained())
     page = PageRecorder(time.monotonic, time.time)
-    before, lanes_before = run.loop.launch, run.loop.supervisor.lanes
+    before, lanes_before = run.loop.launch, run.loop.lanes.supervisor.lanes
     page.launched(before)
     assert placements(page) == {PlacementReason.NEW}
     batch = run.loop.step()
@@ -73,12 +73,12 @@ def test_the_page_shows_the_model_that_runs_and_the_growth_that_brought_it(env: 
 
     launch = run.loop.launch
     page.changed(change_refused(launch, launch.lanes, ()))
-    page.changed(lanes_changed(launch, launch.lanes, run.loop.supervisor.assignment))
+    page.changed(lanes_changed(launch, launch.lanes, run.loop.lanes.supervisor.assignment))
     snapshot = shown(page)
     assert [one["kind"] for one in snapshot["notes"]] == ["lanes", "refused", "model"]
     assert snapshot["state"] == "running"
 
-    assignment = run.loop.supervisor.assignment
+    assignment = run.loop.lanes.supervisor.assignment
     (name,) = launch.lanes
     for present, waits in (((), [f"{name} is missing: 2 tasks wait for it"]), ((name,), [])):
         assignment.lanes(present)

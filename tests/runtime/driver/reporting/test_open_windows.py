@@ -28,7 +28,7 @@ def left_open(resource: StreamApp, folder: Path) -> list[str]:
     for _ in range(3):
         run.advance(1)
     run.loop.release()
-    messages = open_windows(run.loop.launch, run.loop.timers.task_watermarks)
+    messages = open_windows(run.loop.launch, run.loop.planner.timers.task_watermarks)
     run.end()
     run.system.close()
     return [open_windows_message(one).text for one in messages]

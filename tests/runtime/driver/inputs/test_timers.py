@@ -1,6 +1,6 @@
 """What an idle driver wakes up for."""
 
-from streamapp_runtime.driver.batches.timers import Timers
+from streamapp_runtime.driver.inputs.timers import Timers
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 

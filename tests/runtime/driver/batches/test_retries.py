@@ -1,6 +1,6 @@
 """Tasks that wait for something that is away get rows again, at longer and longer intervals."""
 
-from streamapp_runtime.driver.batches.remote_table_backoff import (
+from streamapp_runtime.driver.batches.retries import (
     TABLE_BACKOFF,
     RemoteTableBackoff,
 )

@@ -1,14 +1,14 @@
 """Rounds over the real exchange and lane server; threads serve lanes, and report when a test lets them."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 
 import pytest
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.driver.batches.lane_rounds import FinishedOrders, LaneRounds
+from streamapp_runtime.driver.batches.batch_runner import FinishedOrders, LaneRounds, OrderedBatch
 from streamapp_runtime.driver.executors.batch_exchange import LaneLostError
 from streamapp_runtime.driver.executors.lane_server import LaneServer
 from streamapp_runtime.driver.executors.resident_lanes import ResidentLanes
@@ -41,7 +41,7 @@ class Lanes:
     def start(self) -> None:
         self.address = self.server.bind()
         self.exchange = ResidentLanes(self, NAMES, self.server)
-        self.rounds = LaneRounds(self.exchange)
+        self.rounds = LaneRounds(self.exchange, self)
 
     def run(self, batch: int, *lanes: int) -> Iterator[FinishedOrders]:
         """A round of these lanes."""
@@ -49,9 +49,15 @@ class Lanes:
             1, batch, 0, tuple(LaneOrder(NAMES[n], (TaskOrder(f"task {n}", n, ""),)) for n in lanes)
         )
         ranges = [PendingRange(f"task {n}", Partition("events", n), 0, batch) for n in lanes]
-        watch = ExitStack()
-        watch.callback(self.watched.append, batch)
-        return self.rounds.run(orders, ranges, ranges, watch)
+        return self.rounds.run(OrderedBatch(orders, ranges, ranges))
+
+    @contextmanager
+    def over(self, number: int, seconds: float | None) -> Iterator[str]:
+        """Watch a batch until all its lanes have reported."""
+        try:
+            yield ""
+        finally:
+            self.watched.append(number)
 
     def let_report(self, *lanes: int) -> None:
         for lane in lanes:

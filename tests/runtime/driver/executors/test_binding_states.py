@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp_runtime.driver.batches.binding_states import (
+from streamapp_runtime.driver.executors.binding_states import (
     REFUSED,
     TRANSITIONS,
     BindingEvent,

@@ -1,24 +1,35 @@
-"""Batches of lanes that do not wait for each other: a round gives every idle lane an order.
+"""How batches are run: by all lanes together in lock step, or in rounds of lanes that do not wait.
 
-A round ends when all its lanes have reported, or when half of them have and the others have been given as
-much time again. Those stay at work while further rounds go by without them, and are heard when they report.
-So a slow lane costs the others no more than the pace of the faster half, and lanes of one pace share the
-driver's work for a batch.
+A round gives every idle lane an order. It ends when all its lanes have reported, or when half of them have
+and the others have been given as much time again. Those stay at work while further rounds go by without them,
+and are heard when they report. So a slow lane costs the others no more than the pace of the faster half, and
+lanes of one pace share the driver's work for a batch.
 """
 
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Final, Protocol
 
-from streamapp_runtime.driver.executors.batch_exchange import LaneByLaneExchange, LaneResult
+from streamapp_runtime.driver.executors.batch_exchange import BatchExchange, LaneByLaneExchange, LaneResult
+from streamapp_runtime.driver.executors.lane_hosts import BatchWatcher
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 
 LEAST_PATIENCE_SECONDS: Final = 0.005
 """So long a round waits at least for its slower half."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedBatch:
+    """The orders of a batch, and what it is about."""
+
+    orders: Orders
+    ranges: Sequence[PendingRange] = ()  # that it reads
+    pending: Sequence[PendingRange] = ()  # what could be read when it began
+    seconds: float | None = None  # that it may take
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +48,64 @@ class FinishedOrders:
         return frozenset(one.task for one in self.ranges)
 
 
+class BatchRunner(Protocol):
+    """Gives lanes the orders of batches, and takes what they report."""
+
+    @property
+    def together(self) -> bool:
+        """Whether all lanes are at the same batch."""
+
+    @property
+    def lanes(self) -> frozenset[str]:
+        """The processors of the lanes that are at work between two steps."""
+
+    @property
+    def tasks(self) -> frozenset[str]:
+        """The tasks of these lanes."""
+
+    @property
+    def ranges(self) -> tuple[PendingRange, ...]:
+        """What these lanes read."""
+
+    def run(self, batch: OrderedBatch) -> Iterator[FinishedOrders]:
+        """Run a batch: what lanes report of it and of earlier ones, as far as these are waited for."""
+
+    def receive(self, seconds: float | None = None) -> FinishedOrders | None:
+        """What a lane that is at work reports, waited for so long; None where none does."""
+
+    def abandon(self, error: BaseException | None = None) -> None:
+        """Wait for nothing any more; what a watch makes of the error is raised in its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class LockStep:
+    """Batches of all lanes together: none is at work between two of them."""
+
+    exchange: BatchExchange | None  # None while lanes are not bound
+    watch: BatchWatcher
+    together = True
+    lanes: frozenset[str] = frozenset()
+    tasks: frozenset[str] = frozenset()
+    ranges: tuple[PendingRange, ...] = ()
+
+    def run(self, batch: OrderedBatch) -> Iterator[FinishedOrders]:
+        """Run a batch: what all lanes report of it."""
+        if self.exchange is None:
+            raise TypeError("lanes that are not bound run no batch")
+        orders, begun = batch.orders, time.monotonic()
+        with self.watch.over(orders.batch, batch.seconds) as address:
+            reports = self.exchange.run(replace(orders, steps_to=address))
+        lanes = frozenset(lane.processor for lane in orders.lanes)
+        seconds = time.monotonic() - begun
+        yield FinishedOrders(lanes, reports, tuple(batch.ranges), batch.pending, seconds)
+
+    def receive(self, seconds: float | None = None) -> None:
+        """Nothing: no lane is at work."""
+
+    def abandon(self, error: BaseException | None = None) -> None:
+        """Wait for nothing: no lane is at work."""
+
+
 @dataclass(slots=True, eq=False)
 class _OpenBatch:
     """A batch that not all of its lanes have reported."""
@@ -50,9 +119,11 @@ class _OpenBatch:
 
 @dataclass(slots=True)
 class LaneRounds:
-    """The batches that lanes of one binding are at."""
+    """Batches of lanes that do not wait for each other: those that lanes of one binding are at."""
 
     exchange: LaneByLaneExchange
+    watch: BatchWatcher
+    together = False
     clock: Callable[[], float] = time.monotonic
     _batches: dict[int, _OpenBatch] = field(default_factory=dict)
 
@@ -72,24 +143,21 @@ class LaneRounds:
         """What lanes that are at work read."""
         return tuple(one for batch in self._batches.values() for one in batch.ranges)
 
-    def run(
-        self,
-        orders: Orders,
-        ranges: Sequence[PendingRange],
-        pending: Sequence[PendingRange],
-        watch: ExitStack,
-    ) -> Iterator[FinishedOrders]:
+    def run(self, batch: OrderedBatch) -> Iterator[FinishedOrders]:
         """Run a round: what its lanes report, and those of earlier rounds, as far as the round waits for it.
 
-        `watch` is closed once all lanes of the batch have reported.
+        The batch is watched until all its lanes have reported.
         """
-        begun = self.clock()
+        watch = ExitStack()
+        address = watch.enter_context(self.watch.over(batch.orders.batch, batch.seconds))
+        orders, begun = replace(batch.orders, steps_to=address), self.clock()
         lanes = {lane.processor: lane for lane in orders.lanes}
-        batch = self._batches[orders.batch] = _OpenBatch(list(ranges), pending, begun, watch, lanes)
+        open_batch = _OpenBatch(list(batch.ranges), batch.pending, begun, watch, lanes)
+        self._batches[orders.batch] = open_batch
         ordered = len(lanes)
         self.exchange.send(orders)
         until: float | None = None
-        while batch.lanes:
+        while open_batch.lanes:
             left = None if until is None else until - self.clock()
             if left is not None and left <= 0:
                 return
@@ -97,7 +165,7 @@ class LaneRounds:
             if finished is None:
                 return
             yield finished
-            if until is None and 2 * len(batch.lanes) <= ordered:
+            if until is None and 2 * len(open_batch.lanes) <= ordered:
                 now = self.clock()
                 until = now + max(now - begun, LEAST_PATIENCE_SECONDS)
 

@@ -1,0 +1,124 @@
+"""Trials of bad records: batches of which nothing is committed, once a batch has failed again."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver import failures
+from streamapp_runtime.driver.bad_records.bad_record_search import BadRecordSearch
+from streamapp_runtime.driver.bad_records.bisection import TrialFailure
+from streamapp_runtime.driver.bad_records.expression_failures import RecordId, failing_records
+from streamapp_runtime.driver.bad_records.search_watch import SearchStoppedError, SearchTimeoutError
+from streamapp_runtime.driver.batches.batch_runner import LockStep, OrderedBatch
+from streamapp_runtime.driver.batches.lane_orders import OrderWriter
+from streamapp_runtime.driver.batches.recovery import Recovery
+from streamapp_runtime.driver.executors.batch_exchange import BatchExchange
+from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
+from streamapp_runtime.driver.start.launch import Launch
+from streamapp_runtime.driver.status_rules import CAUSES
+from streamapp_runtime.lanes.protocol.rejections import RejectionCause
+from streamapp_runtime.lanes.protocol.task_report import TaskReport
+from streamapp_runtime.systems.stream_system import OutOfRangeError, UnavailableError, UnknownStreamError
+
+TRIAL_SECONDS: Final = 30.0
+"""A part of a batch that is tried may take so long at least, and ten times as long as any batch before."""
+
+
+@dataclass(slots=True)
+class TrialBatches:
+    """Trials on the lanes of a run."""
+
+    writer: OrderWriter
+    bad_records: BadRecordSearch
+    recovery: Recovery
+    doing: Callable[[str, float | None], None]  # called with a step, and how long it may take
+    idle_lanes: Callable[[], None]  # returns once no lane is at work
+    restored_lanes: Callable[[], None]  # returns once all tasks can work
+    longest: float = 0.0  # so many seconds the longest batch took that ended by itself
+
+    def search(self) -> bool:
+        """Look for records that are to blame, and say whether the run goes on.
+
+        Where none is found, the failures before count on; FailedError where there was no time for it.
+        """
+        retries = self.recovery.retries
+        failures_before = retries.failures
+        self.idle_lanes()
+        try:
+            for _ in self.bad_records.search(self._records_that_fail, self._trial_failure):
+                failures_before = 0
+        except SearchStoppedError:
+            return False
+        except SearchTimeoutError as error:
+            if failures_before:
+                raise failures.FailedError(
+                    f"a batch fails, and no record to blame was found: {error}"
+                ) from None
+        finally:
+            retries.failures = failures_before
+        return True
+
+    def trial(
+        self, ranges: Sequence[PendingRange], exchange: BatchExchange
+    ) -> tuple[TaskReport, ...] | TrialFailure:
+        """What lanes report of a batch of which nothing is committed; how it fails, where it does."""
+        lanes, kills = self.writer.lanes, self.recovery.memory_kills
+        timeout = lanes.run.settings.batch_timeout
+        seconds = lanes.seconds_left(timeout and min(timeout, max(TRIAL_SECONDS, 10 * self.longest)))
+        orders = self.writer.orders(ranges, trial=True)
+        self.doing(f"searches for bad records in batch {orders.batch}", seconds)
+        try:
+            (finished,) = LockStep(exchange, lanes.watch).run(OrderedBatch(orders, ranges, seconds=seconds))
+        except failures.BatchTimeoutError as error:
+            if lanes.end_by is not None and time.monotonic() >= lanes.end_by:
+                raise  # which says nothing of the records
+            failure = TrialFailure(str(error), RejectionCause.CODE, doubtful=True)
+        except (PySparkException, Py4JError) as error:
+            reason = failures.failure_reason(error, out_of_memory=kills.recent)
+            if failures.is_process_loss(error) and not lanes.end_reason:
+                failure = TrialFailure(reason, RejectionCause.CODE, doubtful=True)
+            elif isinstance(error, PySparkException):
+                failure = TrialFailure(reason)
+            else:
+                raise
+        else:
+            self.doing("looks for records", 0.0)
+            return finished.reports
+        lanes.supervisor.fail(fence=True)
+        return failure
+
+    def _records_that_fail(self, ranges: Sequence[PendingRange]) -> Mapping[RecordId, str]:
+        """The records on which expressions fail."""
+        self.restored_lanes()
+        supervisor, incarnation = self.writer.lanes.supervisor, self.writer.backlog.ledger.incarnation
+        trial = partial(self.trial, ranges)
+        return failing_records(supervisor.executors, supervisor.exchange, incarnation, trial)
+
+    def _trial_failure(self, ranges: Sequence[PendingRange]) -> TrialFailure | None:
+        """How a batch fails; None where it does not. Nothing of it is committed."""
+        self.restored_lanes()
+        reports = self.trial(ranges, self.writer.lanes.supervisor.exchange)
+        if isinstance(reports, TrialFailure):
+            return reports
+        report = failures.failed_report(reports)
+        if report is None:
+            return None
+        return TrialFailure(report.message, CAUSES.get(report.status, RejectionCause.RECORD))
+
+
+def record_key(launch: Launch, record: RecordId) -> bytes | None:
+    """A record's key; None where it has none, or is gone."""
+    stream, index, offset = record
+    partition = Partition(launch.topics.get(stream, stream), index)
+    try:
+        batches = launch.context.system.read(partition, offset, offset + 1)
+        keys = [key for batch in batches for key in batch.column("key").to_pylist()]
+    except (OutOfRangeError, UnavailableError, UnknownStreamError):
+        return None
+    return keys[0] if keys else None
