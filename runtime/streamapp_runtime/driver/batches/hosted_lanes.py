@@ -121,7 +121,7 @@ class HostedLanes:
                     assert_never(unknown)
 
     def abandon(self, error: BaseException | None = None) -> None:
-        """Expect nothing of lanes that are at work; what a watch makes of the error is raised in its place."""
+        """Expect nothing of lanes that are at work; what a watch makes of the error takes its place."""
         runner, self.runner = self.runner, self.lock_step
         runner.abandon(error)
 
