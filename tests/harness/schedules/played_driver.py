@@ -144,7 +144,9 @@ class PlayedDriver:
         )
         run = CurrentRun(ready, settings)
         loop = Loop(
-            *(spark, run, self.hosting),
+            spark,
+            run,
+            self.hosting,
             pause=lambda _: None,
             listeners=LoopListeners(trouble=self.troubles.append),
         )
@@ -163,7 +165,7 @@ class PlayedDriver:
         loop = self.loop
         if loop is None:
             return
-        loop._await_all_lanes()
+        loop.batches.await_lanes()
         if not loop.lanes.supervisor.bound or loop.lanes.supervisor.restoring:
             return
         pending = loop.backlog.pending(loop.backlog.positions())

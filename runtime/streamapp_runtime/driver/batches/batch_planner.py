@@ -15,10 +15,8 @@ from streamapp_runtime.driver.inputs.batch_planning import (
     BatchReasons,
     InputView,
     NextStep,
-    PlannedReads,
     TaskView,
     input_wait,
-    look_seconds,
     next_step,
     plan_reads,
     rest_seconds,
@@ -77,7 +75,7 @@ class BatchPlanner:
     @property
     def look_seconds(self) -> float:
         """How long there is nothing to do after a look that found nothing to do."""
-        return look_seconds(self._delays, self.pacing.look_seconds(self.backlog.run.settings.batch_latency))
+        return self._delays.look_seconds
 
     @property
     def needs_batch(self) -> bool:
@@ -127,7 +125,7 @@ class BatchPlanner:
             filled_last=side_inputs.filled_last,
         )
         tasks = TaskView(supervisor.tasks, supervisor.restoring, runner.tasks, self.backoff.paused())
-        reads: PlannedReads = plan_reads(view, tasks, self._delays)
+        reads = plan_reads(view, tasks, self._delays)
         side_inputs.filled_last = reads.filling
         if reads.unread is not None:
             backlog.unread.look(reads.unread, tasks.busy)
@@ -158,7 +156,7 @@ class BatchPlanner:
         """
         ring = self.timers.next_ring
         ring_seconds = None if ring is None else (ring - self.clock()) / 1000
-        wait = input_wait(self._delays, self.look_seconds, ring_seconds, has_read_all=self._has_read_all)
+        wait = input_wait(self._delays, ring_seconds, has_read_all=self._has_read_all)
         ends = self.backlog.own_ends if wait.own_streams_only else self.backlog.ends
         is_told = bool(ends) and not self.lanes.runner.lanes
         if not is_told or not self.backlog.system.await_records(ends, wait.seconds, wake):
@@ -191,4 +189,5 @@ class BatchPlanner:
         return BatchDelays(
             self.pacing.wait_seconds(settings.batch_interval, settings.batch_latency),
             self.pacing.wait_for_interval(settings.batch_interval),
+            self.pacing.look_seconds(settings.batch_latency),
         )

@@ -7,10 +7,11 @@ lanes of one pace share the driver's work for a batch.
 """
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol
+from typing import Final
 
 from streamapp_runtime.driver.executors.batch_exchange import BatchExchange, LaneByLaneExchange, LaneResult
 from streamapp_runtime.driver.executors.lane_hosts import BatchWatcher
@@ -48,45 +49,45 @@ class FinishedOrders:
         return frozenset(one.task for one in self.ranges)
 
 
-class BatchRunner(Protocol):
+class BatchRunner(ABC):
     """Gives lanes the orders of batches, and takes what they report."""
 
-    @property
-    def together(self) -> bool:
-        """Whether all lanes are at the same batch."""
+    together = True  # all lanes are at the same batch, and none is at work between two steps
 
     @property
     def lanes(self) -> frozenset[str]:
         """The processors of the lanes that are at work between two steps."""
+        return frozenset()
 
     @property
     def tasks(self) -> frozenset[str]:
         """The tasks of these lanes."""
+        return frozenset()
 
     @property
     def ranges(self) -> tuple[PendingRange, ...]:
         """What these lanes read."""
+        return ()
 
+    @abstractmethod
     def run(self, batch: OrderedBatch) -> Iterator[FinishedOrders]:
         """Run a batch: what lanes report of it and of earlier ones, as far as these are waited for."""
 
     def receive(self, seconds: float | None = None) -> FinishedOrders | None:
         """What a lane that is at work reports, waited for so long; None where none does."""
+        return None
 
     def abandon(self, error: BaseException | None = None) -> None:
         """Wait for nothing any more; what a watch makes of the error is raised in its place."""
+        return
 
 
 @dataclass(frozen=True, slots=True)
-class LockStep:
-    """Batches of all lanes together: none is at work between two of them."""
+class LockStep(BatchRunner):
+    """Batches of all lanes together."""
 
     exchange: BatchExchange | None  # None while lanes are not bound
     watch: BatchWatcher
-    together = True
-    lanes: frozenset[str] = frozenset()
-    tasks: frozenset[str] = frozenset()
-    ranges: tuple[PendingRange, ...] = ()
 
     def run(self, batch: OrderedBatch) -> Iterator[FinishedOrders]:
         """Run a batch: what all lanes report of it."""
@@ -98,12 +99,6 @@ class LockStep:
         lanes = frozenset(lane.processor for lane in orders.lanes)
         seconds = time.monotonic() - begun
         yield FinishedOrders(lanes, reports, tuple(batch.ranges), batch.pending, seconds)
-
-    def receive(self, seconds: float | None = None) -> None:
-        """Nothing: no lane is at work."""
-
-    def abandon(self, error: BaseException | None = None) -> None:
-        """Wait for nothing: no lane is at work."""
 
 
 @dataclass(slots=True, eq=False)
@@ -118,7 +113,7 @@ class _OpenBatch:
 
 
 @dataclass(slots=True)
-class LaneRounds:
+class LaneRounds(BatchRunner):
     """Batches of lanes that do not wait for each other: those that lanes of one binding are at."""
 
     exchange: LaneByLaneExchange

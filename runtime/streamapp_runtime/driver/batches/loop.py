@@ -1,25 +1,22 @@
 """The loop: orders out, reports back; after a failure everything again from checkpoints.
 
-What is done next is planned by `batch_planner`, how lanes are given orders and heard is known to
-`batch_runner`, what follows a failure to `recovery`, and `trial_batches` look for records that are to blame.
+`batch_planner` says what is done next, `lane_batches` has it done, `recovery` knows what follows a failure,
+and `trial_batches` look for records that are to blame.
 """
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
-from dataclasses import InitVar, dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import InitVar, dataclass, field
 from typing import Final
 
-from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.driver import failures
 from streamapp_runtime.driver.bad_records.bad_record_search import BadRecordSearch
 from streamapp_runtime.driver.bad_records.search_watch import SearchProgress, SearchWatch
 from streamapp_runtime.driver.batches.backlog import Backlog
 from streamapp_runtime.driver.batches.batch_planner import BatchPlanner
-from streamapp_runtime.driver.batches.batch_result import BatchResult, batch_result
-from streamapp_runtime.driver.batches.batch_runner import BatchRunner, FinishedOrders, OrderedBatch
+from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.hosted_lanes import HostedLanes
-from streamapp_runtime.driver.batches.lane_orders import OrderWriter
+from streamapp_runtime.driver.batches.lane_batches import LaneBatches
 from streamapp_runtime.driver.batches.recovery import BatchFailure, Recovery
 from streamapp_runtime.driver.batches.retries import OutageNotes, OutageNotice
 from streamapp_runtime.driver.batches.run_change import RunChange
@@ -32,19 +29,15 @@ from streamapp_runtime.driver.inputs.batch_pacing import LOOK_SECONDS
 from streamapp_runtime.driver.inputs.batch_planning import NextStep
 from streamapp_runtime.driver.inputs.bounded_turns import end_turn
 from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction, OpenTransactionWatch
-from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.driver.inputs.timers import Timers
 from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition, UnreadPartitionWatch
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.state_queries.state_queries import StateQueries
 from streamapp_runtime.expressions.spark_source import SparkSource
-from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.systems.stream_system import FencedError, UnavailableError, UnknownStreamError
 
 SUCCESSOR_SECONDS: Final = 5.0
 """How often a driver looks whether another one has taken over, busy or not."""
-BIND_SECONDS: Final = 180.0
-"""So long Spark may take to notice that an executor does not answer that lanes are bound to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,16 +64,16 @@ class Loop:
     hosting: InitVar[LaneHosting | None] = None  # of its lanes; the session's executors where there is none
     clock: InitVar[Callable[[], int]] = lambda: time.time_ns() // 1_000_000
     pause: InitVar[Callable[[float], None]] = time.sleep
-    is_stopped: InitVar[Callable[[], bool]] = lambda: False  # whether the run is to stop, between two trials
+    is_stopped: InitVar[Callable[[], bool]] = lambda: False  # asked between two trials
     locations: InitVar[ExecutorLocations] = no_locations
-    listeners: LoopListeners = field(default_factory=LoopListeners)
+    listeners: InitVar[LoopListeners] = LoopListeners()
     queries: StateQueries = field(default_factory=StateQueries)  # of the state, that lanes answer
-    lanes: HostedLanes = field(init=False)
     backlog: Backlog = field(init=False)
     bad_records: BadRecordSearch = field(init=False)
-    planner: BatchPlanner = field(init=False)
-    writer: OrderWriter = field(init=False)
+    lanes: HostedLanes = field(init=False)
     recovery: Recovery = field(init=False)
+    planner: BatchPlanner = field(init=False)
+    batches: LaneBatches = field(init=False)
     trials: TrialBatches = field(init=False)
     _looked_at: float = float("-inf")  # when it was looked last whether another driver has taken over
 
@@ -92,20 +85,19 @@ class Loop:
         pause: Callable[[float], None],
         is_stopped: Callable[[], bool],
         locations: ExecutorLocations,
+        listeners: LoopListeners,
     ) -> None:
-        listeners, launch = self.listeners, self.launch
         self.backlog = backlog = Backlog(
             self.run,
-            launch.context.now,
+            self.launch.context.now,
             data_lost=listeners.trouble,
             open_transactions=OpenTransactionWatch(changed=listeners.held_up),
             unread=UnreadPartitionWatch(changed=listeners.unread),
         )
         watch = SearchWatch(time.monotonic, is_stopped, listeners.searching)
-        self.bad_records = bad_records = BadRecordSearch(
-            launch.setup.rejection, lambda record: record_key(self.launch, record), watch
-        )
-        self.queries.begin(launch)
+        policies, key_of = self.launch.setup.rejection, lambda record: record_key(self.launch, record)
+        self.bad_records = bad_records = BadRecordSearch(policies, key_of, watch)
+        self.queries.begin(self.launch)
         outages = OutageNotes(time.monotonic, listeners.outage)
         self.lanes = lanes = HostedLanes(
             session,
@@ -118,18 +110,12 @@ class Loop:
             slow=listeners.slow,
             lane_waits=outages.lane_waits,
         )
-        self.recovery = Recovery(lanes, backlog, bad_records, trouble=listeners.trouble, outages=outages)
-        backoff = self.recovery.backoff
-        self.planner = BatchPlanner(lanes, backlog, self.queries, backoff, clock, listeners.unended)
-        self.writer = OrderWriter(lanes, backlog, bad_records, self.queries, clock)
-        self.trials = TrialBatches(
-            self.writer,
-            bad_records,
-            self.recovery,
-            doing=self._note_step,
-            idle_lanes=self._await_all_lanes,
-            restored_lanes=self._restore_lanes,
+        self.recovery = recovery = Recovery(lanes, backlog, bad_records, listeners.trouble, outages)
+        self.planner = BatchPlanner(
+            lanes, backlog, self.queries, recovery.backoff, clock, unended=listeners.unended
         )
+        self.batches = LaneBatches(self.planner, recovery, bad_records, listeners.doing)
+        self.trials = TrialBatches(self.batches)
 
     @property
     def launch(self) -> Launch:
@@ -140,6 +126,10 @@ class Loop:
     def ledger(self) -> CheckpointStream:
         """The app's checkpoint stream."""
         return self.launch.context.ledger
+
+    def start(self) -> None:
+        """Note how far tables have to be filled before they are joined."""
+        self.backlog.start()
 
     def disturbed(self, error: Exception) -> None:
         """Start again after what happened to the driver between two batches, as after a batch that failed."""
@@ -161,7 +151,7 @@ class Loop:
         `renew` may give another session in place of this one, once nothing is open any more. The records that
         are known as bad stay known, and so does how far tables had to be filled.
         """
-        self._release_lanes()
+        self.batches.release_lanes()
         session = renew()
         bound = {} if session else self.lanes.supervisor.executors.bound
         if session:
@@ -173,14 +163,6 @@ class Loop:
         self.lanes.switch(bound)
         self.planner.timers = Timers()
 
-    def start(self) -> None:
-        """Note how far tables have to be filled before they are joined."""
-        self.backlog.start()
-
-    def note_step(self) -> None:
-        """Say that the loop continues, and what it waits for, if it waits for something."""
-        self._note_step("looks for records", 0.0)
-
     def step(self) -> BatchResult | None:
         """Run one batch; None where there was no more to do than to answer queries, or where it failed."""
         try:
@@ -191,7 +173,7 @@ class Loop:
 
     def release(self) -> None:
         """End the lanes, so that the next start finds its stores as they should be, and readers all rows."""
-        self._release_lanes()
+        self.batches.release_lanes()
         self.backlog.await_sight()
 
     def close_turn(self) -> None:
@@ -203,13 +185,13 @@ class Loop:
         supervisor = self.lanes.supervisor
         try:
             if supervisor.bound and supervisor.stale():
-                self._release_lanes()
+                self.batches.release_lanes()
                 supervisor.released()
             if self.bad_records.due(self.recovery.retries.failures):
-                self._bring_back_lanes()
+                self.batches.bring_back_lanes()
                 if not self.trials.search():
                     return None
-            self._bind()
+            self.batches.bind_lanes()
             try:
                 return self._step()
             except failures.RETRIABLE as error:
@@ -226,17 +208,6 @@ class Loop:
         except UnknownStreamError as error:
             raise failures.FinalFailureError(f"a stream of the app no longer exists: {error}") from error
 
-    def _bind(self) -> None:
-        """Bind lanes where none are bound, some time after a failure."""
-        supervisor = self.lanes.supervisor
-        if not supervisor.open:
-            seconds = self.recovery.retries.pause_seconds()
-            if seconds is not None:
-                self.lanes.pause(seconds)
-            self._note_step("assigns tasks to executors", self.run.settings.executor_start + BIND_SECONDS)
-            supervisor.assign()
-        self.lanes.bind(self.backlog)
-
     def _step(self) -> BatchResult | None:
         """Run a batch with what may be read now; None where none is needed."""
         self._look_for_successor()
@@ -247,116 +218,11 @@ class Loop:
         step, ranges = self.planner.next_step(positions, pending)
         if step is NextStep.HEAR:
             finished = self.lanes.runner.receive(LOOK_SECONDS)
-            return self._take_finished([finished], pending) if finished else None
-        batch = self._run_batch(self.lanes.runner, ranges, pending)
+            return self.batches.take([finished], pending) if finished else None
+        batch = self.batches.run(self.lanes.runner, ranges, pending)
         if self.lanes.supervisor.bound and ranges:
             self.backlog.forget_read()
         return None if step is NextStep.ANSWER and not batch.rows_in and not batch.rows_out else batch
-
-    def _run_batch(
-        self,
-        runner: BatchRunner,
-        ranges: Sequence[PendingRange] = (),
-        pending: Sequence[PendingRange] | None = None,
-        *,
-        release: bool = False,
-    ) -> BatchResult:
-        """Give idle lanes their orders, and take what comes of those and of earlier ones."""
-        orders = self.writer.orders(ranges, pending=pending, release=release)
-        self.bad_records.begin((*runner.ranges, *ranges))
-        self.planner.note_start(ranges, time.monotonic())
-        crash_point("driver.ordered")
-        seconds = self.lanes.batch_seconds(rows=bool(ranges))
-        seconds = seconds if release else self.lanes.seconds_left(seconds)
-        self._note_step(f"runs batch {orders.batch}", seconds)
-        finished = runner.run(OrderedBatch(orders, ranges, pending or (), seconds))
-        batch = self._take_finished(finished, pending or (), release=release)
-        if ranges:
-            self.planner.pacing.note_end(time.monotonic())
-        self.note_step()
-        return batch
-
-    def _take_finished(
-        self,
-        every_finished: Iterable[FinishedOrders],
-        pending: Sequence[PendingRange],
-        *,
-        release: bool = False,
-    ) -> BatchResult:
-        """Take what lanes report as it comes, until a failure has all of them start again."""
-        reports: list[TaskReport] = []
-        ranges: list[PendingRange] = []
-        seconds = 0.0
-        for finished in every_finished:
-            crash_point("driver.reported")
-            self.bad_records.begin(finished.ranges)
-            self._take(finished, release=release)
-            reports += finished.reports
-            ranges += finished.ranges
-            seconds = max(seconds, finished.seconds)
-            if not self.lanes.supervisor.bound:
-                break
-            self.bad_records.begin(self.lanes.runner.ranges)
-        restoring, incarnation = len(self.lanes.supervisor.restoring), self.ledger.incarnation
-        number = self.writer.number
-        batch = batch_result(number, incarnation, tuple(reports), seconds, restoring, pending, ranges)
-        left = self.backlog.side_inputs.left
-        return replace(batch, watermarks=self.planner.timers.watermarks(), filling=left)
-
-    def _take(self, finished: FinishedOrders, *, release: bool) -> None:
-        """Believe what was committed, and see to what was not."""
-        reports = finished.reports
-        self.trials.longest = max(self.trials.longest, finished.seconds)
-        self.planner.note(reports, release=release)
-        self.backlog.side_inputs.note(reports)
-        self.queries.note(reports)
-        self.writer.rejections.note(reports)
-        self.recovery.memory_kills.note(reports)
-        for report in reports:
-            if report.checkpoint:
-                self.ledger.checkpoints[report.task] = report.checkpoint
-                self.backlog.committed(report.task)
-        failures.refuse_fatal(reports)
-        self.lanes.supervisor.note(reports)
-        self.recovery.note(finished, release=release)
-
-    def _await_all_lanes(self) -> None:
-        """Return once no lane is at work; lanes are bound again where that fails."""
-        try:
-            while finished := self.lanes.runner.receive():
-                self._take_finished([finished], ())
-        except failures.RETRIABLE as error:
-            self.recovery.recover(error)
-
-    def _restore_lanes(self) -> None:
-        """Return once all tasks can work."""
-        while not self.lanes.supervisor.bound or self.planner.needs_batch:
-            self._bind()
-            self._run_batch(self.lanes.lock_step)
-
-    def _bring_back_lanes(self) -> None:
-        """Have all lanes bound anew where some were lost alone: a search asks those that have the records."""
-        supervisor = self.lanes.supervisor
-        if supervisor.open and supervisor.lanes != supervisor.assignment.assigned:
-            self._await_all_lanes()
-            self.lanes.abandon()
-            supervisor.fail(fence=True)
-
-    def _release_lanes(self) -> None:
-        """Settle and close the stores, and end the lanes."""
-        self._await_all_lanes()
-        lanes = self.lanes
-        if lanes.supervisor.bound:
-            with suppress(*failures.RETRIABLE):  # what is not released now is restored at the next start
-                self._run_batch(lanes.lock_step, release=True)
-                lanes.stores.note_closed(self.launch.setup.store_specs)
-        if lanes.supervisor.open:
-            lanes.supervisor.exchange.close()
-
-    def _note_step(self, step: str, seconds: float | None) -> None:
-        """Say what is done, or what outside of the app is waited for, and how long that may take."""
-        awaited = ", ".join(self.planner.awaited)
-        self.listeners.doing(self.recovery.awaited or (f"waits for {awaited}" if awaited else step), seconds)
 
     def _raise_if_replaced(self) -> None:
         """FailedError where another driver took over: it may have cleared what this one was to read."""

@@ -1,7 +1,7 @@
 """Trials of bad records: batches of which nothing is committed, once a batch has failed again."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -11,13 +11,11 @@ from pyspark.errors import PySparkException
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver import failures
-from streamapp_runtime.driver.bad_records.bad_record_search import BadRecordSearch
 from streamapp_runtime.driver.bad_records.bisection import TrialFailure
 from streamapp_runtime.driver.bad_records.expression_failures import RecordId, failing_records
 from streamapp_runtime.driver.bad_records.search_watch import SearchStoppedError, SearchTimeoutError
 from streamapp_runtime.driver.batches.batch_runner import LockStep, OrderedBatch
-from streamapp_runtime.driver.batches.lane_orders import OrderWriter
-from streamapp_runtime.driver.batches.recovery import Recovery
+from streamapp_runtime.driver.batches.lane_batches import LaneBatches
 from streamapp_runtime.driver.executors.batch_exchange import BatchExchange
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.driver.start.launch import Launch
@@ -30,28 +28,22 @@ TRIAL_SECONDS: Final = 30.0
 """A part of a batch that is tried may take so long at least, and ten times as long as any batch before."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class TrialBatches:
     """Trials on the lanes of a run."""
 
-    writer: OrderWriter
-    bad_records: BadRecordSearch
-    recovery: Recovery
-    doing: Callable[[str, float | None], None]  # called with a step, and how long it may take
-    idle_lanes: Callable[[], None]  # returns once no lane is at work
-    restored_lanes: Callable[[], None]  # returns once all tasks can work
-    longest: float = 0.0  # so many seconds the longest batch took that ended by itself
+    batches: LaneBatches
 
     def search(self) -> bool:
         """Look for records that are to blame, and say whether the run goes on.
 
         Where none is found, the failures before count on; FailedError where there was no time for it.
         """
-        retries = self.recovery.retries
+        retries = self.batches.recovery.retries
         failures_before = retries.failures
-        self.idle_lanes()
+        self.batches.await_lanes()
         try:
-            for _ in self.bad_records.search(self._records_that_fail, self._trial_failure):
+            for _ in self.batches.bad_records.search(self._records_that_fail, self._trial_failure):
                 failures_before = 0
         except SearchStoppedError:
             return False
@@ -68,11 +60,11 @@ class TrialBatches:
         self, ranges: Sequence[PendingRange], exchange: BatchExchange
     ) -> tuple[TaskReport, ...] | TrialFailure:
         """What lanes report of a batch of which nothing is committed; how it fails, where it does."""
-        lanes, kills = self.writer.lanes, self.recovery.memory_kills
+        batches, lanes = self.batches, self.batches.planner.lanes
         timeout = lanes.run.settings.batch_timeout
-        seconds = lanes.seconds_left(timeout and min(timeout, max(TRIAL_SECONDS, 10 * self.longest)))
-        orders = self.writer.orders(ranges, trial=True)
-        self.doing(f"searches for bad records in batch {orders.batch}", seconds)
+        seconds = lanes.seconds_left(timeout and min(timeout, max(TRIAL_SECONDS, 10 * batches.longest)))
+        orders = batches.orders(ranges, trial=True)
+        batches.note_step(f"searches for bad records in batch {orders.batch}", seconds)
         try:
             (finished,) = LockStep(exchange, lanes.watch).run(OrderedBatch(orders, ranges, seconds=seconds))
         except failures.BatchTimeoutError as error:
@@ -80,7 +72,8 @@ class TrialBatches:
                 raise  # which says nothing of the records
             failure = TrialFailure(str(error), RejectionCause.CODE, doubtful=True)
         except (PySparkException, Py4JError) as error:
-            reason = failures.failure_reason(error, out_of_memory=kills.recent)
+            is_out_of_memory = batches.recovery.memory_kills.recent
+            reason = failures.failure_reason(error, out_of_memory=is_out_of_memory)
             if failures.is_process_loss(error) and not lanes.end_reason:
                 failure = TrialFailure(reason, RejectionCause.CODE, doubtful=True)
             elif isinstance(error, PySparkException):
@@ -88,22 +81,23 @@ class TrialBatches:
             else:
                 raise
         else:
-            self.doing("looks for records", 0.0)
+            batches.note_step()
             return finished.reports
         lanes.supervisor.fail(fence=True)
         return failure
 
     def _records_that_fail(self, ranges: Sequence[PendingRange]) -> Mapping[RecordId, str]:
         """The records on which expressions fail."""
-        self.restored_lanes()
-        supervisor, incarnation = self.writer.lanes.supervisor, self.writer.backlog.ledger.incarnation
+        self.batches.restore_lanes()
+        planner = self.batches.planner
+        supervisor, incarnation = planner.lanes.supervisor, planner.backlog.ledger.incarnation
         trial = partial(self.trial, ranges)
         return failing_records(supervisor.executors, supervisor.exchange, incarnation, trial)
 
     def _trial_failure(self, ranges: Sequence[PendingRange]) -> TrialFailure | None:
         """How a batch fails; None where it does not. Nothing of it is committed."""
-        self.restored_lanes()
-        reports = self.trial(ranges, self.writer.lanes.supervisor.exchange)
+        self.batches.restore_lanes()
+        reports = self.trial(ranges, self.batches.planner.lanes.supervisor.exchange)
         if isinstance(reports, TrialFailure):
             return reports
         report = failures.failed_report(reports)

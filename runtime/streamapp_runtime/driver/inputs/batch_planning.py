@@ -40,10 +40,16 @@ class TaskView:
 
 @dataclass(frozen=True, slots=True)
 class BatchDelays:
-    """How many seconds records wait for a batch: those of inputs, and those of any stream."""
+    """Seconds for which records wait for a batch, and which lie between two looks for records."""
 
-    inputs: float = 0.0
-    records: float = 0.0
+    inputs: float = 0.0  # records of inputs
+    records: float = 0.0  # records of any stream
+    looks: float = LONGEST_LOOK_SECONDS  # by the app's latency
+
+    @property
+    def look_seconds(self) -> float:
+        """How long there is nothing to do after a look that found nothing to do."""
+        return min(self.inputs or self.looks, LONGEST_LOOK_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +123,6 @@ def next_step(reasons: BatchReasons) -> NextStep:
     return NextStep.ANSWER if reasons.is_asked else NextStep.HEAR
 
 
-def look_seconds(delays: BatchDelays, pacing_seconds: float) -> float:
-    """How long there is nothing to do after a look that found nothing to do.
-
-    `pacing_seconds`: how long the app's latency lets it wait between two looks.
-    """
-    return min(delays.inputs or pacing_seconds, LONGEST_LOOK_SECONDS)
-
-
 def rest_seconds(delays: BatchDelays, *, has_more: bool, order: ReadOrder) -> float:
     """How long nothing has to be done after a batch; `has_more`: something waits beside records."""
     if has_more or order.priority:  # what was just written may be there to be read
@@ -140,11 +138,9 @@ class InputWait:
     own_streams_only: bool  # only records of the app's own streams end it
 
 
-def input_wait(
-    delays: BatchDelays, look: float, ring_seconds: float | None, *, has_read_all: bool
-) -> InputWait:
+def input_wait(delays: BatchDelays, ring_seconds: float | None, *, has_read_all: bool) -> InputWait:
     """The wait, no longer than until a timer rings; a look comes sooner while records are there and wait."""
     seconds = LONGEST_WAIT_SECONDS if ring_seconds is None else min(LONGEST_WAIT_SECONDS, ring_seconds)
     if has_read_all and not delays.inputs:
         return InputWait(seconds, own_streams_only=False)
-    return InputWait(min(seconds, look), own_streams_only=True)
+    return InputWait(min(seconds, delays.look_seconds), own_streams_only=True)

@@ -176,7 +176,7 @@ def _serve(
     deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
     loop.lanes.end_by = None if deadline is None else deadline + LAST_BATCH_SECONDS
     while not stop.is_set() and (deadline is None or time.monotonic() < deadline):
-        loop.note_step()
+        loop.batches.note_step()
         follower.follow()
         batch = loop.step()
         if batch is not None:

@@ -16,7 +16,6 @@ from streamapp_runtime.driver.inputs.batch_planning import (
     PlannedReads,
     TaskView,
     input_wait,
-    look_seconds,
     next_step,
     plan_reads,
     rest_seconds,
@@ -204,7 +203,7 @@ def test_how_long_a_driver_rests(inputs: float, has_more: bool, priority: tuple[
     ("inputs", "pacing", "seconds"), [(0.0, 0.05, 0.05), (0.2, 0.05, 0.2), (0.0, 9.0, LONGEST_LOOK_SECONDS)]
 )
 def test_how_often_is_looked(inputs: float, pacing: float, seconds: float) -> None:
-    assert look_seconds(BatchDelays(inputs), pacing) == seconds
+    assert BatchDelays(inputs, looks=pacing).look_seconds == seconds
 
 
 @pytest.mark.parametrize(
@@ -213,7 +212,7 @@ def test_how_often_is_looked(inputs: float, pacing: float, seconds: float) -> No
         (0.0, None, True, InputWait(LONGEST_WAIT_SECONDS, own_streams_only=False)),
         (0.0, 0.3, True, InputWait(0.3, own_streams_only=False)),
         (0.0, 9.0, True, InputWait(LONGEST_WAIT_SECONDS, own_streams_only=False)),
-        (0.2, None, True, InputWait(0.1, own_streams_only=True)),
+        (0.2, None, True, InputWait(0.2, own_streams_only=True)),
         (0.0, None, False, InputWait(0.1, own_streams_only=True)),
         (0.2, 0.05, True, InputWait(0.05, own_streams_only=True)),
     ],
@@ -221,4 +220,4 @@ def test_how_often_is_looked(inputs: float, pacing: float, seconds: float) -> No
 def test_how_long_records_are_waited_for(
     inputs: float, ring: float | None, has_read_all: bool, wait: InputWait
 ) -> None:
-    assert input_wait(BatchDelays(inputs), 0.1, ring, has_read_all=has_read_all) == wait
+    assert input_wait(BatchDelays(inputs, looks=0.1), ring, has_read_all=has_read_all) == wait
