@@ -80,7 +80,8 @@ class LaneBatches:
             seconds = max(seconds, finished.seconds)
             if not lanes.supervisor.bound:
                 break
-            self.bad_records.begin(lanes.runner.ranges)
+            if not lanes.runner.together:
+                self.bad_records.begin(lanes.runner.ranges)
         restoring, incarnation = len(lanes.supervisor.restoring), backlog.ledger.incarnation
         batch = batch_result(self.number, incarnation, tuple(reports), seconds, restoring, pending, ranges)
         watermarks = self.planner.timers.watermarks()
