@@ -40,7 +40,7 @@ from streamapp_runtime.operators.stateless.stream_operations import Read, Write
 from streamapp_runtime.program.failed_row_steps import failed_step
 from streamapp_runtime.program.program import CHANGELOG_TAG, REPORT_TAG, PlacedOperation, RowEdge
 from streamapp_runtime.rows.slice import Slice
-from streamapp_runtime.rows.task_slices import slices_by_task
+from streamapp_runtime.rows.task_slices import concat_slices, slices_by_task
 from streamapp_runtime.stores.store import Store
 
 LETTER_TAGS: Final = {RejectionCause.RECORD: DEAD_LETTER_TAG, RejectionCause.CODE: CODE_ERROR_TAG}
@@ -232,8 +232,12 @@ class LayerBatch:
         self._hand_on(task, rows_out, rows)
 
     def _hand_on(self, task: PlacedOperation, rows_out: Slice | None, rows: dict[int, Slice]) -> None:
-        if rows_out is not None and len(rows_out):
-            rows.update({edge.tag: rows_out for edge in task.outputs})
+        """Put rows on the edges behind an operation, beside those that it put there before its end."""
+        if rows_out is None or not len(rows_out):
+            return
+        for edge in task.outputs:
+            before = [rows[edge.tag]] if edge.tag in rows else []
+            rows[edge.tag] = concat_slices([*before, rows_out]) or rows_out
 
     def _out(self, rows: dict[int, Slice]) -> Iterator[pa.RecordBatch]:
         for tag, rows_of_edge in rows.items():

@@ -52,6 +52,24 @@ def test_a_batch_app_puts_out_every_window_and_comes_to_its_end(env: AppEnv) -> 
     assert sum(row["rows"] for row in env.rows("out")) == 30
 
 
+def test_a_window_meets_a_row_in_the_batch_in_which_another_row_goes_out_alone(env: AppEnv) -> None:
+    """Behind a window a join takes rows and ends in one step: what it makes of both goes out."""
+    select = "left.rows AS rows, right.n AS n"
+    joined = {"from": ["counted", "events"], "within": "1500ms", "type": "right", "select": select}
+    made = app(
+        counting("events"),
+        {"name": "joined", "join": joined},
+        sent("joined"),
+        streams=[events(), {"name": "out"}],
+        config=NOW,
+    )
+    for second in (1, 11):
+        env.write("events", inputs([at(second, n=second)]), partitions=1)
+        env.run(made)
+    rows = sorted((row["n"], row["rows"]) for row in env.rows("out"))
+    assert rows == [(1, None), (11, 1)]
+
+
 def test_a_silent_partition_is_left_out_by_a_batch_that_no_record_asked_for(env: AppEnv) -> None:
     streams = [events(idleTimeout="10s"), OUT]
     made = app(counting("events"), sent("counted"), streams=streams, config=NOW, grouper="single")
