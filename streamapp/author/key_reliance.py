@@ -16,10 +16,14 @@ from streamapp.tasks.partition import Partition
 def key_reliance(app: StreamApp, graph: Graph) -> dict[str, KeyReliance]:
     """How far the operators rely on the keys of each stream that exists outside the app and is read.
 
-    What groups keys relies on the place of every record. A class of the app's own may do so too, where the
-    stream declares a key; a table that is whole everywhere is looked up by the value.
+    What groups keys or fills a table relies on the place of every record. A class of the app's own may do so
+    too, where the stream declares a key; a table that is whole everywhere is looked up by the value.
     """
-    groups = {name for name, operator in graph.operators.items() if forms_group(graph, operator)}
+    groups = {
+        name
+        for name, operator in graph.operators.items()
+        if forms_group(graph, operator) or operator.traits.fills_tables
+    }
     keeps = {name for name, operator in graph.operators.items() if operator.traits.keeps_state}
     looks_up = {
         operator.name

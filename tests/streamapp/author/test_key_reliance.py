@@ -38,6 +38,7 @@ def app_of(operator: dict[str, Any], *more: dict[str, Any], **stream: Any) -> St
                     {"name": "local", "sideInputs": [{"stream": "users"}]},
                     {"name": "whole", "broadcast": True, "sideInputs": [{"stream": "users"}]},
                     {"name": "made-of", "sideInputs": [BY_PYTHON], "columns": "n INT"},
+                    {"name": "filled", "columns": columns},
                     {"name": "named", "broadcast": True, "sideInputs": [{"stream": "users", "key": "page"}]},
                 ],
                 "operators": [*more, {"name": "made"} | operator, SENT],
@@ -72,6 +73,12 @@ def test_what_an_operator_relies_on_follows_from_what_it_does(
     assert reliance_on_views(app_of(operator)) is reliance
 
 
+def test_a_table_that_the_app_fills_relies_on_the_place_even_where_nobody_reads_it() -> None:
+    filling = {"name": "filling", "sendToTable": {"from": "made", "table": "filled"}}
+    app = app_of({"filter": {"from": "views", "where": "page > ''"}}, filling)
+    assert reliance_on_views(app) is KeyReliance.PLACE
+
+
 def test_it_is_relied_on_through_operators_on_single_rows_and_not_through_a_repartition() -> None:
     counted = {"aggregate": {"from": "before", "aggregates": "count(*) AS n"}}
     kept = {"name": "before", "filter": {"from": "views", "where": "page > ''"}}
@@ -97,7 +104,11 @@ def test_without_a_declared_key_only_what_groups_keys_relies_on_the_records_own(
 def test_a_table_relies_on_the_place_of_what_fills_it_unless_it_is_whole_or_python_gives_the_keys() -> None:
     app = app_of({"filter": {"from": "views", "where": "page > ''"}})
     users = app.spec.streams[1]
-    found = {table.name: side_input_reliance(users, table, table.side_inputs[0]) for table in app.spec.tables}
+    found = {
+        table.name: side_input_reliance(users, table, side)
+        for table in app.spec.tables
+        for side in table.side_inputs
+    }
     assert found == {
         "local": KeyReliance.PLACE,
         "whole": KeyReliance.VALUE,
