@@ -14,6 +14,7 @@ from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.lanes import tables_file
 from streamapp_runtime.lanes.tables_file import KnownTable
 from streamapp_runtime.operators.user_code.user_batch import KEY
+from streamapp_runtime.stores.store import Store
 from streamapp_runtime.systems.stream_system import StreamSystem
 from streamapp_runtime.testing.in_process_lanes import LaneProcesses
 from streamapp_runtime.testing.record_rows import Row
@@ -62,15 +63,27 @@ class TestedState:
 
     def _stored(self, known: KnownTable, lanes: Mapping[str, int]) -> Iterator[TaskRows]:
         """A table that side inputs fill, as the stores of the lanes hold it."""
-        is_broadcast = any(table.name == known.name and table.broadcast for table in self.app.spec.tables)
+        spec = next((table for table in self.app.spec.tables if table.name == known.name), None)
+        is_broadcast = spec is not None and spec.broadcast
+        if is_broadcast and spec is not None and not spec.in_versions:
+            # On disk rows see a copy of it, which the next batch brings up to date: this is what fills it.
+            for worker in self.processes.workers.values():
+                for name, filled in worker.context.side_input_stores.on_disk():
+                    if name == known.name:
+                        yield from _task_rows("", filled, known)
+                        return
         for (lane, _), worker in self.processes.workers.items():
             for task in [task for task, number in lanes.items() if number == lane]:
                 with suppress(KeyError):  # another layer has the table
                     store = worker.context.side_input_stores.store(task, known.name)
-                    empty = pa.array([], pa.binary())
-                    chunks = list(store.batches())
-                    keys = pa.concat_arrays([empty, *(keys for keys, _ in chunks)])
-                    values = pa.concat_arrays([empty, *(values for _, values in chunks)])
-                    yield from (TaskRows(task, *rows) for rows in known.rows(keys, values, None))
+                    yield from _task_rows(task, store, known)
                     if is_broadcast:
                         return
+
+
+def _task_rows(task: str, store: Store, known: KnownTable) -> Iterator[TaskRows]:
+    empty = pa.array([], pa.binary())
+    chunks = list(store.batches())
+    keys = pa.concat_arrays([empty, *(keys for keys, _ in chunks)])
+    values = pa.concat_arrays([empty, *(values for _, values in chunks)])
+    yield from (TaskRows(task, *rows) for rows in known.rows(keys, values, None))

@@ -258,6 +258,7 @@ def test_a_row_sees_a_broadcast_table_as_it_was_sent_before(
     )
     for rate in (1, 2):
         app.send("rates", {"currency": "EUR", "rate": rate})
+        assert app.table("rates") == {"EUR": {"currency": "EUR", "rate": rate}}
         app.send("orders", [{"id": name, "currency": "EUR"} for name in "abcd"])
     assert sorted(row["rate"] for row in app.rows("out")) == [1] * 4 + [2] * 4
 
