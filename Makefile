@@ -75,6 +75,10 @@ test-nightly: java $(READY) ## Run what no landing waits for: random tests with 
 test-times: $(READY) ## Print the slowest tests of the last runs, and the time by folder and stage
 	@$(BIN)/python -m tests.harness.repository.stage_times $(TIMES)
 
+.PHONY: oracle
+oracle: java $(READY) ## Try random apps beside right answers until one is wrong, and make that one small (SECONDS=60 SEED=1 CASE=1)
+	@$(BIN)/python -m tests.oracle --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED)) $(if $(CASE),--case)
+
 .PHONY: mutants
 mutants: java $(READY) ## Plant small faults one at a time, and say which test notices each (COUNT=300 SEED=1 TIERS="unit integration")
 	@$(BIN)/python -m tests.harness.mutants --seed $(or $(SEED),1) --count $(or $(COUNT),300) $(foreach tier,$(or $(TIERS),unit),--tier $(tier))

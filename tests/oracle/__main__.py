@@ -1,0 +1,52 @@
+"""`python -m tests.oracle --seconds 60 --seed 1`: random apps beside right answers, until one is wrong."""
+
+import sys
+import time
+
+import click
+import yaml
+
+from tests.oracle.case import Case, Send
+from tests.oracle.data_generator import random_case
+from tests.oracle.search import fails_alike, search, seeds_from
+from tests.oracle.shrinking import shrunk
+from tests.oracle.trial import try_case
+
+
+@click.command()
+@click.option(
+    "--seconds", type=click.IntRange(1), default=60, show_default=True, help="For how long it looks."
+)
+@click.option("--seed", type=int, help="Where it begins; drawn and printed when left out.")
+@click.option("--case", "is_case", is_flag=True, help="Try the case of the seed alone, and make it small.")
+def main(seconds: int, seed: int | None, is_case: bool) -> None:
+    """Try random apps, and end with 1 at the first wrong answer."""
+    first = time.time_ns() % 1_000_000_000 if seed is None else seed
+    if not is_case:
+        click.echo(f"seed {first}")
+    report = search([first] if is_case else seeds_from(first), seconds)
+    click.echo(report.line)
+    for reason, count in report.reasons.most_common(10):
+        click.echo(f"{count:>6}  {reason}")
+    if report.wrong is not None:
+        click.echo(f"wrong: replay with  make oracle SEED={report.wrong} CASE=1")
+        case = random_case(report.wrong)
+        small = shrunk(case, fails_alike(try_case(case)))
+        for line in (*described(small), *try_case(small).lines):
+            click.echo(line)
+    sys.exit(report.wrong is not None)
+
+
+def described(case: Case) -> list[str]:
+    """The case as people read it."""
+    text = yaml.safe_dump(dict(case.resource), sort_keys=False, default_flow_style=None, width=160)
+    lines = [text, f"{case.partitions} partitions, {case.processors} processors"]
+    for step in case.steps:
+        lines.append(f"send to {step.stream}:" if isinstance(step, Send) else str(step))
+        if isinstance(step, Send):
+            lines += [f"  {record.key!r} {record.row} at {record.timestamp}" for record in step.records]
+    return lines
+
+
+if __name__ == "__main__":
+    main()

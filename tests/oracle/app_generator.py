@@ -1,0 +1,385 @@
+"""Random apps: resources as data, operator after operator over the flows that there are so far."""
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from tests.oracle import expression_pool
+from tests.oracle.column_values import ARROW, KEY_TYPES
+from tests.oracle.resource_reading import columns_of
+
+KEY_COLUMN: Final = "k"
+Part = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Rows that an operator may read: what is known of them."""
+
+    name: str
+    columns: Mapping[str, str]
+    key: str | None  # the column that is the rows' key
+    placed_by: str | None  # the column by which equal keys are in one task
+    timed: bool
+    sources: frozenset[str]
+    settled: bool = True  # whether each row is final, however batches were cut
+    hops: int = 0
+    copies: bool = False  # whether each task has all rows
+    ordered: bool = True  # whether rows of a key come in the order of their records
+
+
+@dataclass(slots=True)
+class AppDraft:
+    """An app while it is made."""
+
+    chance: random.Random
+    partitions: int
+    whole_sends: bool
+    is_batch: bool
+    key_type: str
+    streams: list[Part] = field(default_factory=list)
+    tables: list[Part] = field(default_factory=list)
+    operators: list[Part] = field(default_factory=list)
+    flows: list[Flow] = field(default_factory=list)
+
+    def name(self, kind: str) -> str:
+        """The name of the next operator of a kind."""
+        return f"{kind}{len(self.operators)}"
+
+    def add(self, kind: str, body: Part, flow: Flow | None) -> None:
+        """An operator, and the rows that it hands on."""
+        name = flow.name if flow else self.name(kind)
+        self.operators.append({"name": name, kind: {k: v for k, v in body.items() if v is not None}})
+        if flow:
+            self.flows.append(flow)
+
+    def pick(self, fits: Callable[[Flow], bool] = lambda _: True) -> Flow | None:
+        """One of the flows that fit, rather a later one."""
+        fitting = [flow for flow in self.flows if fits(flow)]
+        return (
+            self.chance.choice(fitting[-4:] if self.chance.random() < 0.7 else fitting) if fitting else None
+        )
+
+    def draw_span(self) -> str:
+        return self.chance.choice(("1s", "1500ms", "3s", "5s", "10s", "1m"))
+
+
+def random_app(chance: random.Random, partitions: int, whole_sends: bool) -> Part:
+    """The resource of an app."""
+    draft = AppDraft(chance, partitions, whole_sends, chance.random() < 0.3, chance.choice(KEY_TYPES))
+    for number in range(chance.randint(1, 3)):
+        _add_input(draft, f"in{number}")
+    for _ in range(chance.randint(1, 6)):
+        kind = chance.choice(tuple(GENERATED))
+        GENERATED[kind](draft)
+    for flow in [flow for flow in draft.flows if _is_unread(draft, flow)] or draft.flows[-1:]:
+        _add_output(draft, flow)
+    spec: Part = {
+        "systems": [{"name": "main", "embedded": {"path": "data"}}],
+        "mode": "batch" if draft.is_batch else "stream",
+        "onBadRecord": {"action": "skip", "bound": {"share": "100%", "inARow": 1_000_000_000}},
+        "streams": draft.streams,
+        "tables": draft.tables,
+        "operators": draft.operators,
+    }
+    if not whole_sends:
+        spec["batch"] = {"rows": chance.choice((1, 2, 3, 7, 20))}
+    metadata = {"name": "oracle", "namespace": "test"}
+    return {"apiVersion": "streamapp.dev/v1alpha1", "kind": "StreamApp", "metadata": metadata, "spec": spec}
+
+
+def _is_unread(draft: AppDraft, flow: Flow) -> bool:
+    read: set[str] = set()
+    for operator in draft.operators:
+        (body,) = (value for key, value in operator.items() if key != "name")
+        source = body["from"]
+        read |= {source} if isinstance(source, str) else set(source)
+    return flow.name not in read
+
+
+def _add_input(draft: AppDraft, name: str) -> Flow:
+    """An input with a number for each row, a key, perhaps event times, and some columns."""
+    chance = draft.chance
+    twin = draft.pick(lambda flow: flow.name.startswith("in") and flow.hops == 0)
+    timed = chance.random() < 0.75
+    if twin is not None and chance.random() < 0.5:
+        columns, timed = dict(twin.columns), twin.timed
+    else:
+        columns = {"id": "BIGINT", KEY_COLUMN: draft.key_type, "ts": "TIMESTAMP"}
+        for number in range(chance.randint(1, 4)):
+            columns[f"{'abcde'[number]}"] = chance.choice(tuple(ARROW))
+    keyed = chance.random() < 0.85
+    stream: Part = {
+        "name": name,
+        "system": "main",
+        "format": chance.choice(("json", "json", "columns")),
+        "columns": ", ".join(f"{column} {kind}" for column, kind in columns.items()),
+    }
+    if keyed:
+        stream["key"] = KEY_COLUMN
+    if timed:
+        stream["eventTime"] = {"column": "ts", "delay": chance.choice(("0s", "1s", "5s"))}
+    if chance.random() < 0.2:
+        stream["keys"] = "unchecked"
+    draft.streams.append(stream)
+    key = KEY_COLUMN if keyed else None
+    flow = Flow(name, columns, key, key, timed, frozenset((name,)))
+    draft.flows.append(flow)
+    return flow
+
+
+def _add_output(draft: AppDraft, flow: Flow) -> None:
+    stream: Part = {"name": f"out-{flow.name}", "system": "main"}
+    if draft.chance.random() < 0.3:
+        stream["format"] = "columns"
+    keys = [column for column, kind in flow.columns.items() if kind in KEY_TYPES]
+    if flow.settled and keys and draft.chance.random() < 0.5:
+        stream["key"] = draft.chance.choice(keys)
+    draft.streams.append(stream)
+    draft.add("sendTo", {"from": flow.name, "stream": stream["name"]}, None)
+
+
+def _add_filter(draft: AppDraft) -> None:
+    if flow := draft.pick(lambda flow: flow.settled):
+        where = expression_pool.condition(draft.chance, flow.columns)
+        draft.add("filter", {"from": flow.name, "where": where}, replace(flow, name=draft.name("filter")))
+
+
+def _add_map(draft: AppDraft) -> None:
+    flow = draft.pick()
+    if flow is None:
+        return
+    chance, columns = draft.chance, {}
+    entries = []
+    kept_columns = [c for c in flow.columns if c in {"id", flow.key, flow.placed_by} or chance.random() < 0.7]
+    for column in kept_columns:
+        columns[column] = flow.columns[column]
+        entries.append(column)
+    for number in range(chance.randint(0, 2)):
+        if made := expression_pool.value(chance, flow.columns):
+            name = f"m{len(draft.operators)}x{number}"
+            columns[name] = made[1]
+            entries.append(f"{made[0]} AS {name}")
+    if not entries:
+        return
+    key, placed_by = flow.key, flow.placed_by
+    body: Part = {"from": flow.name, "select": ", ".join(entries)}
+    keys = [column for column, kind in columns.items() if kind in KEY_TYPES]
+    if keys and flow.settled and chance.random() < 0.2:
+        body["key"] = key = chance.choice(keys)
+        placed_by = placed_by if key == placed_by else None
+    new = replace(flow, name=draft.name("map"), columns=columns, key=key, placed_by=placed_by)
+    draft.add("map", body, new)
+
+
+def _add_merge(draft: AppDraft) -> None:
+    first = draft.pick(lambda flow: flow.settled)
+    if first is None:
+        return
+    alike = [
+        flow
+        for flow in draft.flows
+        if flow.name != first.name
+        and flow.settled
+        and dict(flow.columns) == dict(first.columns)
+        and (flow.key, flow.placed_by, flow.hops) == (first.key, first.placed_by, first.hops)
+        and flow.copies == first.copies
+    ]
+    if not alike:
+        return
+    other = draft.chance.choice(alike)
+    timed = first.timed or other.timed
+    sources = first.sources | other.sources
+    merged = replace(first, name=draft.name("merge"), timed=timed, sources=sources, ordered=False)
+    draft.add("merge", {"from": [first.name, other.name]}, merged)
+
+
+def _add_partition_by(draft: AppDraft) -> None:
+    flow = draft.pick(lambda flow: flow.settled and not flow.copies and flow.hops < 2)
+    if flow is None:
+        return
+    keys = [column for column, kind in flow.columns.items() if kind in KEY_TYPES]
+    if keys:
+        key = draft.chance.choice(keys)
+        body = {"from": flow.name, "key": key, "partitions": draft.partitions}
+        moved = replace(flow, name=draft.name("partitionBy"), key=key, placed_by=key, hops=flow.hops + 1)
+        moved = replace(moved, ordered=flow.ordered and draft.partitions == 1)
+        draft.add("partitionBy", body, moved)
+
+
+def _add_broadcast(draft: AppDraft) -> None:
+    flow = draft.pick(lambda flow: flow.settled and not flow.copies and flow.hops < 2)
+    if flow is not None and draft.chance.random() < 0.5:
+        name = draft.name("broadcast")
+        copied = replace(flow, name=name, placed_by=None, hops=flow.hops + 1, copies=True)
+        draft.add("broadcast", {"from": flow.name}, copied)
+
+
+def _add_aggregate(draft: AppDraft) -> None:
+    flow = draft.pick(lambda flow: flow.settled and flow.placed_by is not None and not flow.copies)
+    if flow is None or flow.placed_by is None:
+        return
+    chance = draft.chance
+    totals = expression_pool.totals(
+        chance, {name: kind for name, kind in flow.columns.items() if name != "id"}
+    )
+    body: Part = {
+        "from": flow.name,
+        "aggregates": ", ".join(f"{text} AS {name}" for name, (text, _) in totals.items()),
+    }
+    groups = [flow.placed_by]
+    further = [c for c, kind in flow.columns.items() if kind in KEY_TYPES and c not in groups]
+    if flow.key == flow.placed_by and chance.random() < 0.5:
+        pass
+    else:
+        groups += chance.sample(further, min(len(further), chance.choice((0, 0, 1))))
+        chance.shuffle(groups)
+        body["key"] = ", ".join(groups)
+    columns = {column: flow.columns[column] for column in groups}
+    settled = draft.whole_sends
+    if (flow.timed or draft.is_batch) and chance.random() < 0.7:
+        body["window"] = _window(draft)
+        columns |= {"window_start": "TIMESTAMP", "window_end": "TIMESTAMP"}
+        lateness = chance.choice((None, None, "0s", "2s", "1m"))
+        body["allowedLateness"] = lateness
+        body["emit"] = chance.choice((None, None, "onWatermark", "onUpdate"))
+        if "session" in body["window"] and not draft.whole_sends:
+            body["emit"] = None  # which sessions go out before they have grown depends on batches
+        settled = settled or body["emit"] != "onUpdate"
+    columns |= {name: kind for name, (_, kind) in totals.items()}
+    key = groups[0] if len(groups) == 1 else None
+    totalled = Flow(draft.name("aggregate"), columns, key, flow.placed_by, flow.timed, flow.sources, settled)
+    draft.add("aggregate", body, replace(totalled, hops=flow.hops, ordered=False))
+
+
+def _window(draft: AppDraft) -> Part:
+    kind = draft.chance.choice(("tumbling", "hopping", "session"))
+    if kind == "session":
+        return {"session": {"gap": draft.draw_span()}}
+    if kind == "tumbling":
+        return {"tumbling": {"size": draft.draw_span()}}
+    size, advance = draft.chance.choice((("4s", "1s"), ("5s", "2s"), ("10s", "10s"), ("1m", "25s")))
+    return {"hopping": {"size": size, "advance": advance}}
+
+
+def _add_join(draft: AppDraft) -> None:
+    chance = draft.chance
+
+    def joinable(flow: Flow) -> bool:
+        return flow.settled and flow.placed_by is not None and flow.key == flow.placed_by and not flow.copies
+
+    left = draft.pick(joinable)
+    right = draft.pick(
+        lambda flow: (
+            joinable(flow)
+            and left is not None
+            and flow.name != left.name
+            and flow.columns[flow.key or ""] == left.columns[left.key or ""]
+            and flow.hops == left.hops
+        )
+    )
+    if left is None or right is None or not (left.timed and right.timed):
+        return
+    name = draft.name("join")
+    kind = chance.choice(("inner", "inner", "left", "right", "full"))
+    columns, entries = {}, []
+    for side, flow in (("left", left), ("right", right)):
+        for column, type_text in flow.columns.items():
+            if chance.random() < 0.6 or column in {"id", flow.key}:
+                made = f"{side[0]}_{column}" if column != left.key or side == "right" else column
+                if made not in columns:
+                    columns[made] = type_text
+                    entries.append(f"{side}.{column} AS {made}")
+    body: Part = {
+        "from": [left.name, right.name],
+        "within": draft.draw_span(),
+        "type": kind,
+        "select": ", ".join(entries),
+    }
+    if kind == "inner" and chance.random() < 0.3:
+        text = expression_pool.condition(chance, {f"left.{c}": kind for c, kind in left.columns.items()})
+        body["where"] = text
+    key = left.key if left.key in columns else None
+    joined = Flow(name, columns, key, key, True, left.sources | right.sources, settled=kind == "inner")
+    draft.add("join", body, replace(joined, hops=left.hops, ordered=False))
+
+
+def _add_table(draft: AppDraft, flow: Flow, *, broadcast: bool) -> str | None:
+    """A table that `flow` may be joined with, filled by an input of its own."""
+    chance = draft.chance
+    name, source = f"table{len(draft.tables)}", f"side{len(draft.tables)}"
+    columns = {KEY_COLUMN: draft.key_type}
+    columns |= {f"v{len(draft.tables)}{n}": chance.choice(tuple(ARROW)) for n in range(chance.randint(1, 2))}
+    listed = ", ".join(f"{column} {kind}" for column, kind in columns.items())
+    draft.streams.append({"name": source, "system": "main", "key": KEY_COLUMN, "columns": listed})
+    side: Part = {"stream": source, "bootstrap": True if draft.is_batch else chance.random() < 0.3}
+    side["value"] = ", ".join(f"{column} AS tk" if column == KEY_COLUMN else column for column in columns)
+    table: Part = {"name": name, "sideInputs": [side]}
+    if broadcast:
+        table["broadcast"] = True
+    table["store"] = chance.choice(("rocksdb", "lmdb", "memory"))
+    side["bootstrap"] |= table["store"] == "memory"  # else it begins empty after each start
+    draft.tables.append(table)
+    return name
+
+
+def _add_join_table(draft: AppDraft) -> None:
+    chance = draft.chance
+    broadcast = chance.random() < 0.3
+    flow = draft.pick(
+        lambda flow: (
+            flow.settled
+            and (broadcast or (flow.placed_by is not None and flow.key == flow.placed_by and not flow.copies))
+            and any(kind == draft.key_type for kind in flow.columns.values())
+            and (broadcast or flow.columns[flow.key or ""] == draft.key_type)
+        )
+    )
+    if flow is None or any(column in {"tk", "v00", "v01", "v10", "v11"} for column in flow.columns):
+        return
+    table = _add_table(draft, flow, broadcast=broadcast)
+    columns = dict(flow.columns)
+    (declared,) = (one for one in draft.tables if one["name"] == table)
+    (stream,) = (one for one in draft.streams if one["name"] == declared["sideInputs"][0]["stream"])
+    held = columns_of(stream)
+    columns |= {("tk" if name == KEY_COLUMN else name): kind for name, kind in held.items()}
+    body: Part = {"from": flow.name, "table": table, "type": chance.choice(("inner", "left"))}
+    if broadcast:
+        body["key"] = chance.choice([c for c, kind in flow.columns.items() if kind == draft.key_type])
+    draft.add("joinTable", body, replace(flow, name=draft.name("joinTable"), columns=columns))
+
+
+def _add_send_to_table(draft: AppDraft) -> None:
+    """A table that nobody reads: its rows are compared at the end."""
+    flow = draft.pick(
+        lambda flow: (
+            flow.settled
+            and flow.placed_by is not None
+            and flow.key == flow.placed_by
+            and not flow.copies
+            and flow.ordered
+        )
+    )
+    if flow is None:
+        return
+    chance, name = draft.chance, f"table{len(draft.tables)}"
+    listed = ", ".join(f"{column} {kind}" for column, kind in flow.columns.items())
+    draft.tables.append(
+        {"name": name, "columns": listed, "store": chance.choice(("rocksdb", "lmdb", "memory"))}
+    )
+    delete = expression_pool.condition(chance, flow.columns) if chance.random() < 0.3 else None
+    draft.add("sendToTable", {"from": flow.name, "table": name, "deleteWhere": delete}, None)
+
+
+GENERATED: Final[Mapping[str, Callable[[AppDraft], None]]] = {
+    "filter": _add_filter,
+    "map": _add_map,
+    "merge": _add_merge,
+    "partitionBy": _add_partition_by,
+    "broadcast": _add_broadcast,
+    "aggregate": _add_aggregate,
+    "join": _add_join,
+    "joinTable": _add_join_table,
+    "sendToTable": _add_send_to_table,
+}
+"""What adds an operator of a kind, where there is a flow that it fits."""

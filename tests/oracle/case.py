@@ -1,0 +1,69 @@
+"""A random case: an app as data, what is written to its streams, and what happens meanwhile."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+Row: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class InputRecord:
+    """A record of an input: without a row it is a tombstone."""
+
+    key: bytes | None
+    row: Row | None
+    timestamp: int  # milliseconds
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Records of one stream, written at once."""
+
+    stream: str
+    records: tuple[InputRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """The app ends as SIGKILL would end it: at once, or before the next batch commits."""
+
+    before_commit: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """The app ends in good order and starts again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grow:
+    """All inputs get more partitions."""
+
+    partitions: int
+
+
+Step: TypeAlias = Send | Kill | Restart | Grow
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One app with its data and events. `whole_sends`: a batch takes all of a send, so that each row's
+    lateness and each emission follow from the steps alone."""
+
+    seed: int
+    resource: Mapping[str, Any]
+    partitions: int
+    processors: int
+    whole_sends: bool
+    steps: tuple[Step, ...]
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        """The resource's `spec`."""
+        return self.resource["spec"]
+
+    @property
+    def is_batch(self) -> bool:
+        """Whether the app ends with its inputs."""
+        return bool(self.spec.get("mode") == "batch")

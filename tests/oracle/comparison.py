@@ -1,0 +1,77 @@
+"""An outcome held against what was expected."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from tests.oracle.kit_driver import Outcome
+from tests.oracle.reference import Expected, ExpectedStream
+
+Record = tuple[bytes | None, Any]
+
+
+def differences(expected: Expected, outcome: Outcome) -> list[str]:
+    """A line for each stream, table or count that is not as it should be."""
+    lines: list[str] = []
+    for name, stream in expected.streams.items():
+        records = [
+            (key, None if row is None else tuple(row.get(column) for column in stream.columns))
+            for key, row in outcome.streams.get(name, ())
+        ]
+        lines += [f"stream {name}: {line}" for line in _stream_differences(stream, records)]
+    for name, entries in outcome.tables.items():
+        columns = expected.table_columns.get(name, ())
+        actual = Counter((key, plain(tuple(row[c] for c in columns))) for key, row in entries.items())
+        wanted = Counter((key, plain(row)) for key, row in expected.tables.get(name, {}).items())
+        lines += [f"table {name}: {line}" for line in _counted(wanted, wanted, actual)]
+    lines += [f"late rows: {line}" for line in _counted(*[Counter(expected.late)] * 2, Counter(outcome.late))]
+    if not expected.bad - expected.unread <= len(outcome.bad) <= expected.bad:
+        lines.append(f"bad records: {expected.bad} expected, {len(outcome.bad)} found: {outcome.bad[:3]}")
+    return lines
+
+
+def _stream_differences(stream: ExpectedStream, records: Sequence[Record]) -> list[str]:
+    wanted = [(one.key, plain(one.row), one.certain) for one in stream.records]
+    actual = [(key, plain(row)) for key, row in records]
+    if stream.newest_of is None:
+        certain = Counter((key, row) for key, row, is_certain in wanted if is_certain)
+        return _counted(certain, Counter((key, row) for key, row, _ in wanted), Counter(actual))
+    places = [stream.columns.index(column) for column in stream.newest_of]
+    newest = [{_group(row, places): (key, row) for key, row in some} for some in (_pairs(wanted), actual)]
+    return _counted(Counter(newest[0].values()), Counter(newest[0].values()), Counter(newest[1].values()))
+
+
+def _pairs(wanted: Sequence[tuple[Any, Any, bool]]) -> list[Record]:
+    return [(key, row) for key, row, _ in wanted]
+
+
+def _group(row: Any, places: Sequence[int]) -> Any:
+    return tuple(row[place] for place in places)
+
+
+def _counted(certain: Counter[Any], possible: Counter[Any], actual: Counter[Any]) -> list[str]:
+    missing, surplus = certain - actual, actual - possible
+    lines = [f"missing {count} x {record}" for record, count in list(missing.items())[:3]]
+    lines += [f"not expected {count} x {record}" for record, count in list(surplus.items())[:3]]
+    if lines:
+        lines.insert(0, f"{missing.total()} missing, {surplus.total()} not expected, {actual.total()} in all")
+    return lines
+
+
+def plain(value: Any) -> Any:
+    """A value that equals its like: of NaN, of floating numbers but for their last digits, of lists."""
+    match value:
+        case bool():
+            return value
+        case float():
+            return "NaN" if math.isnan(value) else float(f"{value:.10g}")
+        case Decimal():
+            return value.normalize()
+        case dict():
+            return tuple((name, plain(one)) for name, one in value.items())
+        case list() | tuple():
+            return tuple(map(plain, value))
+        case _:
+            return value

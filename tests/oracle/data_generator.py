@@ -1,0 +1,83 @@
+"""Random data and events: records as they really come, and what happens to the app meanwhile."""
+
+import random
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from tests.oracle.app_generator import KEY_COLUMN, random_app
+from tests.oracle.case import Case, Grow, InputRecord, Kill, Restart, Row, Send, Step
+from tests.oracle.column_values import from_ms, key_pool, key_text, random_value
+from tests.oracle.resource_reading import columns_of, input_streams, milliseconds
+
+STARTS = (
+    "2026-01-01T00:00",
+    "1969-12-31T23:59:50",
+    "1900-01-01T00:00",
+    "2024-03-31T00:59:55",
+    "2024-10-27T00:59:55",
+)
+
+
+def random_case(seed: int) -> Case:
+    """The case of a seed."""
+    chance = random.Random(seed)  # noqa: S311 - nothing here is secret
+    partitions, whole_sends = chance.choice((1, 1, 2, 3, 4)), chance.random() < 0.6
+    resource = random_app(chance, partitions, whole_sends)
+    writer = _Writer(chance, resource, whole_sends, partitions)
+    steps = writer.steps(is_batch=resource["spec"]["mode"] == "batch")
+    return Case(seed, resource, partitions, chance.choice((1, 1, 2, 3)), whole_sends, tuple(steps))
+
+
+class _Writer:
+    """Writes records of growing time, out of order by as much as the case bears."""
+
+    def __init__(
+        self, chance: random.Random, resource: Mapping[str, Any], whole_sends: bool, partitions: int
+    ):
+        self.chance, self.spec = chance, resource["spec"]
+        self.partitions = partitions
+        self.now = int(datetime.fromisoformat(chance.choice(STARTS) + "+00:00").timestamp() * 1000)
+        self.in_time = not whole_sends or chance.random() < 0.5
+        self.next_id = 0
+        types = {columns_of(s)[KEY_COLUMN] for s in input_streams(self.spec)}
+        self.keys = {kind: key_pool(chance, kind) for kind in sorted(types)}
+        delays = [s["eventTime"]["delay"] for s in self.spec["streams"] if "eventTime" in s]
+        self.disorder = min(map(milliseconds, delays), default=5_000)
+        if not self.in_time:
+            self.disorder = self.disorder * 3 + 4_000
+
+    def steps(self, *, is_batch: bool) -> list[Step]:
+        chance, streams = self.chance, input_streams(self.spec)
+        steps: list[Step] = []
+        for _ in range(chance.randint(1, 7)):
+            steps.append(self.send(chance.choice(streams)))
+            if not is_batch and chance.random() < 0.3:
+                steps.append(chance.choice((Kill(False), Kill(True), Restart())))
+        if not is_batch and chance.random() < 0.0:
+            steps.insert(chance.randint(0, len(steps)), Grow(self.partitions * 2))
+        return steps
+
+    def send(self, stream: Mapping[str, Any]) -> Send:
+        chance = self.chance
+        count = chance.choice((0, 1, 2, 5, 12, 30))
+        records = [self.record(stream) for _ in range(count)]
+        if records and chance.random() < 0.15:
+            records.append(records[-1] if self.in_time else chance.choice(records))  # the same again
+        return Send(stream["name"], tuple(records))
+
+    def record(self, stream: Mapping[str, Any]) -> InputRecord:
+        chance = self.chance
+        columns = columns_of(stream)
+        key = chance.choice(self.keys[columns[KEY_COLUMN]]) if chance.random() > 0.06 else None
+        if chance.random() < 0.06 and key is not None:
+            return InputRecord(key_text(key), None, self.now)
+        self.now += chance.choice((0, 0, 1, 400, 1_000, 2_500, 9_000))
+        row: Row = {name: random_value(chance, kind) for name, kind in columns.items()}
+        row[KEY_COLUMN] = key
+        if "id" in columns:
+            self.next_id += 1
+            row["id"] = self.next_id
+            behind = chance.choice((0, 0, self.disorder, chance.randint(0, max(self.disorder, 1))))
+            row["ts"] = from_ms(self.now - min(behind, self.disorder)) if chance.random() > 0.04 else None
+        return InputRecord(key_text(key), row, self.now)

@@ -1,0 +1,93 @@
+"""The driver in this process: runs a case in the test kit, and says what came of it.
+
+Another one, that runs `streamapp run` and kills processes, would give the same `Outcome`.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from streamapp_runtime.systems.stream_system import RECORDS
+from streamapp_runtime.testing.in_process_app import InProcessApp
+from tests.oracle.case import Case, Grow, Kill, Restart, Send, Step
+from tests.oracle.resource_reading import input_streams, kind_of
+
+
+class NeedsSparkError(Exception):
+    """An expression is Spark's, which is not started here."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What an app wrote, kept and left out."""
+
+    streams: dict[str, list[tuple[bytes | None, dict[str, Any] | None]]] = field(default_factory=dict)
+    tables: dict[str, dict[bytes, dict[str, Any]]] = field(default_factory=dict)
+    late: list[tuple[str, int]] = field(default_factory=list)
+    bad: list[str] = field(default_factory=list)
+
+
+def run_in_kit(case: Case) -> Outcome:
+    """Run a case; AppRefusedError where the app is refused."""
+    streams = {stream["name"]: stream for stream in input_streams(case.spec)}
+    at = min((r.timestamp for s in case.steps if isinstance(s, Send) for r in s.records), default=0)
+    with InProcessApp(
+        case.resource,
+        partitions=dict.fromkeys(streams, case.partitions),
+        processors=case.processors,
+        at=at,
+        spark_notice=_refuse_spark,
+    ) as app:
+        for step in case.steps:
+            _take(app, step, streams)
+        if case.is_batch:
+            app.run_turn()
+        return _outcome(app, case)
+
+
+def _refuse_spark(reason: str) -> None:
+    raise NeedsSparkError(reason)
+
+
+def _take(app: InProcessApp, step: Step, streams: dict[str, Any]) -> None:
+    match step:
+        case Send(stream, records):
+            rows = [record.row or {} for record in records]
+            encoded = app.encoded(stream, rows).column("value").to_pylist() if rows else []
+            values = [
+                None if record.row is None else value for record, value in zip(records, encoded, strict=True)
+            ]
+            arrays = [
+                pa.array([record.key for record in records], pa.binary()),
+                pa.array(values, pa.binary()),
+                pa.array([record.timestamp for record in records], pa.int64()),
+            ]
+            app.send_records({stream: pa.RecordBatch.from_arrays(arrays, schema=RECORDS)})
+        case Kill(before_commit):
+            app.kill(before_commit=before_commit)
+        case Restart():
+            app.restart()
+        case Grow(partitions):
+            for name in streams:
+                app.grow(name, partitions)
+
+
+def _outcome(app: InProcessApp, case: Case) -> Outcome:
+    outcome = Outcome()
+    for operator in case.spec["operators"]:
+        kind, body = kind_of(operator)
+        if kind == "sendTo":
+            found = app.records(body["stream"])
+            outcome.streams[body["stream"]] = [(_bytes(one.key), one.row) for one in found]
+    if not case.is_batch:
+        for table in case.spec["tables"]:
+            entries = app.table(table["name"])
+            outcome.tables[table["name"]] = {_bytes(key) or b"": row for key, row in entries.items()}
+    outcome.late = [(late.operator, late.time) for late in app.late()]
+    outcome.bad = [bad.reason for bad in app.bad()]
+    return outcome
+
+
+def _bytes(key: str | None) -> bytes | None:
+    return None if key is None else key.encode()

@@ -1,0 +1,521 @@
+"""Right answers: what the guide says of each operator, over all rows at once, in SQL of DuckDB.
+
+Rows of an operator are a table with its columns and hidden ones: `_n` their order, `_s` the step in which
+they come, `_t` their task, `_k` their key, `_e` their event time in milliseconds, `_x` whether they are
+tombstones, `_m` whether they may be missing yet.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import duckdb
+import pyarrow as pa
+
+from tests.oracle.case import Case, InputRecord, Send
+from tests.oracle.column_values import ARROW, to_ms
+from tests.oracle.murmur2 import partition
+from tests.oracle.resource_reading import (
+    Part,
+    columns_of,
+    input_streams,
+    kind_of,
+    milliseconds,
+    sources_of,
+    split_list,
+)
+from tests.oracle.time_reference import Emissions, sessions_of, windows_of
+from tests.oracle.watermarks import ENDED, Watermarks
+
+HIDDEN: Final = "_n, _s, _t, _k, _e, _x, _m"
+_HIDDEN_TYPES: Final = {
+    "_n": pa.int64(), "_s": pa.int64(), "_t": pa.int64(), "_k": pa.binary(), "_e": pa.int64(),
+    "_x": pa.bool_(), "_m": pa.bool_(),
+}  # fmt: skip
+_NEEDS_KEY: Final = ("aggregate", "join", "joinTable", "sendToTable", "process")
+_MOST_WHOLE: Final = 2**63
+
+
+class UnjudgedError(Exception):
+    """The guide leaves open what is right here, or the reference does not know it yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedRow:
+    """One record of an output."""
+
+    key: bytes | None
+    row: tuple[Any, ...] | None  # in the order of the columns; None of a tombstone
+    certain: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedStream:
+    """The records of an output, in any order; of some only the newest of each group is certain."""
+
+    columns: tuple[str, ...]
+    records: tuple[ExpectedRow, ...]
+    newest_of: tuple[str, ...] | None = None  # the columns of the group
+
+
+@dataclass(slots=True)
+class Expected:
+    """What comes of a case."""
+
+    streams: dict[str, ExpectedStream] = field(default_factory=dict)
+    tables: dict[str, dict[bytes, tuple[Any, ...]]] = field(default_factory=dict)
+    table_columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    late: list[tuple[str, int]] = field(default_factory=list)  # operator and time
+    bad: int = 0
+    may_overflow: bool = False  # whether a sum may pass its bounds, which makes records bad
+    unread: int = 0  # of these, in side inputs that the end of a batch app may leave unread
+
+
+class Reference:
+    """Works a case out, operator by operator."""
+
+    def __init__(self, case: Case) -> None:
+        self.case, self.spec = case, case.spec
+        self.operators = {one["name"]: kind_of(one) for one in self.spec["operators"]}
+        self.columns: dict[str, list[str]] = {}
+        self.keys: dict[str, str | None] = {}
+        self.newest_of: dict[str, tuple[str, ...]] = {}
+        self.expected = Expected()
+        self.sql = duckdb.connect(config={"threads": "1"})
+        self.sql.execute("SET TimeZone = 'UTC'")
+        self.last_step = 0 if case.is_batch else len(case.steps)
+        self.watermarks = Watermarks(case, self.operators)
+        self.works: dict[str, Callable[[str, Part], None]] = {
+            "filter": self._filter,
+            "map": self._map,
+            "merge": self._merge,
+            "partitionBy": self._partition_by,
+            "broadcast": self._broadcast,
+            "join": self._join,
+            "joinTable": self._join_table,
+            "sendToTable": self._send_to_table,
+            "aggregate": self._aggregate,
+            "sendTo": self._send_to,
+        }
+
+    def work_out(self) -> Expected:
+        """What comes of all operators."""
+        try:
+            for stream in input_streams(self.spec):
+                self._read(stream)
+            for table in self.spec["tables"]:
+                if table.get("sideInputs"):
+                    self._fill(table)
+            for name in _in_order(self.spec["operators"]):
+                kind, body = self.operators[name]
+                self.works[kind](name, body)
+        except duckdb.OutOfRangeException as error:
+            raise UnjudgedError(f"a total does not fit: {error}") from None
+        finally:
+            self.sql.close()
+        return self.expected
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """The rows of a query as Python has them."""
+        table = self.sql.sql(query).to_arrow_table()
+        return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+    def _table(self, name: str, types: dict[str, pa.DataType], rows: Sequence[tuple[Any, ...]]) -> None:
+        columns = list(zip(*rows, strict=True)) if rows else [()] * len(types)
+        arrays = [pa.array(column, kind) for column, kind in zip(columns, types.values(), strict=True)]
+        held = pa.Table.from_arrays(arrays, names=list(types))
+        self.sql.register("held", held)
+        self.sql.execute(f'CREATE TABLE "{name}" AS SELECT * FROM held')
+        self.sql.unregister("held")
+
+    def _select(self, name: str, columns: Iterable[str], query: str) -> None:
+        self.columns[name] = list(columns)
+        self.sql.execute(f'CREATE TABLE "{name}" AS {query}')
+
+    # Streams
+
+    def _read(self, stream: Part) -> None:
+        name, types = stream["name"], columns_of(stream)
+        relied = self._relies_on_key(name) and stream.get("keys") != "unchecked"
+        rows = []
+        for step, record, turn in self._records(name):
+            index = turn % self.case.partitions
+            if record.key is not None:
+                index = partition(record.key, self.case.partitions)
+            lacks_key = stream.get("key") and record.key is None
+            if relied and lacks_key:
+                self.expected.bad += 1
+                self.expected.unread += self.case.is_batch and self._fills_table(name)
+                continue
+            time = self._event_time(stream, record)
+            if stream.get("eventTime") and record.row is not None and record.row.get("ts") is not None:
+                self.watermarks.note(name, step, index, time)
+            row = record.row or {}
+            hidden = (len(rows), step, index, record.key, time, record.row is None, False)
+            rows.append((*(row.get(column) for column in types), *hidden))
+        self._table(name, {**{c: ARROW[k] for c, k in types.items()}, **_HIDDEN_TYPES}, rows)
+        self.columns[name], self.keys[name] = list(types), stream.get("key")
+
+    def _records(self, stream: str) -> Iterator[tuple[int, InputRecord, int]]:
+        """The step of each record, and which turn it would have without a key."""
+        written = 0
+        for number, step in enumerate(self.case.steps):
+            if isinstance(step, Send) and step.stream == stream:
+                without_key = 0
+                for record in step.records:
+                    yield 0 if self.case.is_batch else number, record, written + without_key
+                    without_key += record.key is None
+                written += len(step.records)
+
+    @staticmethod
+    def _event_time(stream: Part, record: InputRecord) -> int:
+        moment = (record.row or {}).get("ts") if stream.get("eventTime") else None
+        return record.timestamp if moment is None else to_ms(moment)
+
+    def _fills_table(self, name: str) -> bool:
+        sides = [side for table in self.spec["tables"] for side in table.get("sideInputs", ())]
+        return any(side["stream"] == name for side in sides)
+
+    def _relies_on_key(self, name: str) -> bool:
+        """Whether something needs the key that lies in no stream of the app's own."""
+        if self._fills_table(name):
+            return True
+        for operator, (kind, body) in self.operators.items():
+            if name not in sources_of(body):
+                continue
+            if kind in _NEEDS_KEY and not (
+                kind == "joinTable" and "key" in body and self._is_everywhere(body)
+            ):
+                return True
+            if kind not in {"partitionBy", "broadcast"} and self._relies_on_key(operator):
+                return True
+        return False
+
+    def _is_everywhere(self, body: Part) -> bool:
+        return any(table["name"] == body["table"] and table.get("broadcast") for table in self.spec["tables"])
+
+    def _send_to(self, _: str, body: Part) -> None:
+        source = body["from"]
+        (stream,) = (one for one in self.spec["streams"] if one["name"] == body["stream"])
+        key = stream.get("key")
+        columns = self.columns[source]
+        written = (
+            "_k" if key is None or key == self.keys[source] else f"CASE WHEN NOT _x THEN {_text_key(key)} END"
+        )
+        listed = _quoted(columns)
+        found = self.rows(f'SELECT {written}, _x, _m, {listed} FROM "{source}" ORDER BY _n')
+        records = tuple(ExpectedRow(k, None if x else tuple(row), not m) for k, x, m, *row in found)
+        self.expected.streams[body["stream"]] = ExpectedStream(
+            tuple(columns), records, self.newest_of.get(source)
+        )
+
+    # Rows by themselves
+
+    def _filter(self, name: str, body: Part) -> None:
+        source = body["from"]
+        self._like(name, source)
+        self._select(name, self.columns[source], f'SELECT * FROM "{source}" WHERE _x OR ({body["where"]})')
+
+    def _map(self, name: str, body: Part) -> None:
+        source, select = body["from"], body["select"]
+        names = [entry.rpartition(" AS ")[2] for entry in split_list(select)]
+        kept = [entry for entry in split_list(select) if " AS " not in entry]
+        self._like(name, source)
+        self.keys[name] = self.keys[source] if self.keys[source] in kept else None
+        hidden = HIDDEN
+        if key := body.get("key"):
+            own = "_k" if self.keys[name] == key else "NULL"
+            hidden = HIDDEN.replace(
+                "_k",
+                f"CASE WHEN _x THEN {own} ELSE {_text_key(key)} END AS _k",
+            )
+            self.keys[name] = key
+        listed = _quoted(names)
+        inner = f'SELECT {select}, {HIDDEN} FROM "{source}"'
+        self._select(name, names, f"SELECT {listed}, {hidden} FROM ({inner})")
+
+    def _like(self, name: str, source: str) -> None:
+        self.keys[name] = self.keys[source]
+        if source in self.newest_of:
+            self.newest_of[name] = self.newest_of[source]
+
+    def _merge(self, name: str, body: Part) -> None:
+        first, *others = body["from"]
+        listed = _quoted(self.columns[first])
+        parts = [f'SELECT {listed}, {HIDDEN} FROM "{source}"' for source in (first, *others)]
+        self.keys[name] = self.keys[first]
+        self._select(
+            name, self.columns[first], f"SELECT * FROM ({' UNION ALL '.join(parts)}) ORDER BY _s, _n"
+        )
+
+    def _partition_by(self, name: str, body: Part) -> None:
+        source, key = body["from"], body["key"]
+        keeps = "_k" if self.keys[source] == key else "NULL"
+        self.sql.execute(
+            f'CREATE TABLE "{name}-keys" AS SELECT * REPLACE '
+            f'(CASE WHEN _x THEN {keeps} ELSE {_text_key(key)} END AS _k) FROM "{source}"'
+        )
+        keys = [key for (key,) in self.rows(f'SELECT DISTINCT _k FROM "{name}-keys"')]
+        count = body["partitions"]
+        places = [(key, 0 if key is None else partition(key, count)) for key in keys]
+        self._table(f"{name}-places", {"_k": pa.binary(), "_p": pa.int64()}, places)
+        self._select(
+            name,
+            self.columns[source],
+            f'SELECT r.* REPLACE (p._p AS _t) FROM "{name}-keys" r JOIN "{name}-places" p '
+            "ON r._k IS NOT DISTINCT FROM p._k ORDER BY _s, _n",
+        )
+        self.keys[name] = key
+
+    def _broadcast(self, name: str, body: Part) -> None:
+        source = body["from"]
+        self._like(name, source)
+        tasks = self.case.partitions
+        self._select(
+            name,
+            self.columns[source],
+            f'SELECT r.* REPLACE (g.task AS _t) FROM "{source}" r, range({tasks}) AS g(task) ORDER BY _n',
+        )
+
+    # Tables
+
+    def _fill(self, table: Part) -> None:
+        (side,) = table["sideInputs"]
+        source, name = side["stream"], table["name"]
+        names = [entry.rpartition(" AS ")[2] for entry in split_list(side["value"])]
+        self._select(name, names, f'SELECT {side["value"]}, {HIDDEN} FROM "{source}"')
+        self._versions(name)
+
+    def _send_to_table(self, _: str, body: Part) -> None:
+        source, name = body["from"], body["table"]
+        deleted = f"_x OR coalesce({body['deleteWhere']}, false)" if "deleteWhere" in body else "_x"
+        self._select(name, self.columns[source], f'SELECT * REPLACE ({deleted} AS _x) FROM "{source}"')
+        self._versions(name)
+
+    def _versions(self, name: str) -> None:
+        """From and to which step each row of a table holds: of one step the last stays."""
+        listed = _quoted(self.columns[name])
+        self.sql.execute(
+            f'CREATE TABLE "{name}-versions" AS SELECT {listed}, _k, _x, _s AS _from, '
+            f"lead(_s, 1, {2**40}) OVER (PARTITION BY _k ORDER BY _s) AS _to FROM "
+            f'(SELECT * FROM "{name}" WHERE _k IS NOT NULL '
+            "QUALIFY row_number() OVER (PARTITION BY _k, _s ORDER BY _n DESC) = 1)"
+        )
+        final = self.rows(f'SELECT _k, {listed} FROM "{name}-versions" WHERE _to = {2**40} AND NOT _x')
+        self.expected.tables[name] = {key: tuple(row) for key, *row in final}
+        self.expected.table_columns[name] = tuple(self.columns[name])
+
+    def _join_table(self, name: str, body: Part) -> None:
+        source, table = body["from"], body["table"]
+        columns = [*self.columns[source], *self.columns[table]]
+        looked_up = _text_key(f'r."{body["key"]}"') if "key" in body else "r._k"
+        seen = (
+            "r._s >= v._from AND r._s <= v._to" if self.case.is_batch else "r._s > v._from AND r._s <= v._to"
+        )
+        listed = ", ".join(
+            [f'r."{c}"' for c in self.columns[source]] + [f'v."{c}"' for c in self.columns[table]]
+        )
+        hidden = ", ".join(f"r.{column}" for column in HIDDEN.split(", "))
+        unmatched = "true" if body.get("type") == "left" else "r._x OR v._k IS NOT NULL"
+        self._like(name, source)
+        self._select(
+            name,
+            columns,
+            f'SELECT {listed}, {hidden} FROM "{source}" r LEFT JOIN "{table}-versions" v '
+            f"ON v._k = {looked_up} AND NOT r._x AND NOT v._x AND {seen} WHERE {unmatched} ORDER BY r._n",
+        )
+
+    # Totals
+
+    def _aggregate(self, name: str, body: Part) -> None:
+        source = body["from"]
+        groups = split_list(body["key"]) if "key" in body else [self.keys[source]]
+        totals = split_list(body["aggregates"])
+        placed = self._placed_by(source)
+        order = _quoted(groups)
+        own_key = "key" not in body or (len(groups) == 1 and groups[0] == self.keys[source])
+        grouped = "_k IS NOT NULL" if own_key else f'"{placed}" IS NOT NULL'
+        self.sql.execute(
+            f'CREATE TABLE "{name}-rows" AS SELECT *, dense_rank() OVER (ORDER BY {order}) AS _g '
+            f'FROM "{source}" WHERE NOT _x AND {grouped}'
+        )
+        rows = self.rows(f'SELECT _n, _s, _t, _e, _g FROM "{name}-rows" ORDER BY _n')
+        emissions = self._emissions(name, body, rows)
+        self._emit(name, emissions)
+        names = [entry.rpartition(" AS ")[2] for entry in totals]
+        spans = []
+        if "window" in body:
+            spans = [
+                "make_timestamptz(_w * 1000) AS window_start",
+                "make_timestamptz(_w_end * 1000) AS window_end",
+            ]
+        columns = [*groups, *(("window_start", "window_end") if spans else ()), *names]
+        firsts = ", ".join(f'any_value("{column}") AS "{column}"' for column in groups)
+        inner = (
+            f"SELECT {', '.join([firsts, *spans, *totals])}, _em AS _n, _es AS _s, any_value(_t) AS _t, "
+            f"any_value(_k) AS _own, _time AS _e FROM "
+            f'"{name}-emissions" JOIN "{name}-members" USING (_em) JOIN "{name}-rows" USING (_n) '
+            "GROUP BY _em, _es, _w, _w_end, _time"
+        )
+        key = "_own" if own_key else _composed_key(groups)
+        self._select(
+            name,
+            columns,
+            f"SELECT {_quoted(columns)}, _n, _s, _t, {key} AS _k, _e, false AS _x, "
+            f"false AS _m FROM ({inner}) ORDER BY _n",
+        )
+        self._note_overflow(name, totals)
+        self.keys[name] = groups[0] if own_key else None
+        if not self.case.whole_sends and (body.get("emit") == "onUpdate" or "window" not in body):
+            self.newest_of[name] = tuple(columns[: len(groups) + len(spans)])
+
+    def _note_overflow(self, name: str, totals: Sequence[str]) -> None:
+        """Whether sums of whole numbers may not fit: which records are then bad depends on batches."""
+        for text in totals:
+            summed = re.match(r"sum\((\w+)\)", text)
+            if summed:
+                value = f'CAST("{summed[1]}" AS DOUBLE)'
+                finite = f"NOT isnan({value}) AND NOT isinf({value})"
+                ((most,),) = self.rows(f'SELECT sum(abs({value})) FROM "{name}-rows" WHERE {finite}')
+                self.expected.may_overflow |= most is not None and most >= _MOST_WHOLE
+
+    def _placed_by(self, source: str) -> str | None:
+        """The column that chose the task of rows."""
+        while source in self.operators:
+            kind, body = self.operators[source]
+            if kind == "partitionBy":
+                return str(body["key"])
+            if kind == "aggregate":
+                return self._placed_by(body["from"])
+            source = sources_of(body)[0]
+        return self.keys[source]
+
+    def _emissions(self, name: str, body: Part, rows: list[tuple[int, int, int, int, int]]) -> Emissions:
+        source = body["from"]
+        (window,) = (body.get("window") or {"": {}}).items()
+        kind, says = window
+        lateness = milliseconds(body.get("allowedLateness", "0s"))
+        updates = body.get("emit", "onWatermark" if kind else "onUpdate") == "onUpdate"
+        reached = self.watermarks.reader(source)
+        if kind == "session":
+            emissions = sessions_of(
+                rows, reached, milliseconds(says["gap"]), lateness, updates, self.last_step
+            )
+        else:
+            size = milliseconds(says.get("size", "0s"))
+            advance = milliseconds(says.get("advance", says.get("size", "0s")))
+            emissions = windows_of(rows, reached, (size, advance), lateness, updates, self.last_step)
+        self.expected.late += [(name, time) for time in emissions.late]
+        if emissions.late and not self.case.whole_sends:
+            raise UnjudgedError("rows are late, and batches decide which")
+        return emissions
+
+    def _emit(self, name: str, emissions: Emissions) -> None:
+        numbers = {
+            "_em": pa.int64(),
+            "_es": pa.int64(),
+            "_w": pa.int64(),
+            "_w_end": pa.int64(),
+            "_time": pa.int64(),
+        }
+        self._table(f"{name}-emissions", numbers, emissions.rows())
+        self._table(f"{name}-members", {"_em": pa.int64(), "_n": pa.int64()}, emissions.members())
+
+    # Joins
+
+    def _join(self, name: str, body: Part) -> None:
+        left, right = body["from"]
+        kind, within = body.get("type", "inner"), milliseconds(body["within"])
+        for side, source in (("left", left), ("right", right)):
+            self._in_time(f"{name}-{side}", name, source)
+        entries = [_sides(entry) for entry in split_list(body["select"])]
+        names = [entry.rpartition(" AS ")[2] for entry in entries]
+        where = f"AND ({_sides(body['where'])})" if "where" in body else ""
+        near = f'"left"._k = "right"._k AND abs("left"._e - "right"._e) <= {within} {where}'
+        both = f'"{name}-left" AS "left" {{}} JOIN "{name}-right" AS "right" ON {near}'
+        pairs = (
+            f"SELECT {', '.join(entries)}, row_number() OVER () AS _n, "
+            'greatest("left"._s, "right"._s) AS _s, '
+            'coalesce("left"._t, "right"._t) AS _t, coalesce("left"._k, "right"._k) AS _k, '
+            'greatest("left"._e, "right"._e) AS _e, false AS _x, '
+        )
+        queries = [f"{pairs} false AS _m FROM {both.format('INNER')}"]
+        for side, other, outer in (("left", "right", "LEFT"), ("right", "left", "RIGHT")):
+            if kind in {side, "full"}:
+                reached = self._reached_table(name, {"left": left, "right": right}[side])
+                queries.append(
+                    f'{pairs} "{side}"._k IS NOT NULL AND w._w < "{side}"._e + {2 * within} AS _m '
+                    f'FROM {both.format(outer)} JOIN "{reached}" w ON w._task = "{side}"._t '
+                    f'WHERE "{other}"._n IS NULL AND ("{side}"._k IS NULL OR w._w > "{side}"._e + {within})'
+                )
+        self._select(name, names, " UNION ALL ".join(queries))
+        self.keys[name] = next((n for n in names if f'"left"."{self.keys[left]}" AS {n}' in entries), None)
+
+    def _reached_table(self, name: str, source: str) -> str:
+        del source
+        table = f"{name}-reached"
+        if not self.rows(f"SELECT 1 FROM duckdb_tables() WHERE table_name = '{table}'"):
+            reached = self.watermarks.reader(name, of_inputs=True)
+            at_end = [(task, reached(task, self.last_step)) for task in range(self.case.partitions)]
+            rows = [(task, -ENDED if at is None else at) for task, at in at_end]
+            self._table(table, {"_task": pa.int64(), "_w": pa.int64()}, rows)
+        return table
+
+    def _in_time(self, table: str, name: str, source: str) -> None:
+        """The rows of a side that do not come too late."""
+        reached = self.watermarks.reader(name, of_inputs=True)
+        late = []
+        for number, step, task, time in self.rows(
+            f'SELECT _n, _s, _t, _e FROM "{source}" WHERE NOT _x ORDER BY _n'
+        ):
+            closed = reached(task, step - 1)
+            if closed is not None and time < closed:
+                late.append((number,))
+                self.expected.late.append((name, time))
+        if late and not self.case.whole_sends:
+            raise UnjudgedError("rows are late, and batches decide which")
+        self._table(f"{table}-late", {"_n": pa.int64()}, late)
+        self.sql.execute(
+            f'CREATE TABLE "{table}" AS SELECT * FROM "{source}" '
+            f'WHERE NOT _x AND _n NOT IN (SELECT _n FROM "{table}-late")'
+        )
+
+
+def _in_order(operators: Iterable[Part]) -> list[str]:
+    """The names of operators, each behind those that it reads and those that fill its table."""
+    bodies = {one["name"]: kind_of(one) for one in operators}
+    placed: list[str] = []
+
+    def place(name: str) -> None:
+        if name in placed or name not in bodies:
+            return
+        for source in sources_of(bodies[name][1]):
+            place(source)
+        placed.append(name)
+
+    for name in bodies:
+        place(name)
+    return placed
+
+
+def _quoted(columns: Iterable[str]) -> str:
+    return ", ".join(f'"{column}"' for column in columns)
+
+
+def _sides(text: str) -> str:
+    return re.sub(r"\b(left|right)\.(\w+)", r'"\1"."\2"', text)
+
+
+def _text_key(column: str) -> str:
+    quoted = column if column.startswith("r.") else f'"{column}"'
+    return f"encode(CAST({quoted} AS VARCHAR))"
+
+
+def _composed_key(groups: Sequence[str]) -> str:
+    """The JSON object of the columns, without those that are null."""
+    entries = [
+        f"""CASE WHEN "{c}" IS NOT NULL THEN '"{c}":' || CAST(to_json("{c}") AS VARCHAR) END"""
+        for c in groups
+    ]
+    return f"encode('{{' || concat_ws(',', {', '.join(entries)}) || '}}')"

@@ -1,0 +1,54 @@
+"""What a resource says, read without the product."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+_UNITS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+Part = Mapping[str, Any]
+
+
+def milliseconds(text: str) -> int:
+    """How long `1m30s` is."""
+    return sum(int(count) * _UNITS[unit] for count, unit in re.findall(r"(\d+)(ms|s|m|h|d)", text))
+
+
+def split_list(text: str, brackets: str = "()[]") -> list[str]:
+    """The entries of a list between commas, of which none lies in brackets or quotes."""
+    parts, depth, quoted = [""], 0, False
+    for letter in text:
+        quoted ^= letter == "'"
+        place = -1 if quoted else brackets.find(letter)
+        depth += 0 if place < 0 else 1 - 2 * (place % 2)
+        if letter == "," and not depth and not quoted:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts]
+
+
+def columns_of(stream: Part) -> dict[str, str]:
+    """The columns that a stream or table declares, by name."""
+    return {
+        name: kind
+        for name, _, kind in (part.partition(" ") for part in split_list(stream["columns"], "()<>"))
+    }
+
+
+def kind_of(operator: Part) -> tuple[str, Part]:
+    """The kind of an operator, and what it says."""
+    ((kind, body),) = ((key, value) for key, value in operator.items() if key != "name")
+    return kind, body
+
+
+def sources_of(body: Part) -> list[str]:
+    """What an operator reads."""
+    source = body["from"]
+    return [source] if isinstance(source, str) else list(source)
+
+
+def input_streams(spec: Part) -> list[Part]:
+    """The streams that the app reads, also for tables."""
+    read = {source for one in spec["operators"] for source in sources_of(kind_of(one)[1])}
+    read |= {side["stream"] for table in spec["tables"] for side in table.get("sideInputs", ())}
+    return [stream for stream in spec["streams"] if stream["name"] in read]

@@ -1,0 +1,47 @@
+"""One case tried: refused, unjudged, right, or wrong with what differs."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from streamapp_runtime.driver.app_refusal import AppRefusedError
+from tests.oracle.case import Case
+from tests.oracle.comparison import differences
+from tests.oracle.kit_driver import NeedsSparkError, run_in_kit
+from tests.oracle.reference import Reference, UnjudgedError
+
+
+class Verdict(StrEnum):
+    """What became of a case."""
+
+    RIGHT = "right"
+    REFUSED = "refused"
+    UNJUDGED = "unjudged"
+    WRONG = "wrong"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A verdict with its lines."""
+
+    verdict: Verdict
+    lines: tuple[str, ...] = ()
+
+
+def try_case(case: Case) -> Trial:
+    """Run a case, and compare."""
+    try:
+        expected = Reference(case).work_out()
+    except UnjudgedError as unjudged:
+        return Trial(Verdict.UNJUDGED, (str(unjudged),))
+    try:
+        outcome = run_in_kit(case)
+    except NeedsSparkError as needed:
+        return Trial(Verdict.UNJUDGED, (f"needs Spark: {needed}",))
+    except AppRefusedError as refused:
+        return Trial(Verdict.REFUSED, tuple(map(str, refused.problems)))
+    except Exception as error:  # whatever ends an app that was accepted is a finding
+        return Trial(Verdict.WRONG, (f"ended: {type(error).__name__}: {error}",))
+    if expected.may_overflow and any("does not hold" in reason for reason in outcome.bad):
+        return Trial(Verdict.UNJUDGED, ("a sum does not fit",))
+    lines = differences(expected, outcome)
+    return Trial(Verdict.WRONG if lines else Verdict.RIGHT, tuple(lines))

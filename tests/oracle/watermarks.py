@@ -1,0 +1,63 @@
+"""What streams and operators have reached in event time after each step, by task, as the guide says it."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from tests.oracle.case import Case
+from tests.oracle.resource_reading import Part, milliseconds, sources_of
+
+ENDED: Final = 2**60
+"""The watermark of what has ended."""
+Reached = Callable[[int, int], int | None]
+"""By task and step, what is reached when the step is over."""
+
+
+class Watermarks:
+    """Watermarks by the times that inputs have shown."""
+
+    def __init__(self, case: Case, operators: Mapping[str, tuple[str, Part]]) -> None:
+        self.case, self.operators = case, operators
+        self.streams = {stream["name"]: stream for stream in case.spec["streams"]}
+        self.newest: dict[str, dict[int, list[tuple[int, int]]]] = {}
+
+    def note(self, stream: str, step: int, index: int, time: int) -> None:
+        """A time that stands in a record of a partition."""
+        self.newest.setdefault(stream, {}).setdefault(index, []).append((step, time))
+
+    def reader(self, name: str, *, of_inputs: bool = False) -> Reached:
+        """What an operator's rows have reached; `of_inputs`: what the operator itself is judged by."""
+        read = self._of_inputs if of_inputs else self._of
+        return lambda task, step: (
+            None if step < 0 else ENDED if self.case.is_batch else read(name, task, step)
+        )
+
+    def is_timed(self, name: str) -> bool:
+        """Whether any input behind it has event times."""
+        if name in self.operators:
+            return any(map(self.is_timed, sources_of(self.operators[name][1])))
+        return "eventTime" in self.streams[name]
+
+    def _of(self, name: str, task: int, step: int) -> int | None:
+        if name not in self.operators:
+            return self._of_stream(name, task, step)
+        kind, body = self.operators[name]
+        if kind in {"partitionBy", "broadcast"}:
+            return _lowest([self._of(body["from"], one, step) for one in range(self.case.partitions)])
+        reached = self._of_inputs(name, task, step)
+        if kind == "join" and body.get("type", "inner") != "inner" and reached is not None:
+            return reached - 2 * milliseconds(body["within"])
+        return reached
+
+    def _of_inputs(self, name: str, task: int, step: int) -> int | None:
+        timed = [source for source in sources_of(self.operators[name][1]) if self.is_timed(source)]
+        return _lowest([self._of(source, task, step) for source in timed])
+
+    def _of_stream(self, name: str, task: int, step: int) -> int | None:
+        delay = milliseconds(self.streams[name]["eventTime"]["delay"])
+        times = [time for at, time in self.newest.get(name, {}).get(task, ()) if at <= step]
+        return max(times) - delay if times else None
+
+
+def _lowest(watermarks: list[int | None]) -> int | None:
+    known = [at for at in watermarks if at is not None]
+    return min(known) if known and len(known) == len(watermarks) else None
