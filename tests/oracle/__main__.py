@@ -6,8 +6,8 @@ import time
 import click
 import yaml
 
-from tests.oracle.case import Case, Send
-from tests.oracle.data_generator import random_case
+from tests.oracle.cases.case import Case, Send
+from tests.oracle.cases.data_generator import random_case
 from tests.oracle.search import fails_alike, search, seeds_from
 from tests.oracle.shrinking import shrunk
 from tests.oracle.trial import try_case

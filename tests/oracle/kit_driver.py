@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from streamapp_runtime.systems.stream_system import RECORDS
 from streamapp_runtime.testing.in_process_app import InProcessApp
-from tests.oracle.case import Case, Grow, Kill, Restart, Send, Step
-from tests.oracle.resource_reading import input_streams, kind_of
+from tests.oracle.cases.case import Case, Grow, Kill, Restart, Send, Step
+from tests.oracle.cases.resource_reading import input_streams, kind_of
 
 
 class NeedsSparkError(Exception):

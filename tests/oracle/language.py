@@ -8,8 +8,8 @@ from pydantic import BaseModel
 from streamapp.spec.resource.app import Spec
 from streamapp.spec.value_types import column_list
 from streamapp.spec.value_types.format_names import FormatName
-from tests.oracle.case import Case
-from tests.oracle.resource_reading import columns_of
+from tests.oracle.cases.case import Case
+from tests.oracle.cases.resource_reading import columns_of
 
 _BY_REASON: Final[Mapping[str, str]] = {
     "decides where and how pods run, and no row": (
@@ -42,7 +42,7 @@ _BY_REASON: Final[Mapping[str, str]] = {
         "streams.topic streams.avroSchema streams.timestamps streams.start streams.carriesWatermarks "
         "streams.feedback streams.eventTime.unit tables.sideInputs.versions tables.sideInputs.key "
         "tables.changelog tables.visibility tables.maxStoreAge operators.partitionBy.retention "
-        "operators.joinTable.select formats.avro formats.bytes formats.string types.VARIANT types.CHAR "
+        "formats.avro formats.bytes formats.string types.VARIANT types.CHAR "
         "types.VARCHAR types.MAP"
     ),
 }

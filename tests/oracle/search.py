@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 
-from tests.oracle.case import Case
-from tests.oracle.data_generator import random_case
+from tests.oracle.cases.case import Case
+from tests.oracle.cases.data_generator import random_case
 from tests.oracle.trial import Trial, Verdict, try_case
 
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from tests.oracle.case import Case, InputRecord, Send
-from tests.oracle.resource_reading import Part, kind_of, sources_of
+from tests.oracle.cases.case import Case, InputRecord, Send
+from tests.oracle.cases.resource_reading import Part, kind_of, sources_of
 
 Fails = Callable[[Case], bool]
 _Item = TypeVar("_Item")

@@ -1,6 +1,6 @@
 """What random apps know of the language is all that the product takes, or is listed with a reason."""
 
-from tests.oracle.data_generator import random_case
+from tests.oracle.cases.data_generator import random_case
 from tests.oracle.language import NOT_GENERATED, is_left_out, language, used
 
 CASES = 400

@@ -1,7 +1,7 @@
 """Cases made small, and cases that are the same for the same seed."""
 
-from tests.oracle.case import Case, Send
-from tests.oracle.data_generator import random_case
+from tests.oracle.cases.case import Case, Send
+from tests.oracle.cases.data_generator import random_case
 from tests.oracle.shrinking import shrunk
 
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from streamapp_runtime.driver.app_refusal import AppRefusedError
-from tests.oracle.case import Case
-from tests.oracle.comparison import differences
+from tests.oracle.answers.comparison import differences
+from tests.oracle.answers.reference import Reference, UnjudgedError
+from tests.oracle.cases.case import Case
 from tests.oracle.kit_driver import NeedsSparkError, run_in_kit
-from tests.oracle.reference import Reference, UnjudgedError
 
 
 class Verdict(StrEnum):

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tests.oracle.watermarks import Reached
+from tests.oracle.answers.watermarks import Reached
 
 TimedRow = tuple[int, int, int, int, int]
 """Number, step, task, time and group of a row."""

@@ -13,10 +13,12 @@ from typing import Any, Final
 import duckdb
 import pyarrow as pa
 
-from tests.oracle.case import Case, InputRecord, Send
-from tests.oracle.column_values import ARROW, to_ms
-from tests.oracle.murmur2 import partition
-from tests.oracle.resource_reading import (
+from tests.oracle.answers.murmur2 import partition
+from tests.oracle.answers.time_reference import Emissions, sessions_of, windows_of
+from tests.oracle.answers.watermarks import ENDED, Watermarks
+from tests.oracle.cases.case import Case, Grow, InputRecord, Send
+from tests.oracle.cases.column_values import ARROW, to_ms
+from tests.oracle.cases.resource_reading import (
     Part,
     columns_of,
     input_streams,
@@ -25,8 +27,6 @@ from tests.oracle.resource_reading import (
     sources_of,
     split_list,
 )
-from tests.oracle.time_reference import Emissions, sessions_of, windows_of
-from tests.oracle.watermarks import ENDED, Watermarks
 
 HIDDEN: Final = "_n, _s, _t, _k, _e, _x, _m"
 _HIDDEN_TYPES: Final = {
@@ -140,11 +140,14 @@ class Reference:
         relied = self._relies_on_key(name) and stream.get("keys") != "unchecked"
         rows = []
         for step, record, turn in self._records(name):
-            index = turn % self.case.partitions
-            if record.key is not None:
-                index = partition(record.key, self.case.partitions)
+            count = self._partitions_at(step)
+            index = (
+                turn % count if record.key is None else partition(record.key, count)
+            ) % self.case.partitions
             lacks_key = stream.get("key") and record.key is None
             if relied and lacks_key:
+                if self.case.processors > 1 and self._fills_broadcast_table(name):
+                    raise UnjudgedError("each lane that fills a broadcast table sets its bad records aside")
                 self.expected.bad += 1
                 self.expected.unread += self.case.is_batch and self._fills_table(name)
                 continue
@@ -156,6 +159,11 @@ class Reference:
             rows.append((*(row.get(column) for column in types), *hidden))
         self._table(name, {**{c: ARROW[k] for c, k in types.items()}, **_HIDDEN_TYPES}, rows)
         self.columns[name], self.keys[name] = list(types), stream.get("key")
+
+    def _partitions_at(self, step: int) -> int:
+        """How many partitions inputs have: those that were added go to the tasks that have their keys."""
+        grown = [one.partitions for one in self.case.steps[:step] if isinstance(one, Grow)]
+        return max(grown, default=self.case.partitions)
 
     def _records(self, stream: str) -> Iterator[tuple[int, InputRecord, int]]:
         """The step of each record, and which turn it would have without a key."""
@@ -172,6 +180,10 @@ class Reference:
     def _event_time(stream: Part, record: InputRecord) -> int:
         moment = (record.row or {}).get("ts") if stream.get("eventTime") else None
         return record.timestamp if moment is None else to_ms(moment)
+
+    def _fills_broadcast_table(self, name: str) -> bool:
+        tables = [table for table in self.spec["tables"] if table.get("broadcast")]
+        return any(side["stream"] == name for table in tables for side in table["sideInputs"])
 
     def _fills_table(self, name: str) -> bool:
         sides = [side for table in self.spec["tables"] for side in table.get("sideInputs", ())]
@@ -245,9 +257,8 @@ class Reference:
         listed = _quoted(self.columns[first])
         parts = [f'SELECT {listed}, {HIDDEN} FROM "{source}"' for source in (first, *others)]
         self.keys[name] = self.keys[first]
-        self._select(
-            name, self.columns[first], f"SELECT * FROM ({' UNION ALL '.join(parts)}) ORDER BY _s, _n"
-        )
+        numbered = "SELECT * REPLACE (row_number() OVER (ORDER BY _s, _n) AS _n)"
+        self._select(name, self.columns[first], f"{numbered} FROM ({' UNION ALL '.join(parts)}) ORDER BY _n")
 
     def _partition_by(self, name: str, body: Part) -> None:
         source, key = body["from"], body["key"]
@@ -308,13 +319,15 @@ class Reference:
 
     def _join_table(self, name: str, body: Part) -> None:
         source, table = body["from"], body["table"]
+        listed = [f'r."{c}"' for c in self.columns[source]] + [f'v."{c}"' for c in self.columns[table]]
         columns = [*self.columns[source], *self.columns[table]]
+        if "select" in body:
+            entries = split_list(body["select"])
+            columns = [entry.rpartition(" AS ")[2] for entry in entries]
+            listed = [_of_row_or_table(entry, table) for entry in entries]
         looked_up = _text_key(f'r."{body["key"]}"') if "key" in body else "r._k"
         seen = (
             "r._s >= v._from AND r._s <= v._to" if self.case.is_batch else "r._s > v._from AND r._s <= v._to"
-        )
-        listed = ", ".join(
-            [f'r."{c}"' for c in self.columns[source]] + [f'v."{c}"' for c in self.columns[table]]
         )
         hidden = ", ".join(f"r.{column}" for column in HIDDEN.split(", "))
         unmatched = "true" if body.get("type") == "left" else "r._x OR v._k IS NOT NULL"
@@ -322,7 +335,7 @@ class Reference:
         self._select(
             name,
             columns,
-            f'SELECT {listed}, {hidden} FROM "{source}" r LEFT JOIN "{table}-versions" v '
+            f'SELECT {", ".join(listed)}, {hidden} FROM "{source}" r LEFT JOIN "{table}-versions" v '
             f"ON v._k = {looked_up} AND NOT r._x AND NOT v._x AND {seen} WHERE {unmatched} ORDER BY r._n",
         )
 
@@ -490,7 +503,13 @@ def _in_order(operators: Iterable[Part]) -> list[str]:
     def place(name: str) -> None:
         if name in placed or name not in bodies:
             return
-        for source in sources_of(bodies[name][1]):
+        kind, body = bodies[name]
+        filling = [
+            one
+            for one, (fills, of) in bodies.items()
+            if fills == "sendToTable" and kind == "joinTable" and of["table"] == body["table"]
+        ]
+        for source in (*sources_of(body), *filling):
             place(source)
         placed.append(name)
 
@@ -501,6 +520,14 @@ def _in_order(operators: Iterable[Part]) -> list[str]:
 
 def _quoted(columns: Iterable[str]) -> str:
     return ", ".join(f'"{column}"' for column in columns)
+
+
+def _of_row_or_table(entry: str, table: str) -> str:
+    """An entry of a select list over rows and a table: a column of the table stands with its name."""
+    if entry.startswith(f"{table}."):
+        column, _, name = entry.removeprefix(f"{table}.").partition(" AS ")
+        return f'v."{column}" AS "{name}"'
+    return f'r."{entry}"'
 
 
 def _sides(text: str) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
+from tests.oracle.answers.reference import Expected, ExpectedStream
 from tests.oracle.kit_driver import Outcome
-from tests.oracle.reference import Expected, ExpectedStream
 
 Record = tuple[bytes | None, Any]
 

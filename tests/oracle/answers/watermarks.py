@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from tests.oracle.case import Case
-from tests.oracle.resource_reading import Part, milliseconds, sources_of
+from tests.oracle.cases.case import Case
+from tests.oracle.cases.resource_reading import Part, milliseconds, sources_of
 
 ENDED: Final = 2**60
 """The watermark of what has ended."""
@@ -46,6 +46,8 @@ class Watermarks:
         reached = self._of_inputs(name, task, step)
         if kind == "join" and body.get("type", "inner") != "inner" and reached is not None:
             return reached - 2 * milliseconds(body["within"])
+        if kind == "aggregate" and "session" in body.get("window", ()) and reached is not None:
+            return reached - 1
         return reached
 
     def _of_inputs(self, name: str, task: int, step: int) -> int | None:

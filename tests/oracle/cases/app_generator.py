@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from tests.oracle import expression_pool
-from tests.oracle.column_values import ARROW, KEY_TYPES
-from tests.oracle.resource_reading import columns_of
+from tests.oracle.cases import expression_pool
+from tests.oracle.cases.column_values import ARROW, KEY_TYPES
+from tests.oracle.cases.resource_reading import columns_of
 
 KEY_COLUMN: Final = "k"
 Part = dict[str, Any]
@@ -42,6 +42,7 @@ class AppDraft:
     tables: list[Part] = field(default_factory=list)
     operators: list[Part] = field(default_factory=list)
     flows: list[Flow] = field(default_factory=list)
+    filled: dict[str, Flow] = field(default_factory=dict)  # tables that the app fills, and from what
 
     def name(self, kind: str) -> str:
         """The name of the next operator of a kind."""
@@ -221,9 +222,9 @@ def _add_aggregate(draft: AppDraft) -> None:
     if flow is None or flow.placed_by is None:
         return
     chance = draft.chance
-    totals = expression_pool.totals(
-        chance, {name: kind for name, kind in flow.columns.items() if name != "id"}
-    )
+    fresh = {name: kind for name, kind in flow.columns.items() if name != "id"}
+    totals = expression_pool.totals(chance, fresh)
+    totals = {f"{draft.name('t')}_{name}": total for name, total in totals.items()}
     body: Part = {
         "from": flow.name,
         "aggregates": ", ".join(f"{text} AS {name}" for name, (text, _) in totals.items()),
@@ -324,8 +325,28 @@ def _add_table(draft: AppDraft, flow: Flow, *, broadcast: bool) -> str | None:
     return name
 
 
+def _add_join_filled_table(draft: AppDraft) -> None:
+    """A look-up in a table that the app fills from other inputs: a step writes only one of them."""
+    flow = draft.pick(lambda flow: flow.settled and flow.placed_by is not None and flow.key == flow.placed_by)
+    if flow is None or flow.copies or draft.is_batch:
+        return
+    for name, filling in draft.filled.items():
+        has_key = filling.columns[filling.key or ""] == flow.columns[flow.key or ""]
+        if has_key and not filling.sources & flow.sources:
+            made = {f"{name}_{column}": column for column in filling.columns}
+            entries = [*flow.columns, *(f"{name}.{column} AS {new}" for new, column in made.items())]
+            body = {"from": flow.name, "table": name, "select": ", ".join(entries)}
+            body["type"] = draft.chance.choice(("inner", "left"))
+            columns = {**flow.columns, **{new: filling.columns[column] for new, column in made.items()}}
+            draft.add("joinTable", body, replace(flow, name=draft.name("joinTable"), columns=columns))
+            return
+
+
 def _add_join_table(draft: AppDraft) -> None:
     chance = draft.chance
+    if draft.filled and chance.random() < 0.5:
+        _add_join_filled_table(draft)
+        return
     broadcast = chance.random() < 0.3
     flow = draft.pick(
         lambda flow: (
@@ -350,7 +371,7 @@ def _add_join_table(draft: AppDraft) -> None:
 
 
 def _add_send_to_table(draft: AppDraft) -> None:
-    """A table that nobody reads: its rows are compared at the end."""
+    """A table filled by the app, whether something reads it or not: its rows are compared at the end."""
     flow = draft.pick(
         lambda flow: (
             flow.settled
@@ -369,6 +390,7 @@ def _add_send_to_table(draft: AppDraft) -> None:
     )
     delete = expression_pool.condition(chance, flow.columns) if chance.random() < 0.3 else None
     draft.add("sendToTable", {"from": flow.name, "table": name, "deleteWhere": delete}, None)
+    draft.filled[name] = flow
 
 
 GENERATED: Final[Mapping[str, Callable[[AppDraft], None]]] = {
