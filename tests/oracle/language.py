@@ -40,8 +40,8 @@ _BY_REASON: Final[Mapping[str, str]] = {
     ),
     "for later": (
         "streams.topic streams.avroSchema streams.timestamps streams.start streams.carriesWatermarks "
-        "streams.feedback streams.strict streams.eventTime.unit tables.sideInputs.versions tables.sideInputs.key "
-        "tables.changelog tables.visibility tables.maxStoreAge operators.partitionBy.retention "
+        "streams.feedback streams.strict streams.eventTime.unit tables.sideInputs.versions "
+        "tables.sideInputs.key tables.changelog tables.visibility tables.maxStoreAge operators.partitionBy.retention "
         "formats.avro formats.bytes formats.string types.VARIANT types.CHAR "
         "types.VARCHAR types.MAP"
     ),
