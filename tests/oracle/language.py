@@ -39,11 +39,11 @@ _BY_REASON: Final[Mapping[str, str]] = {
         "operators.broadcast.idleQuorum operators.join.time"
     ),
     "for later": (
-        "streams.topic streams.avroSchema streams.timestamps streams.start streams.carriesWatermarks "
-        "streams.feedback streams.strict streams.eventTime.unit tables.sideInputs.versions "
-        "tables.sideInputs.key tables.changelog tables.visibility tables.maxStoreAge operators.partitionBy.retention "
-        "formats.avro formats.bytes formats.string types.VARIANT types.CHAR "
-        "types.VARCHAR types.MAP"
+        "streams.topic streams.avroSchema streams.timestamps streams.start "
+        "streams.carriesWatermarks streams.feedback streams.strict streams.eventTime.unit "
+        "tables.sideInputs.versions tables.sideInputs.key tables.changelog tables.visibility "
+        "tables.maxStoreAge operators.partitionBy.retention formats.avro formats.bytes "
+        "formats.string types.VARIANT types.CHAR types.VARCHAR types.MAP"
     ),
 }
 NOT_GENERATED: Final = {path: reason for reason, paths in _BY_REASON.items() for path in paths.split()}
