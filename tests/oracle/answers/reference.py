@@ -255,10 +255,16 @@ class Reference:
     def _merge(self, name: str, body: Part) -> None:
         first, *others = body["from"]
         listed = _quoted(self.columns[first])
-        parts = [f'SELECT {listed}, {HIDDEN} FROM "{source}"' for source in (first, *others)]
+        parts = [
+            f'SELECT {listed}, {HIDDEN}, {place} AS _place FROM "{source}"'
+            for place, source in enumerate((first, *others))
+        ]
         self.keys[name] = self.keys[first]
-        numbered = "SELECT * REPLACE (row_number() OVER (ORDER BY _s, _n) AS _n)"
-        self._select(name, self.columns[first], f"{numbered} FROM ({' UNION ALL '.join(parts)}) ORDER BY _n")
+        numbered = (
+            "SELECT * EXCLUDE (_place) REPLACE (row_number() OVER (ORDER BY _s, _place, _n) AS _n) "
+            f"FROM ({' UNION ALL '.join(parts)})"
+        )
+        self._select(name, self.columns[first], f"{numbered} ORDER BY _n")
 
     def _partition_by(self, name: str, body: Part) -> None:
         source, key = body["from"], body["key"]
