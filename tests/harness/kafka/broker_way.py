@@ -47,3 +47,9 @@ class BrokerWay:
                     near.close()
                     continue
                 self.lead(near, far)
+
+
+def framed(source: socket.socket) -> bytes:
+    """A whole request or answer with its size before it; nothing once the other side has ended."""
+    head = source.recv(4, socket.MSG_WAITALL)
+    return head + source.recv(int.from_bytes(head), socket.MSG_WAITALL) if len(head) == 4 else b""

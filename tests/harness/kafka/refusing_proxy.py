@@ -5,7 +5,7 @@ import struct
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 
-from tests.harness.kafka.broker_way import BrokerWay
+from tests.harness.kafka.broker_way import BrokerWay, framed
 
 _PRODUCE = 0
 _NOT_LEADER = 6
@@ -38,7 +38,7 @@ class RefusingWay(BrokerWay):
     def _serve(self, near: socket.socket, far: socket.socket) -> None:
         """One request after the other, each answered before the next is looked at, as a broker does."""
         with suppress(OSError), near, far:
-            while request := _framed(near):
+            while request := framed(near):
                 near.sendall(self._answer(request, far))
 
     def _answer(self, request: bytes, far: socket.socket) -> bytes:
@@ -48,7 +48,7 @@ class RefusingWay(BrokerWay):
             if self.requests - 1 in self._refused:
                 return self._refusal(correlation)
         far.sendall(request)
-        return _framed(far)
+        return framed(far)
 
     def _refusal(self, correlation: int) -> bytes:
         topic = struct.pack(f">h{len(self._topic)}s", len(self._topic), self._topic)
@@ -56,9 +56,3 @@ class RefusingWay(BrokerWay):
         one = struct.pack(">i", 1)
         body = struct.pack(">i", correlation) + one + topic + one + partition + struct.pack(">i", 0)
         return struct.pack(">i", len(body)) + body
-
-
-def _framed(source: socket.socket) -> bytes:
-    """A whole request or answer with its size before it; nothing once the other side has ended."""
-    head = source.recv(4, socket.MSG_WAITALL)
-    return head + source.recv(int.from_bytes(head), socket.MSG_WAITALL) if len(head) == 4 else b""

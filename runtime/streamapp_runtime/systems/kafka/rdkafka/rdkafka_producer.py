@@ -57,6 +57,7 @@ class RdkafkaProducer:
     _begun: bool = False
     _ends: dict[Partition, int] = field(default_factory=dict)
     _topics: set[str] = field(default_factory=set)  # that the transaction writes to
+    has_repeated_end: bool = False  # as far as librdkafka says: what it repeats itself it does not tell
     _failure: KafkaError | None = None
 
     def initialise(self) -> None:
@@ -111,6 +112,7 @@ class RdkafkaProducer:
             except CLIENT_EXCEPTIONS as error:
                 if not kafka_error(error).retriable() or time.monotonic() > ends:
                     raise self._failed(kafka_error(error), "committing") from None
+                self.has_repeated_end = True
             else:
                 self._begun, self._ends, self._topics = False, {}, set()
                 return ended

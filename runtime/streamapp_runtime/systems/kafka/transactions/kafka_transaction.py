@@ -82,7 +82,7 @@ class KafkaTransaction:
                 crash_point("transaction.handed-out")
             ends = self.writer.producing.commit() if self._written else {}
         self.writer.checkpoints.update(self._put)
-        self.writer.busy = False
+        self.writer.busy, self.writer.spent = False, self.writer.producing.has_repeated_end
         self._await_sight([one for one in ends if seen_in is None or one.stream in seen_in], ends)
         return ends
 

@@ -17,6 +17,13 @@ class RecordProducer(Protocol):
     its name.
     """
 
+    @property
+    def has_repeated_end(self) -> bool:
+        """Whether the end of a transaction was asked for again, so that an earlier request may yet arrive.
+
+        It would end the next transaction of the same epoch.
+        """
+
     def initialise(self) -> None:
         """Take over the name: whoever had it is fenced, and what it had open is void."""
 

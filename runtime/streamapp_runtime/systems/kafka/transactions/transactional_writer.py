@@ -36,7 +36,7 @@ class TransactionalWriter:
         self.spent = True
         with suppress(FencedError, UnavailableError):
             self.producing.abort()
-            self.spent = False
+            self.spent = self.producing.has_repeated_end
 
     def close(self) -> None:
         """Let go; what is open is voided where the cluster can be reached."""

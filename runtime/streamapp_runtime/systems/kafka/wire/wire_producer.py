@@ -71,6 +71,11 @@ class WireProducer:
         self._ends: dict[Partition, int] = {}
         self._broken = False
 
+    @property
+    def has_repeated_end(self) -> bool:
+        """Whether the end of a transaction was asked for again, so that an earlier request may yet arrive."""
+        return self._coordinator.has_repeated_end
+
     def initialise(self) -> None:
         """Take over the name: whoever had it is fenced, and what it had open is void."""
         self._identity = self._coordinator.initialise(self._timeout_ms)

@@ -36,6 +36,7 @@ class TransactionCoordinator:
     cluster: BrokerPool
     transactional_id: str | None
     patience: float
+    has_repeated_end: bool = False  # a request whose connection failed may yet arrive, in the same epoch
     _connection: BrokerConnection | None = field(default=None, repr=False)
 
     def initialise(self, timeout_ms: int) -> ProducerIdentity:
@@ -46,7 +47,9 @@ class TransactionCoordinator:
             error, producer, epoch = answer.int16(), answer.int64(), answer.int16()
             return error, ProducerIdentity(producer, epoch, transactional=self.transactional_id is not None)
 
-        return self._asked("beginning to write", _INIT, body, read)
+        identity = self._asked("beginning to write", _INIT, body, read)
+        self.has_repeated_end = False  # what was sent before is of another epoch
+        return identity
 
     def add(self, identity: ProducerIdentity, partitions: Collection[Partition]) -> None:
         """Have the transaction hold these partitions too."""
@@ -98,6 +101,7 @@ class TransactionCoordinator:
             except CONNECTION_FAILURES as failure:
                 self.cluster.lost(self._connection)
                 self._connection = None
+                self.has_repeated_end |= api == _END
                 attempts.failed(failure)
                 continue
             if not error:
