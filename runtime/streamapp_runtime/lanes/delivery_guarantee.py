@@ -8,7 +8,7 @@ from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
 
 
 class DeliveryGuarantee(StrEnum):
-    """What a lane writes as one."""
+    """The records that a lane writes as one."""
 
     AS_ONE = "asOne"  # everything
     STATE = "state"  # changelogs and checkpoints; outputs are there before
@@ -16,7 +16,7 @@ class DeliveryGuarantee(StrEnum):
 
 
 def delivery_guarantee_of(app: StreamApp, specs: Iterable[StoreSpec]) -> DeliveryGuarantee:
-    """What an app's lanes write as one.
+    """The delivery guarantee of an app: the records that its lanes write as one.
 
     State is never apart from the positions that it rests on, whatever the app asks for: a changelog that is
     ahead could only be taken back by what compaction may have removed.

@@ -1,4 +1,4 @@
-"""What there is to know of an app's stores for looking into them: a file beside them."""
+"""The description of an app's stores for looking into them: a file beside them."""
 
 import json
 from base64 import b64decode, b64encode

@@ -1,4 +1,4 @@
-"""What a worker has to know besides the program; the same for all workers of an incarnation."""
+"""The setup of a worker besides the program; the same for all workers of an incarnation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ from streamapp_runtime.systems.connection import Connection
 
 @dataclass(frozen=True, slots=True)
 class WorkerSetup:
-    """Where things are and what they are called."""
+    """The names and places of a worker's streams and stores, and the app's settings for it."""
 
     application_id: str
     run_id: str

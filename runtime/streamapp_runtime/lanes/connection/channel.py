@@ -1,4 +1,4 @@
-"""How the bytes of a connection travel: as they are, or encrypted by TLS.
+"""The bytes of a connection on their way: as they are, or encrypted by TLS.
 
 A channel has no socket. What a socket gave goes in by `receive`, and what a socket is to carry comes out of
 `outgoing`; so a server that never blocks and a lane that waits use the same one.
@@ -23,7 +23,7 @@ class Channel(Protocol):
         """Take what a socket gave, and give what the peer has sent; ProofError where it is not the peer."""
 
     def outgoing(self) -> bytes:
-        """What the socket is to carry now, once."""
+        """The bytes that the socket is to carry now, given once."""
 
 
 class PlainChannel:
@@ -38,11 +38,11 @@ class PlainChannel:
         self._unsent = self._unsent + data if self._unsent else data
 
     def receive(self, arrived: bytes) -> bytes:
-        """What the socket gave."""
+        """The bytes as the socket gave them."""
         return arrived
 
     def outgoing(self) -> bytes:
-        """What was sent since the last call."""
+        """The bytes sent since the last call."""
         unsent, self._unsent = self._unsent, b""
         return unsent
 
@@ -73,11 +73,11 @@ class TlsChannel:
             raise ProofError(f"a peer without the encryption of this run: {error.reason or error}") from error
 
     def outgoing(self) -> bytes:
-        """What was encrypted since the last call, and what the handshake has to say."""
+        """The bytes encrypted since the last call, and those that the handshake has to send."""
         return self._outgoing.read()
 
     def _shake_hands(self) -> bool:
-        """Whether the handshake is over, as far as what has arrived leads."""
+        """True if the handshake is over, as far as the bytes that have arrived lead."""
         if self._waiting is None:
             return True
         try:

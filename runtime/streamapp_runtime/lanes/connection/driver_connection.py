@@ -119,7 +119,7 @@ class DriverConnection:
             self._flush()
 
     def _arrived(self) -> bytes:
-        """What comes next, waited for as long as the process that started this one lives."""
+        """The next bytes, waited for as long as the process that started this one lives."""
         poll = select.poll()
         poll.register(self._socket, select.POLLIN)
         while not poll.poll(_LOOK_SECONDS * 1000):

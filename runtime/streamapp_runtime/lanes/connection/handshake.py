@@ -1,4 +1,4 @@
-"""How driver and lane prove to each other that they know the secret of the run, without telling it.
+"""The proofs of driver and lane to each other that they know the secret of the run, without telling it.
 
 Each side answers the other's nonce: a proof that was listened to is of no use again. The binding is part of
 both proofs, so that a lane of an earlier binding is told apart from one that lies.
@@ -38,7 +38,7 @@ class DriverHandshake:
     nonce: str = field(default_factory=lambda: secrets.token_hex(_NONCE_BYTES))
 
     def challenge(self) -> Message:
-        """What a new connection is asked."""
+        """The challenge to a new connection."""
         return message(LaneMessageKind.CHALLENGE, {"protocol": PROTOCOL, "nonce": self.nonce})
 
     def welcome(self, hello: Message) -> Message:

@@ -1,4 +1,4 @@
-"""Where lanes reach their driver: a Unix socket on one machine, a TCP port between machines."""
+"""The address of the driver for its lanes: a Unix socket on one machine, a TCP port between machines."""
 
 import socket
 from dataclasses import dataclass, field

@@ -23,11 +23,11 @@ _OTHER_BYTES: Final = bytes(byte for byte in range(256) if byte not in b"[]{}")
 
 
 class MalformedMessageError(Exception):
-    """What came is no message of this protocol."""
+    """The bytes that arrived are no message of this protocol."""
 
 
 class LaneMessageKind(IntEnum):
-    """What a message says."""
+    """The kind of a message between driver and lane."""
 
     CHALLENGE = 1
     """Driver to whoever connects: prove yourself."""
@@ -84,7 +84,7 @@ def parsed_object(payload: bytes) -> dict[str, Any]:
 
 
 def _is_shallow(payload: bytes) -> bool:
-    """Whether nothing is left of all brackets once pairs without content are taken away so many times."""
+    """True if nothing is left of all brackets once pairs without content are taken away so many times."""
     brackets = _TEXT.sub(b"", payload).translate(_BRACKETS, _OTHER_BYTES)
     for _ in range(MOST_DEPTH):
         brackets = brackets.replace(b"[]", b"")
@@ -102,7 +102,7 @@ def message(kind: LaneMessageKind, fields: Mapping[str, object]) -> Message:
 
 @dataclass(slots=True)
 class MessageBuffer:
-    """What has arrived of one peer, cut into messages."""
+    """The bytes that have arrived of one peer, cut into messages."""
 
     most_bytes: int = MOST_BYTES_UNPROVEN
     _bytes: bytearray = field(default_factory=bytearray)

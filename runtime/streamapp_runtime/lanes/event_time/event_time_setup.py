@@ -1,4 +1,4 @@
-"""What workers know of an app's event time besides its program: the same for all batches of a launch."""
+"""The event-time setup of an app's workers, besides its program: the same for all batches of a launch."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ class EventTimeSetup:
     turn: int = 0  # of a batch app, counted from 1
 
     def readings(self) -> dict[str, WatermarkPolicy]:
-        """How each stream is listened to."""
+        """The watermark policy of each stream that is listened to."""
         policies = {stream: WatermarkPolicy(self.run, self.idle_tasks.get(stream)) for stream in self.made}
         return policies | {
             stream: WatermarkPolicy(idle_partitions=rule) for stream, rule in self.idle.items()
@@ -54,7 +54,7 @@ class EventTimeSetup:
         return {**self.idle, **self.idle_tasks}
 
     def reached(self, checkpoint: Checkpoint | None) -> EventTimeProgress:
-        """What a task has reached, as its checkpoint says it for this turn."""
+        """The event-time progress of a task, as its checkpoint says it for this turn."""
         progress = checkpoint.reached if checkpoint else None
         return progress or EventTimeProgress(self.turn)
 
@@ -63,7 +63,7 @@ class EventTimeSetup:
         return UpstreamProgress(since=self.since, watermark=None if stream in self.timed else NO_BOUND)
 
     def hears(self, stream: str) -> bool:
-        """Whether there is anything to be heard in the stream that a checkpoint has to remember."""
+        """True if there is anything to be heard in the stream that a checkpoint has to remember."""
         return stream in self.delays or stream in self.made or stream in self.controlled
 
     def streams(self, task: str) -> frozenset[str]:
@@ -71,7 +71,7 @@ class EventTimeSetup:
         return frozenset(partition.stream for partition in self.partitions[task])
 
     def speaks(self, task: str, outlet: WatermarkOutput) -> bool:
-        """Whether a task is one of a stream's upstream tasks."""
+        """True if a task is one of a stream's upstream tasks."""
         return not outlet.reach.holds.keys().isdisjoint(self.streams(task))
 
     def sender(self, task: str, stream: str) -> ControlSender:

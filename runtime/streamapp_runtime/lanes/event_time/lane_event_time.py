@@ -19,7 +19,7 @@ from streamapp_runtime.operators.state.event_clock import EventClock
 
 @dataclass(slots=True)
 class LaneEventTime:
-    """What the lane's tasks had reached before the batch, and what they reach in it."""
+    """The event-time progress of the lane's tasks before the batch, and in it."""
 
     setup: EventTimeSetup
     lane: LaneOrder
@@ -42,7 +42,7 @@ class LaneEventTime:
         self.clock = EventClock(setup.states, start, list(start), bool(setup.turn), closed)
 
     def receive(self, index: int, partition: Partition, records: DecodedRecords) -> None:
-        """What the records of a partition say of event time."""
+        """Take the control messages and the newest event time among the records of a partition."""
         for message in records.control:
             self._of(index).hear(partition, message)
         if records.newest is not None:
@@ -68,7 +68,7 @@ class LaneEventTime:
         return self._receivers[index]
 
     def _may_move(self, index: int) -> bool:
-        """Whether anything can be new of a task that has read nothing."""
+        """True if anything can be new of a task that has read nothing."""
         order, before = self.lane.tasks[index], self.clock.start[index]
         if order.inherited or order.behind or self.setup.idle_rules:
             return True

@@ -1,4 +1,4 @@
-"""What the tasks of a lane hear in one batch, and which watermarks follow: done where records are read."""
+"""The watermarks that follow from what a lane's tasks hear in one batch: made where records are read."""
 
 from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ BookkeepingCache = MutableMapping[str, tuple[str, Bookkeeping]]
 
 @dataclass(frozen=True, slots=True)
 class WatermarkUpdate:
-    """What a task has reached after a batch."""
+    """The watermarks and bookkeeping that a task has reached after a batch."""
 
     watermarks: Mapping[str, int]
     bookkeeping: str
@@ -87,7 +87,7 @@ class WatermarkReceiver:
         return {stream: at for stream, at in self._reader.watermarks().items() if at is not None}
 
     def _short(self) -> dict[str, int]:
-        """What is reached short of an end: of a stream that another's word has ended, what was before."""
+        """The watermarks short of an end: of a stream that another's word has ended, the one before."""
         before = self._before.watermarks if self._before.turn == self.keeping.turn else {}
         reached = {
             stream: before.get(stream, at) if at == ENDED else at for stream, at in self._told().items()
@@ -95,7 +95,7 @@ class WatermarkReceiver:
         return {stream: at for stream, at in reached.items() if at != ENDED}
 
     def _known(self, same_turn: bool) -> dict[Partition, UpstreamProgress]:
-        """What is known of partitions: by this task, or by who read them before."""
+        """The known progress of partitions: as of this task, or of the one that read them before."""
         books = self._decoded(self.order.name, self._before.heard)
         partitions = dict(books.partitions)
         if not same_turn:

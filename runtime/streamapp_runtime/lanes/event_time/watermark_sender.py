@@ -19,7 +19,7 @@ from streamapp_runtime.systems.stream_system import RECORDS
 
 @dataclass(slots=True)
 class WatermarkSender:
-    """What the tasks say, gathered by partition: each reader has to hear from every upstream task."""
+    """The control messages of tasks, by partition: each reader has to hear from every upstream task."""
 
     keeping: EventTimeSetup
     now: int
@@ -28,7 +28,7 @@ class WatermarkSender:
     def after(
         self, task: str, before: EventTimeProgress, news: WatermarkUpdate | None
     ) -> tuple[EventTimeProgress, int | None]:
-        """What a task has reached once it has said what is due, and when it has something to say next."""
+        """The progress of a task once it has said what is due, and the time at which it speaks next."""
         keeping = self.keeping
         same_turn = before.turn == keeping.turn
         stream_watermarks = self._told(task, before, news) if news or same_turn else {}
@@ -68,7 +68,7 @@ class WatermarkSender:
     def _closed(
         self, before: EventTimeProgress, stream_watermarks: Mapping[str, int | None]
     ) -> dict[str, int]:
-        """What operators have reached short of an end: rows that another turn brings from before are late."""
+        """The watermarks of operators short of an end: rows that another turn brings from before are late."""
         closed = dict(before.closed)
         for operator, reach in self.keeping.states.items():
             at = reach.watermark(stream_watermarks)
@@ -84,6 +84,6 @@ class WatermarkSender:
 
 
 def has_ended(keeping: EventTimeSetup, task: str, reached: EventTimeProgress) -> bool:
-    """Whether nothing will come to a task any more: all its streams have ended, and it has told so."""
+    """True if nothing will come to a task any more: all its streams have ended, and it has told so."""
     watermarks = reached.watermarks if reached.turn == keeping.turn else {}
     return all(watermarks.get(stream) == ENDED for stream in keeping.streams(task))

@@ -131,7 +131,7 @@ class FirstLayerBatch(LayerBatch):
         self.rejected_rows.clear()
 
     def _held(self, asked: ReadRange) -> ReadRange:
-        """What the stream still has of a range of which only bad records matter; others are as they are."""
+        """The offsets that the stream still has of an `only_rejects` range; others are as they are."""
         if not asked.only_rejects:
             return asked
         partition = Partition(self.context.reads[asked.stream][0].topic, asked.partition)

@@ -23,7 +23,7 @@ from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem, Trans
 
 @dataclass(frozen=True, slots=True)
 class CommitResult:
-    """What a commit did."""
+    """The checkpoints that a commit wrote, with the rows, progress and traffic of its tasks."""
 
     checkpoints: Mapping[int, bytes]  # by task, as they were written
     rows_out: Mapping[int, int]
@@ -34,7 +34,7 @@ class CommitResult:
 
 @dataclass(frozen=True, slots=True)
 class LaneCommit:
-    """What a lane is about to commit."""
+    """The commit that a lane is about to make."""
 
     orders: Orders
     lane: LaneOrder
@@ -106,7 +106,7 @@ class LaneCommit:
         return reached, due
 
     def _moved(self, index: int, reached: Mapping[int, EventTimeProgress]) -> bool:
-        """Whether a task has reached or said anything. To have heard the same again is no news."""
+        """True if a task has reached or said anything. To have heard the same again is no news."""
         if self.time is None:
             return False
         before, after = self.time.before[index], reached[index]

@@ -49,7 +49,7 @@ def status_of(error: Exception) -> TaskStatus:
 
 
 def error_message(error: Exception, checkpoints: str) -> str:
-    """What a task reports of an expected error; an unreadable checkpoint is named with its stream."""
+    """The message of a task about an expected error; an unreadable checkpoint is named with its stream."""
     is_checkpoint = isinstance(error, CheckpointUnreadableError)
     return redacted(
         f"{checkpoints}, partition 0: {error}" if is_checkpoint else str(error) or type(error).__name__

@@ -146,7 +146,7 @@ class LayerBatch:
             self.context.lane_stores.note_pending(self.lane.tasks[task].name, name, self.attempt)
 
     def layer_reports(self) -> list[tuple[int, str]]:
-        """What the last layer has to know of this one."""
+        """The reports of this layer to the last one, by task."""
         reports: list[tuple[int, str]] = []
         for index in range(len(self.lane.tasks)):
             counts = [counter[index] for counter in self._counters()]
@@ -176,7 +176,7 @@ class LayerBatch:
         return reports
 
     def counted(self) -> tuple[tuple[str, str, int], ...]:
-        """What the operations of the lane counted."""
+        """The counts of the lane's operations."""
         return tuple((counter, name, number) for (counter, name), number in self.state.counted.items())
 
     def commit(self) -> CommitResult:
@@ -244,7 +244,7 @@ class LayerBatch:
             yield self.context.wide.from_slice(rows_of_edge, self.context.all_edges[tag], self.orders.time_ms)
 
     def _take_internal_rows(self, tag: int, rows: pa.RecordBatch) -> None:
-        """What earlier layers send to the last one."""
+        """Take the rows that earlier layers send to the last one."""
         if tag == REPORT_TAG:
             for task, report in self._take_reports(rows):
                 for counter, number in zip(self._counters(), report.counts, strict=False):
@@ -273,7 +273,7 @@ class LayerBatch:
                 )
 
     def _take_reports(self, rows: pa.RecordBatch) -> list[tuple[int, LayerReport]]:
-        """What every layer has to know of those before: who failed, and whose side inputs are all there."""
+        """The reports of the layers before, noted here: who failed, and whose side inputs are all there."""
         texts = zip(rows.column("task").to_pylist(), rows.column(NAME_REGISTER).to_pylist(), strict=True)
         reports = [(task, LayerReport.parse(text)) for task, text in texts]
         for task, report in reports:
@@ -292,7 +292,7 @@ class LayerBatch:
         return rows.filter(pc.or_(pc.invert(of_failed), pc.equal(rows.column("tag"), REPORT_TAG)))
 
     def _counters(self) -> tuple[Counter[int], ...]:
-        """What layers count by task, in the order in which they report it."""
+        """The counters that layers keep by task, in the order in which they report them."""
         return self.rows_in, self.bytes_in, self.bad, self.restored
 
     def set_aside(

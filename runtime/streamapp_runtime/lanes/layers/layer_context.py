@@ -1,4 +1,4 @@
-"""What a layer of a program is and has in its worker: the same for every batch of an incarnation."""
+"""The context of a program's layer in its worker: the same for every batch of an incarnation."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -114,7 +114,7 @@ class LayerContext:
         self.system.close()
 
     def has_store(self, name: str) -> bool:
-        """Whether the layer keeps a table, or an operator's state, of this name."""
+        """True if the layer keeps a table, or an operator's state, of this name."""
         return name in self.lane_stores.specs or name in self.side_input_stores.specs
 
     def store(self, task: str, name: str) -> RecordedStore:

@@ -1,4 +1,4 @@
-"""What one layer of a lane reports of a task to the layers after it: JSON in a row of its own."""
+"""The report of one layer of a lane about a task to the layers after it: JSON in a row of its own."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -170,7 +170,7 @@ class LayerWorker:
                 yield index
 
     def _answers(self, batch: LayerBatch) -> Iterator[StateAnswer]:
-        """What this layer's stores have of what the lane is asked, at the checkpoints of its order."""
+        """The answers of this layer's stores to the queries of the lane, at the checkpoints of its order."""
         self.snapshots.keep(batch.lane.snapshots)
         indexes = {task.name: index for index, task in enumerate(batch.lane.tasks)}
         for query in batch.lane.queries:
@@ -239,7 +239,7 @@ class LayerWorker:
 
 
 def _time(batch: LayerBatch, done: CommitResult | None, index: int) -> dict[str, Any]:
-    """What a task has reached in event time, and when it is to be asked again though no records come."""
+    """The event-time progress of a task, and the time to ask it again though no records come."""
     time = batch.time
     if time is None or done is None or index not in done.reached:
         return {}

@@ -1,4 +1,4 @@
-"""What becomes of the rows of side inputs in one batch of one layer."""
+"""The arrival of the rows of side inputs in one batch of one layer."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from streamapp_runtime.lanes.task_stores.side_input_stores import SideInputStore
 
 @dataclass(slots=True)
 class SideInputArrivals:
-    """How far they came, and what stores contain after them. Tasks go by their place in the lane's order."""
+    """The positions that side inputs reached, and those in stores. Tasks go by place in the lane's order."""
 
     stores: SideInputStores
     arrived: dict[int, dict[Partition, int]] = field(default_factory=dict)  # all rows before have come
@@ -30,7 +30,7 @@ class SideInputArrivals:
             self.seals[partition] = end.seal
 
     def arrival(self) -> list[tuple[int, str]]:
-        """What later layers have to know of it."""
+        """The reports of the arrival to later layers, by task."""
         return [
             (
                 index,

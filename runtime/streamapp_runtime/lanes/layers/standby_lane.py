@@ -39,7 +39,7 @@ _LEFT_TO_THE_LANE: Final[tuple[type[Exception], ...]] = (_InUseError, *EXPECTED_
 
 @dataclass(frozen=True, slots=True)
 class StandbySetup:
-    """What is common to all lanes of a driver that stands by. Its stores are on disk, and have changelogs."""
+    """The one setup of all lanes of a driver that stands by. Its stores are on disk, and have changelogs."""
 
     program: Program | None  # what fills tables; None where no table is filled
     setup: WorkerSetup

@@ -19,7 +19,7 @@ SECONDS: Final = 1.0
 
 
 def beacon_address(host: str, port: int, token: str) -> str:
-    """Where a beacon sends, and the token by which its datagrams are known."""
+    """The address to which a beacon sends, with the token by which its datagrams are known."""
     return f"{host}:{port}/{token}"
 
 

@@ -1,4 +1,4 @@
-"""How long the steps of a lane take in one batch."""
+"""The time that each step of a lane takes in one batch."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -48,5 +48,5 @@ class StepTimes:
             self._seconds[step] += seconds
 
     def by_step(self) -> dict[str, float]:
-        """What was counted, in order of names."""
+        """The seconds of each step, in order of names."""
         return dict(sorted(self._seconds.items()))

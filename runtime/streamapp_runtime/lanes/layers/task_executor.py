@@ -7,7 +7,7 @@ from streamapp_runtime.program.program import PlacedOperation
 
 
 def task_executor(task: PlacedOperation) -> OperationExecutor:
-    """What runs a task, for as long as a worker serves an incarnation.
+    """The executor of a task, for as long as a worker serves an incarnation.
 
     UnsupportedOperationError where this version cannot, UserCodeError where the app's own code is missing.
     """

@@ -48,7 +48,7 @@ class WideRows:
         return self._batch(tag, replace(blank_slice(len(keys), task), key=keys), {VALUE_REGISTER: values}, 0)
 
     def from_reports(self, reports: Sequence[tuple[int, str]]) -> pa.RecordBatch:
-        """What a worker says of tasks."""
+        """The rows of a worker's reports about tasks."""
         rows = blank_slice(len(reports), 0)
         tasks = pa.array([task for task, _ in reports], pa.int32())
         rows = Slice(tasks, rows.key, rows.time, rows.tombstone, rows.source, rows.offset, ())

@@ -1,4 +1,4 @@
-"""What the driver orders of the lanes in one batch, and what it hears back.
+"""The orders of the driver to the lanes in one batch, and the replies to them.
 
 Each lane hears of itself only; `order_codec` says how that travels. Where a batch is a Spark job, a property
 that is bound to the job says which batch it is: a late attempt of an earlier one gets no order.
@@ -65,7 +65,7 @@ class TaskOrder:
 
 @dataclass(frozen=True, slots=True)
 class BroadcastOrder:
-    """What a lane has to do with a broadcast table."""
+    """The order to a lane about a broadcast table."""
 
     table: str
     fills: bool  # for all lanes of its location, or for itself where the table is in memory
@@ -76,7 +76,7 @@ class BroadcastOrder:
 
 @dataclass(frozen=True, slots=True)
 class LaneOrder:
-    """What one lane does."""
+    """The order to one lane."""
 
     processor: str
     tasks: tuple[TaskOrder, ...]
@@ -100,7 +100,7 @@ class Orders:
     steps_to: str = ""  # where lanes tell of their steps while the batch is slow, as host:port
 
     def of_lane(self, number: int) -> "Orders":
-        """What one lane hears of the batch."""
+        """The orders of the batch that one lane hears."""
         lane = self.lanes[number]
         partitions = {(one.stream, one.partition) for task in lane.tasks for one in task.ranges}
         skip = tuple(one for one in self.skip if (one.stream, one.partition) in partitions)

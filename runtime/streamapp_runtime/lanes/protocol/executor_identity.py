@@ -44,7 +44,7 @@ def oom_kills(mount: Path = MOUNT, own: Path = OWN) -> int:
 
 
 def _files(mount: Path, own: Path) -> list[Path]:
-    """Where the count may stand: of both versions, as the host sees the group and as a container does."""
+    """The files that may hold the count: of both versions, as the host and as a container sees the group."""
     try:
         lines = [line.split(":", 2) for line in own.read_text("utf-8").splitlines()]
     except (OSError, ValueError):

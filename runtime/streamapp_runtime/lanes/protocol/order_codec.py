@@ -190,7 +190,7 @@ def _task(before: TaskOrder, checkpoint: str, news: Mapping[str, Any]) -> TaskOr
 
 
 def _unsent(name: str, before: TaskOrder, checkpoint: str) -> Any:
-    """What a field that is not sent stands for; `checkpoint` is the one that the lane has."""
+    """The value of a field that is not sent; `checkpoint` is the one that the lane has."""
     if name == "checkpoint":
         return checkpoint
     return getattr(before if _FIELDS[name].carried_over else _EMPTY, name)

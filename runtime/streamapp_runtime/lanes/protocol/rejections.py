@@ -22,7 +22,7 @@ LONGEST_SAMPLE: Final = 200
 
 
 def record_place(stream: str, partition: int, offset: int, key: bytes | None) -> str:
-    """Where a record stands, and the key that it has: `views#0 at offset 12, key "ann"`."""
+    """The place of a record, and the key that it has: `views#0 at offset 12, key "ann"`."""
     place = f"{stream}#{partition} at offset {offset}"
     if key is None:
         return place
@@ -63,7 +63,7 @@ class RejectionSample:
 
 
 class RejectionCause(StrEnum):
-    """What is at fault where a record is left out."""
+    """The cause for which a record is left out: the record itself, or the app's own code."""
 
     RECORD = "record"
     """The record cannot be decoded, or an expression fails on what it holds."""
@@ -73,7 +73,7 @@ class RejectionCause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RejectionCount:
-    """How many records of a partition were left out for a cause, as far as later batches go on counting."""
+    """The count of a partition's records left out for a cause, as far as later batches go on counting."""
 
     cause: RejectionCause
     stream: str
@@ -84,7 +84,7 @@ class RejectionCount:
 
     @property
     def subject(self) -> tuple[RejectionCause, str, int]:
-        """What is counted."""
+        """The cause, stream and partition of the count."""
         return self.cause, self.stream, self.partition
 
     @classmethod
@@ -97,7 +97,7 @@ class RejectionCount:
 def merged_reasons(
     before: Mapping[tuple[str, str], int], more: Mapping[tuple[str, str], int]
 ) -> Counter[tuple[str, str]]:
-    """How many records were left out in all, by stream and reason."""
+    """The number of records that were left out in all, by stream and reason."""
     merged = Counter(before)
     for (stream, reason), number in more.items():
         known = (stream, reason) in merged or len(merged) < MOST_REASONS
@@ -107,7 +107,7 @@ def merged_reasons(
 
 @dataclass(slots=True)
 class RejectionReport:
-    """What was left out for one task in one batch."""
+    """The records that were left out for one task in one batch."""
 
     counts: list[RejectionCount] = field(default_factory=list)
     reasons: Mapping[tuple[str, str], int] = field(default_factory=dict)  # by stream and reason

@@ -1,4 +1,4 @@
-"""What lanes report of the state that they hold, beside their counters: of these the newest number counts."""
+"""The levels of lanes' state, reported beside their counters: of these the newest number counts."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What is asked of the state of a lane's tasks, and its answers: they travel with orders and reports.
+"""The queries of the state of a lane's tasks, and their answers: they travel with orders and reports.
 
 A lane answers when its stores are at the checkpoints of its order and before it reads a record, so an answer
 holds what was committed and nothing else.
@@ -52,7 +52,7 @@ class StateQuery:
 
 @dataclass(frozen=True, slots=True)
 class StateAnswer:
-    """What one task has of what a query asks for, in order of the key."""
+    """The entries of one task that a query asks for, in order of the key."""
 
     number: int  # of the query
     task: str

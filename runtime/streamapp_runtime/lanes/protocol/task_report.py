@@ -1,4 +1,4 @@
-"""What a lane says of one task after a batch, as text that travels to the driver."""
+"""The report of a lane about one task after a batch, as text that travels to the driver."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -23,12 +23,12 @@ from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 
 
 class MalformedReportError(ValueError):
-    """What a lane sent is no report of a task."""
+    """The text that a lane sent is no report of a task."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskReport:
-    """What a lane says of one task after a batch."""
+    """The report of a lane about one task after a batch."""
 
     task: str
     status: TaskStatus

@@ -1,4 +1,4 @@
-"""What became of a task in a batch, as its lane reports it. What the driver does about it is the driver's."""
+"""The outcome of a task in a batch, as lanes report it. What the driver does about it is the driver's."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""How much passes through a lane: records and bytes, under the names that they are counted by."""
+"""The records and bytes that pass through a lane, under the names that they are counted by."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ RESTORED_BYTES = "restoredBytes"
 
 @dataclass(slots=True)
 class Traffic:
-    """What was written, by topic."""
+    """The records written, and their bytes, by topic."""
 
     _rows: Counter[str] = field(default_factory=Counter)
     _bytes: Counter[str] = field(default_factory=Counter)

@@ -31,12 +31,12 @@ class RejectedRecord:
 
     @property
     def place(self) -> str:
-        """Where it stands, for people."""
+        """The place of the record, for people."""
         return record_place(self.stream, self.partition, self.offset, None)
 
     @property
     def keyed_place(self) -> str:
-        """Where it stands, and its key."""
+        """The place of the record, and its key."""
         return record_place(self.stream, self.partition, self.offset, self.key)
 
     @property

@@ -1,4 +1,4 @@
-"""Whether records have the keys that their stream declares, and lie where these belong.
+"""The check that records have the keys that their stream declares, and lie where these belong.
 
 Results depend on it wherever keys meet: a record in another task than its key's finds no match there, and its
 group is counted twice.
@@ -34,7 +34,7 @@ MEND = (
 
 @dataclass(frozen=True, slots=True)
 class KeyCheck:
-    """What the keys of a stream's records are held against."""
+    """The column and the placement against which the keys of a stream's records are held."""
 
     column: str | None  # the column that is said to be the key
     placement: KeyPlacement | None  # None where it does not matter in which partition a key is
@@ -42,7 +42,7 @@ class KeyCheck:
     def faults(
         self, records: pa.RecordBatch, keys: pa.Array, columns: pa.RecordBatch, partitions: PartitionIndexes
     ) -> dict[int, str]:
-        """What is wrong with the keys of records that could be decoded, by their place in the batch.
+        """The faults of the keys of records that could be decoded, by the records' place in the batch.
 
         `keys` are the records' own, and where they have none those of the column. `partitions` says where
         each record was read.
@@ -58,7 +58,7 @@ class KeyCheck:
 
 
 def key_check(read: Read, placements: Mapping[str, KeyPlacement]) -> KeyCheck | None:
-    """What the keys of a stream are held against; None where nothing relies on them."""
+    """The check of the keys of a stream; None where nothing relies on them."""
     if read.reliance is KeyReliance.NONE:
         return None
     placement = placements.get(read.stream) if read.reliance is KeyReliance.PLACE else None

@@ -21,7 +21,7 @@ from streamapp_runtime.systems.stream_system import RECORDS
 
 @dataclass(slots=True)
 class RecordCollector:
-    """What a lane is going to write in this batch."""
+    """The records that a lane is going to write in this batch."""
 
     formats: Mapping[str, RecordFormat]  # by the task that writes
     partitions: Mapping[str, int]  # by stream

@@ -63,7 +63,7 @@ class RecordChunk:
 
 @dataclass(frozen=True, slots=True)
 class RecordDecoder:
-    """What the records of a stream are decoded by."""
+    """The decoder of a stream's records."""
 
     read: Read
     form: RecordFormat

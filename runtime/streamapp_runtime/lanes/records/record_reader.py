@@ -29,7 +29,7 @@ JOINT_BYTES: Final = 8 << 20
 
 @dataclass(frozen=True, slots=True)
 class DecodedRanges:
-    """What was decoded at once: the rows of some ranges, and what came of the records of each."""
+    """The rows of ranges that were decoded at once, and the result for the records of each range."""
 
     rows: Slice | None
     parts: tuple[DecodedRecords, ...]
@@ -74,7 +74,7 @@ def _parts(
     system: StreamSystem,
     failed: Collection[int],
 ) -> Iterator[DecodedRecords | RecordChunk]:
-    """What is read of the ranges: records to decode, and what needs no decoding, in order."""
+    """The parts of the ranges, in order: records to decode, and those that need no decoding."""
     read = decoder.read
     for request in requests:
         if request.task in failed:

@@ -44,7 +44,7 @@ class RejectionCounter:
         self._show_values = show_values
 
     def count(self, chunk: DecodedRecords) -> str:
-        """How a limit is passed with these records; empty where none is."""
+        """The message about a limit that these records pass; empty where they pass none."""
         if chunk.rows is None:  # those that were known before come ahead of the records around them
             self._known += chunk.bad
             return ""
@@ -83,7 +83,7 @@ class RejectionCounter:
         self._report.sample(record.sample(with_content=self._show_values) for record in records)
 
     def report(self) -> RejectionReport:
-        """What was counted, where it differs from what the order says."""
+        """The counts that differ from those of the order, with the reasons and samples."""
         changed = [count for cause, count in self._counts.items() if count != self._first[cause]]
         return RejectionReport(changed, self._report.reasons, self._report.samples)
 

@@ -1,4 +1,4 @@
-"""What an app wants done with records that are left out, and the bound beyond which it ends."""
+"""The policy of an app for records that are left out, and the bound beyond which the app ends."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ _SAMPLES = 3
 
 @dataclass(frozen=True, slots=True)
 class RejectionLimit:
-    """How many records of a partition may be left out: of those of a window, and one after another."""
+    """The number of a partition's records that may be left out: of those of a window, and in a row."""
 
     share: float  # of the offsets of a window; 1 is all of them
     window: int
@@ -29,7 +29,7 @@ class RejectionLimit:
 
 @dataclass(frozen=True, slots=True)
 class RejectionPolicy:
-    """What becomes of the records that are left out for one cause."""
+    """The policy for records that are left out for one cause."""
 
     action: str = "fail"
     limit: RejectionLimit = RejectionLimit(0.01, 10_000, 100)

@@ -1,4 +1,4 @@
-"""Where a version of a bounded data set ends: a record without a key, or an end of stream."""
+"""The end of a version of a bounded data set: a record without a key, or an end of stream."""
 
 from dataclasses import dataclass
 

@@ -24,7 +24,7 @@ Entry = tuple[bytes, bytes]
 
 
 def answer_query(query: StateQuery, task: str, store: Store) -> StateAnswer:
-    """What a store has of what is asked for; nothing is pending in it."""
+    """The answer of a store to a query; nothing is pending in the store."""
     if not query.keys:
         return range_answer(query, task, store.scan(query.start, query.end))
     keys = sorted(timed_keys(store, query.keys)) if query.timed else sorted(query.keys)
@@ -81,7 +81,7 @@ class LaneSnapshots:
             self._release(key)
 
     def answer(self, query: StateQuery, task: str, store: RecordedStore) -> StateAnswer:
-        """What a task has of what is asked: of its store as it is, or of a snapshot of it."""
+        """The answer of a task to a query: of its store as it is, or of a snapshot of it."""
         if not query.snapshot:
             return answer_query(query, task, store)
         key = (query.snapshot, task)

@@ -41,7 +41,7 @@ class _OpenStore:
 
 @dataclass(frozen=True, slots=True)
 class RestoreProgress:
-    """How far a task's stores were brought, in changelog entries."""
+    """The progress of the restore of a task's stores, in changelog entries."""
 
     restored: int = 0
     left: int = 0

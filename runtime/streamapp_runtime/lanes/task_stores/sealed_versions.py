@@ -23,7 +23,7 @@ SEALED_FOLDER = "sealed"
 
 @dataclass(slots=True)
 class SealedVersions:
-    """What is seen, and how far the next version is."""
+    """The version that is seen, and the progress of the next one."""
 
     snapshots: TableVersions
     filling: SideInputVersion = field(default_factory=SideInputVersion)
@@ -58,7 +58,7 @@ class SealedVersions:
             self.filling = self.filling.with_end(partition, seal)
 
     def paused_inputs(self, partitions: Collection[Partition]) -> list[str]:
-        """What is not read on until the version is whole; and all side inputs by name while none is seen."""
+        """The partitions not read on until the version is whole; and all side inputs while none is seen."""
         unseen = set() if self.filling.sealed else {p.stream for p in partitions}
         return [*map(str, sorted(self.filling.ended)), *sorted(unseen)]
 

@@ -1,4 +1,4 @@
-"""How a table that side inputs fill is kept, and what fills it."""
+"""The stores of tables that side inputs fill, and the streams that fill them."""
 
 import json
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ class SideInputStoreSpec:
 
 
 def side_input_store_specs(app: StreamApp, program: Program) -> dict[str, SideInputStoreSpec]:
-    """How every table that side inputs fill is kept."""
+    """The store spec of every table that side inputs fill."""
     columns = {table.name: table.columns for table in program.tables}
     reads = {
         task.operation.name: task.operation

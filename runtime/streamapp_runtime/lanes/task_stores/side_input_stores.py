@@ -111,7 +111,7 @@ class SideInputStores:
         return contained
 
     def store(self, task: str, name: str) -> RecordedStore:
-        """What rows of a task see of a table that was settled in this batch."""
+        """The store of a table that was settled in this batch, as rows of a task see it."""
         versions = self._versions.get(name)
         if versions is not None:
             return versions.store or self._nothing
@@ -125,7 +125,7 @@ class SideInputStores:
                 yield name, table.store
 
     def paused_inputs(self, task: str) -> list[str]:
-        """What is not read on, and the side inputs of which nothing is seen yet."""
+        """The partitions that are not read on, and the side inputs of which nothing is seen yet."""
         tables = [self._open.get(self._key(task, name)) for name, spec in self.specs.items() if spec.versions]
         return [
             name
@@ -267,7 +267,7 @@ class SideInputStores:
 
 
 def _sealed(spec: SideInputStoreSpec, place: StoreClaim) -> SealedVersions | None:
-    """Where rows come as versions: those of a store. Of one for many lanes each reads a copy."""
+    """The versions of a store whose rows come as versions. Of one for many lanes each reads a copy."""
     versions = TableVersions(place.directory / SEALED_FOLDER, spec.kind, reads=not spec.broadcast)
     return SealedVersions(versions) if spec.versions else None
 

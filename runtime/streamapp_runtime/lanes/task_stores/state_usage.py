@@ -1,4 +1,4 @@
-"""How much state a worker holds on disk and how much room there is, looked up no more often than needed."""
+"""The state that a worker holds on disk and the room that is left, looked up no more often than needed."""
 
 import shutil
 import time
@@ -27,7 +27,7 @@ _MIB: Final = 2**20
 
 @dataclass(slots=True)
 class StateUsage:
-    """What a worker's stores take, table by table, and what is left on their volume."""
+    """The entries and bytes of a worker's stores, table by table, and the room left on their volume."""
 
     root: Path
     clock: Callable[[], float] = time.monotonic
@@ -56,7 +56,7 @@ class StateUsage:
 
 
 def full_store_message(message: str, processor: str, root: Path) -> str:
-    """What a processor reports of a store without room: on which machine, and what its volume has."""
+    """The report of a processor about a store without room: the machine, and the room of its volume."""
     volume = shutil.disk_usage(root)
     room = f"{volume.free / _MIB:,.0f} of {volume.total / _MIB:,.0f} MiB of the volume of {root} are free"
     mend = "; enlarge the volume" if volume.free < volume.total * SHORT_SHARE else ""

@@ -15,7 +15,7 @@ GRACE_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class StoreClaim:
-    """Where a store lies, and whose it is."""
+    """The place of a store, and its owner."""
 
     directory: Path
     kind: StoreKind

@@ -49,7 +49,7 @@ def side_input_stores_of_layer(
 
 
 def store_specs(app: StreamApp, program: Program) -> dict[str, StoreSpec]:
-    """How everything that the program touches is kept."""
+    """The store spec of each table and operator's state that the program touches."""
     declared = {table.name: table for table in app.spec.tables}
     columns = {table.name: table.columns for table in program.tables}
     specs = {}
@@ -72,7 +72,7 @@ def store_specs(app: StreamApp, program: Program) -> dict[str, StoreSpec]:
 
 
 def operator_entries(program: Program) -> dict[str, StoredEntries]:
-    """How the entries of each operator's own store are read."""
+    """The layout of the entries in each operator's own store."""
     entries = {}
     for task in program.python_tasks:
         name, form = task.operation.own_state(), state_form(task.operation, _source_schemas(task))
