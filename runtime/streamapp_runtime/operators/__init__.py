@@ -1,4 +1,4 @@
-"""What operators are.
+"""The operators of an app.
 
 One room for each kind or family, with its compilation, its description, its executor and its state, and two
 tables that list them: `kind_table` for the compiler, `operation_table` for workers, which load none.

@@ -1,4 +1,4 @@
-"""What a Python worker does with whole batches of rows: a frozen description that answers for itself.
+"""The operation of a Python worker on whole batches of rows: a frozen description that answers for itself.
 
 Positions count through the columns of an operation's sources, one after the other, and after those
 through what it adds itself. `chosen` lists the positions that make the columns of what it puts out.
@@ -13,7 +13,7 @@ from typing import ClassVar
 
 @dataclass(frozen=True, slots=True)
 class EventTimeUse:
-    """How an operation goes by the watermarks of the streams whose rows reach it."""
+    """The use that an operation makes of the watermarks of the streams whose rows reach it."""
 
     hold_back_ms: int = 0
     """How far behind the watermark it may put out rows that were not late when they came."""
@@ -43,7 +43,7 @@ class Operation(ABC):
 
     @abstractmethod
     def event_time_use(self) -> EventTimeUse | None:
-        """How it goes by watermarks; None where time means nothing to it."""
+        """The use that the operation makes of watermarks; None where time means nothing to it."""
 
 
 class RowOperation(Operation):

@@ -1,4 +1,4 @@
-"""What runs one operation: made once in a worker, given the rows of every batch."""
+"""The executor of one operation: made once in a worker, given the rows of every batch."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class UnsupportedOperationError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class StateForm:
-    """What the bytes of an operation's own state mean: a store of another meaning must not be read as it."""
+    """The meaning of the bytes of an operation's own state: a store of another must not be read as it."""
 
     meaning: str  # stores carry the hash of this text: it does not change with the names in the code
     schemas: tuple[pa.Schema, ...]
@@ -59,7 +59,7 @@ class StateForm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationRunner:
-    """How the operations of one class are run.
+    """The functions that run the operations of one class.
 
     Each function takes the operation and the columns of its sources, the first one also those that it makes.
     """

@@ -1,4 +1,4 @@
-"""What runs each class of operations: the one table that workers, and the checks before a start, read."""
+"""The runner of each class of operations: the one table that workers, and the checks before a start, read."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
@@ -57,7 +57,7 @@ RUNNERS: Mapping[type[Operation], OperationRunner] = {
 def make_executor(
     operation: Operation, schemas: Sequence[pa.Schema], output_schema: pa.Schema
 ) -> OperationExecutor:
-    """What runs an operation over sources with the given columns, and makes rows with others.
+    """The executor of an operation over sources with the given columns; it makes rows with others.
 
     UnsupportedOperationError where this version cannot, UserCodeError where the app's own code is missing.
     """
@@ -74,7 +74,7 @@ def unsupported_reason(operation: Operation, schemas: Sequence[pa.Schema]) -> st
 
 
 def state_form(operation: Operation, schemas: Sequence[pa.Schema]) -> StateForm | None:
-    """What an operation keeps of its own, over sources with these columns; None for nothing."""
+    """The form of an operation's own state, over sources with these columns; None where it keeps nothing."""
     if operation.own_state() is None:
         return None
     form_of = _runner(operation).state_form

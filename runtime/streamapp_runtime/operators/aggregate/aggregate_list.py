@@ -165,7 +165,7 @@ def _place(state: PartialState, first: int, states: list[PartialState]) -> int:
 
 
 def _is_aggregate(spark: SparkSource, item: SelectItem, call: FunctionCall, rows: ColumnScope) -> bool:
-    """Whether a function reduces rows: Spark knows, and refuses it where rows are not reduced."""
+    """True if a function reduces rows: Spark knows, and refuses it where rows are not reduced."""
     name = call.parts[-1].lower()
     if name in RUNNING_TOTALS:
         return True

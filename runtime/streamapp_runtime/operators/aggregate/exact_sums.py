@@ -37,7 +37,7 @@ def summable(values: pa.Array, total: pa.DataType) -> pa.Array:
 
 
 def is_wide(totals: pa.Array, kind: pa.DataType) -> bool:
-    """Whether totals are in the wider type, and not known to fit their own."""
+    """True if totals are in the wider type, and not known to fit their own."""
     return bool(totals.type == _wide(kind))
 
 
@@ -89,7 +89,7 @@ def values_beyond(
 
 
 def excess_reason(text: str, total: Decimal, kind: pa.DataType) -> str:
-    """What is said of a row with which a total leaves its type."""
+    """The reason that is given for a row with which a total leaves its type."""
     name = f"DECIMAL({kind.precision},{kind.scale})" if pa.types.is_decimal(kind) else "its type"
     name = "BIGINT" if pa.types.is_integer(kind) else name
     return f"with it, {text or 'the sum'} of its group would be {total:f}, which {name} does not hold"

@@ -16,7 +16,7 @@ from streamapp_runtime.rows.slice import Slice
 
 @dataclass(frozen=True, slots=True)
 class GroupKey:
-    """What rows are grouped by: their own key, unless `positions` name columns."""
+    """The key by which rows are grouped: their own key, unless `positions` name columns."""
 
     positions: tuple[int, ...]
     names: tuple[str, ...]
@@ -32,7 +32,7 @@ class GroupKey:
         return rows if self.placed_by is None else with_value(rows, self.placed_by, name, state)
 
     def by(self, rows: Slice) -> tuple[pa.Array, ...]:
-        """What to group rows by."""
+        """The arrays by which to group rows."""
         if not self.positions:
             return (rows.key,)
         return tuple(_one_form(rows.columns[position]) for position in self.positions)
@@ -45,7 +45,7 @@ class GroupKey:
 
 
 def group_key(operation: Totals, schema: pa.Schema) -> GroupKey:
-    """What an operation groups by; TypeError where rows cannot be grouped by that."""
+    """The key by which an operation groups; TypeError where rows cannot be grouped by it."""
     if not operation.composed:
         return GroupKey((), ())
     for position in operation.key:

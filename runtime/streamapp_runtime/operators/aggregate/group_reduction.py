@@ -20,7 +20,7 @@ _NOT_A_NUMBER = float("nan")
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What is taken of each group: a function over an array; without an array, the count of all rows."""
+    """The value taken of each group: a function over an array; without an array, the count of all rows."""
 
     function: str
     over: pa.Array | None
@@ -93,7 +93,7 @@ def group_numbers(by: Sequence[pa.Array]) -> Numbers:
 
 
 def merge_function(function: str) -> str:
-    """What makes one total of several: counts are summed, all else is its own."""
+    """The function that makes one total of several: counts are summed, all else is its own."""
     return "sum" if function == "count" else function
 
 
@@ -123,7 +123,7 @@ def _restored(measure: Measure, values: pa.Array, nan: pa.Array | None) -> pa.Ar
 
 
 def _has_nan(measure: Measure) -> bool:
-    """Whether a maximum has to look out for NaN, which Arrow passes over."""
+    """True if the measure is a maximum over values with a NaN, which Arrow passes over."""
     over = measure.over
     if measure.function != "max" or over is None or not pa.types.is_floating(over.type):
         return False

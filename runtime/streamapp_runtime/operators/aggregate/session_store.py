@@ -1,4 +1,4 @@
-"""How sessions are kept so that those are found whose end has come, without looking at all keys.
+"""The store of sessions: those whose end has come are found without looking at all keys.
 
 A store has two kinds of entries. One holds the sessions of a key. The other, behind a time, names a key
 that has to be looked at when the watermark passes that time. Each key that has sessions stands there once,

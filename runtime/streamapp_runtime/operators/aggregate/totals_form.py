@@ -28,7 +28,7 @@ from streamapp_runtime.operators.state.lookup_result import LookupResult
 
 @dataclass(frozen=True, slots=True)
 class TotalsForm:
-    """What is kept of each group; `over` are the positions of the arguments, None for a count of rows."""
+    """The totals kept of each group; `over` are the positions of the arguments, None for a count of rows."""
 
     functions: tuple[str, ...]
     over: tuple[int | None, ...]
@@ -36,14 +36,14 @@ class TotalsForm:
     texts: tuple[str, ...] = ()  # as people write each: `sum(n)`
 
     def fresh(self, columns: Sequence[pa.Array]) -> list[Measure]:
-        """What is taken of rows with these columns."""
+        """The measures of rows with these columns."""
         return [
             Measure(function, None if position is None else columns[position], field.type)
             for function, position, field in zip(self.functions, self.over, self.schema, strict=True)
         ]
 
     def merged(self, *totals: Sequence[pa.Array]) -> list[Measure]:
-        """What is taken of totals, several of which may be of one group."""
+        """The measures of totals, several of which may be of one group."""
         return [
             Measure(merge_function(function), _joined(parts, field.type), field.type)
             for function, parts, field in zip(

@@ -1,4 +1,4 @@
-"""What an aggregate does: the description of totals by key, and by window where there is one."""
+"""The description of an aggregate: totals by key, and by window where there is one."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ class PartialTotal:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """How time is cut: `tumbling` and `hopping` have size and advance, a `session` has its gap as size."""
+    """The spans of time: `tumbling` and `hopping` have size and advance, a `session` has its gap as size."""
 
     kind: str
     size_ms: int
@@ -25,7 +25,7 @@ class Span:
 
     @property
     def meaning(self) -> str:
-        """What stores are marked with: the words in it stay, whatever the fields are called."""
+        """The text with which stores are marked: the words in it stay, whatever the fields are called."""
         return f"Span(kind={self.kind!r}, size_ms={self.size_ms}, advance_ms={self.advance_ms})"
 
 

@@ -1,4 +1,4 @@
-"""How totals are run and kept: running, by windows of a fixed size, or by sessions."""
+"""The runner of totals, and the form of their state: running, by windows of a fixed size, or by sessions."""
 
 from collections.abc import Sequence
 

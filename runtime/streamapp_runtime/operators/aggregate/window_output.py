@@ -13,7 +13,7 @@ from streamapp_runtime.rows.task_slices import rows_without_origin
 
 @dataclass(frozen=True, slots=True)
 class WindowOutput:
-    """What an aggregate keeps beside its totals so that it can put them out later: the columns of its key."""
+    """The columns of its key that an aggregate keeps beside its totals, to put the totals out later."""
 
     operation: Totals
     schema: pa.Schema
@@ -21,7 +21,7 @@ class WindowOutput:
 
     @property
     def fields(self) -> list[pa.Field]:
-        """How the key's columns are kept."""
+        """The fields in which the key's columns are kept."""
         return [pa.field(f"key-{n}", self.schema.field(p).type) for n, p in enumerate(self.labels)]
 
     def rows(
@@ -37,6 +37,6 @@ class WindowOutput:
 
 
 def window_output(operation: Totals, schema: pa.Schema) -> WindowOutput:
-    """What is needed for an operation over rows with these columns."""
+    """The window output of an operation over rows with these columns."""
     labels = operation.key if operation.window is not None and operation.emit == "onWatermark" else ()
     return WindowOutput(operation, schema, labels)

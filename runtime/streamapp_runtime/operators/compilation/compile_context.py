@@ -1,4 +1,4 @@
-"""What compiling one operator may look at beside its own entry and its sources."""
+"""The context of the compilation of one operator, beside its own entry and its sources."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,6 +24,6 @@ class CompileContext:
         return planned.partitions if planned else None
 
     def system_of(self, stream: str) -> str:
-        """Where a stream lives; the app's first system is that of the streams it makes."""
+        """The system of a stream; the app's first system is that of the streams it makes."""
         planned = self.plan.streams.get(stream)
         return (planned.system if planned else "") or self.app.spec.systems[0].name

@@ -67,13 +67,13 @@ class SqlPart:
 
     @property
     def reads_batch_time(self) -> bool:
-        """Whether any of it asks what time it is."""
+        """True if any expression of the piece asks what time it is."""
         texts = (*self.outputs, self.where, self.key, self.delete, self.generator and self.generator.array)
         return any(text.reads_batch_time for text in texts if text)
 
 
 def _is_column(key_value: RowValue | None) -> bool:
-    """Whether a key is a column whose values Arrow writes as a text with the same bytes as Spark."""
+    """True if a key is a column whose values Arrow writes as a text with the same bytes as Spark."""
     match key_value:
         case ColumnValue():
             return True
@@ -106,7 +106,7 @@ class RowFlow:
 
 @dataclass(frozen=True, slots=True)
 class CompiledOperator:
-    """What became of one operator: its pieces, and its rows where it has any."""
+    """The pieces of one compiled operator, and its rows where it has any."""
 
     pieces: tuple[Piece, ...]
     flow: RowFlow | None = None

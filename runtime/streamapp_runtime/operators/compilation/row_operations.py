@@ -1,4 +1,4 @@
-"""What a Python worker does of SQL that needs no Spark."""
+"""The operations of a Python worker for SQL that needs no Spark."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What a join of two streams does."""
+"""The description of a join of two streams."""
 
 from dataclasses import dataclass
 

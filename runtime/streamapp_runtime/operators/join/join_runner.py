@@ -1,4 +1,4 @@
-"""How joins of two streams are run, and what their stores hold."""
+"""The runner of joins of two streams, and the form of their stores."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What an executor sees of its lane.
+"""The lane as an executor sees it.
 
 Stores as typed rows, the changelog of a batch, the event clock, look-ups in remote tables. Imports rows and
 stores; no room of a kind.

@@ -10,7 +10,7 @@ from streamapp_runtime.rows.distinct_keys import last_of_each
 
 @dataclass(frozen=True, slots=True)
 class TableChanges:
-    """What a batch leaves of one task's writes to a table, or to an operator's own state."""
+    """The changes that a batch leaves of one task's writes to a table, or to an operator's own state."""
 
     task: int
     name: str
@@ -30,7 +30,7 @@ class ChangelogBuffer:
             self._written.setdefault((task, name), []).append((keys, values))
 
     def drain(self) -> Iterator[TableChanges]:
-        """What is left of the writes so far, by name and task; they are forgotten."""
+        """The changes left of the writes so far, by name and task; the writes are forgotten."""
         written, self._written = self._written, {}
         for task, name in sorted(written, key=lambda each: (each[1], each[0])):
             chunks = written[task, name]

@@ -1,4 +1,4 @@
-"""What the tasks of a lane have reached in event time, at the start of a batch and at its end.
+"""The event time that the tasks of a lane have reached, at the start of a batch and at its end.
 
 By the start it is judged which rows are late, by the end which windows are complete: within a batch the
 order of records decides nothing.
@@ -46,7 +46,7 @@ class EventClock:
     short: dict[int, Watermarks] = field(default_factory=dict)  # by task: at the end, but for ends
 
     def at_start(self, task: int, operator: str) -> int | None:
-        """What comes before this is late."""
+        """The watermark before which rows are late."""
         return self._reached(task, operator, self.start)
 
     def at_end(self, task: int, operator: str) -> int | None:
@@ -61,7 +61,7 @@ class EventClock:
         return max((at for at in (reached, before) if at is not None), default=None)
 
     def is_timed(self, operator: str) -> bool:
-        """Whether anything that reaches the operator has event times."""
+        """True if anything that reaches the operator has event times."""
         return operator in self.reaches and self.reaches[operator].timed
 
     def past(self, task: int, operator: str) -> int | None:

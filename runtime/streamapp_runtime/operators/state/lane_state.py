@@ -1,4 +1,4 @@
-"""What operations see of one lane: its stores, what they write to them, and what they count."""
+"""The lane as operations see it: its stores, what they write to them, and what they count."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -148,5 +148,5 @@ class LaneState:
 
 
 def _none_misplaced(_stream: str, _source: int, _keys: pa.Array) -> Mapping[int, str]:
-    """Where one task has all keys."""
+    """The misplaced keys where one task has all keys: none."""
     return {}

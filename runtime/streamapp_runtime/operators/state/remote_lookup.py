@@ -1,4 +1,4 @@
-"""What is told when a remote table gives no answer."""
+"""The look-up in a remote table, and the errors where it gives no answer."""
 
 from collections.abc import Callable
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""What the entries of an operator's own store say, as rows with names: for looking into it.
+"""The entries of an operator's own store, as rows with names: for looking into it.
 
 Operators keep several rows in one entry, put times before keys, and have entries that only lead to others.
 """
@@ -27,7 +27,7 @@ NamedRows = tuple[pa.BinaryArray, pa.RecordBatch]
 
 
 class EntryKind(StrEnum):
-    """How the entries of a store are laid out. The words are written down: they do not change."""
+    """The kind of layout of a store's entries. The words are written down: they do not change."""
 
     ROWS = "rows"  # a row under each key
     WINDOWS = "windows"  # a row under the window's start and the key
@@ -37,7 +37,7 @@ class EntryKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoredEntries:
-    """How an operator's entries are read. The schemas are those of its bytes, with names for people."""
+    """The layout of an operator's entries. The schemas are those of its bytes, with names for people."""
 
     kind: EntryKind
     schemas: tuple[pa.Schema, ...]

@@ -44,12 +44,12 @@ def entries(maps: pa.Array, key: ConstantValue) -> pa.Array:
 
 
 def sizes(collections: pa.Array) -> pa.Array:
-    """How many elements or entries each has; null where there is none."""
+    """The number of elements or entries of each collection; null where there is none."""
     return pa.array(_extents(collections)[1].astype(np.int32), mask=np.asarray(collections.is_null()))
 
 
 def contains(arrays: pa.Array, wanted: pa.Array) -> pa.Array:
-    """Whether each array has an element; null where it has not, and has a null."""
+    """True for each array that has an element; null where it has not, and has a null."""
     starts, lengths = _extents(arrays)
     rows = np.repeat(np.arange(len(arrays)), lengths)
     within = np.arange(len(rows)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
@@ -62,6 +62,6 @@ def contains(arrays: pa.Array, wanted: pa.Array) -> pa.Array:
 
 
 def _extents(collections: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-    """Where the parts of each begin among all of them, and how many there are; 0 of what is null."""
+    """The start of each collection's parts among all parts, and their number; 0 of what is null."""
     offsets = np.asarray(collections.offsets).astype(np.int64)
     return offsets[:-1], np.where(np.asarray(collections.is_valid()), np.diff(offsets), 0)

@@ -11,7 +11,7 @@ _BEYOND: Final = 2.0**63
 
 
 def divisors_of(divisors: pa.Array, number: int) -> np.ndarray:
-    """Where a divisor is a number."""
+    """True for each divisor that equals the number."""
     return np.asarray(pc.equal(divisors, pa.scalar(number, divisors.type)).fill_null(False))
 
 

@@ -1,4 +1,4 @@
-"""What computing a value for whole columns needs: the columns, and the rows that failed so far."""
+"""The evaluation of a value for whole columns: the columns, and the rows that failed so far."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence

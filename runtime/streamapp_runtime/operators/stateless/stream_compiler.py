@@ -1,4 +1,4 @@
-"""Where rows come from and go to: inputs, intermediate streams, outputs."""
+"""The sources and destinations of rows: inputs, intermediate streams, outputs."""
 
 from streamapp.columns.column_rules import ONE_VALUE, output_key, require_columns, stream_columns
 from streamapp.columns.compile_refusal import refusals_within

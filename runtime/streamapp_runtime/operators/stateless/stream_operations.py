@@ -24,7 +24,7 @@ MADE_BY_APP = frozenset({StreamRole.INTERMEDIATE, StreamRole.BROADCAST, StreamRo
 
 
 def side_name(stream: str, table: str) -> str:
-    """What the reading of a stream into a table is called; no stream or operator has a name like it."""
+    """The name of the reading of a stream into a table; no stream or operator has a name like it."""
     return f"{stream}>{table}"
 
 
@@ -54,12 +54,12 @@ class Read(RowOperation):
 
     @property
     def name(self) -> str:
-        """What orders and checkpoints call it by: each table is filled at its own pace."""
+        """The name in orders and checkpoints: each table is filled at its own pace."""
         return self.stream if self.table is None else side_name(self.stream, self.table)
 
     @property
     def enveloped(self) -> bool:
-        """Whether a byte before each value says whose message it is."""
+        """True if a byte before each value says whose message it is."""
         return self.control or self.role in MADE_BY_APP
 
 
@@ -76,5 +76,5 @@ class Write(RowOperation):
 
     @property
     def enveloped(self) -> bool:
-        """Whether a byte before each value says whose message it is."""
+        """True if a byte before each value says whose message it is."""
         return self.role in MADE_BY_APP

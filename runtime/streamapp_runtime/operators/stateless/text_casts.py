@@ -29,7 +29,7 @@ CastText = int | float | bool | None
 
 
 def reader_of(kind: str) -> Callable[[str], CastText]:
-    """What reads texts as values of a type; it gives None for a text that is none."""
+    """The function that reads texts as values of a type; it gives None for a text that is none."""
     if kind in WHOLE_TYPES:
         most = 2 ** (8 * 2 ** WHOLE_TYPES.index(kind) - 1) - 1
         return lambda text: _whole(text, most)

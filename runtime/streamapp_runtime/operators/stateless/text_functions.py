@@ -68,7 +68,7 @@ def _split_part(texts: pa.Array, delimiter: str, number: int) -> pa.Array:
 
 
 def _before_delimiters(texts: pa.Array, delimiter: str, count: int) -> pa.Array:
-    """What is before so many delimiters, or behind so many from the end. Delimiters may overlap."""
+    """The part before so many delimiters, or behind so many from the end. Delimiters may overlap."""
 
     def before(text: str) -> str:
         place, left = -1, count

@@ -183,7 +183,7 @@ class _Evaluation(RowEvaluation):
         exact: Callable[[int], int],
         needed: np.ndarray,
     ) -> EvaluatedValue:
-        """What a function makes of a number; Arrow's refuses a column with one that has no place in it."""
+        """The result of a function of numbers; Arrow's refuses a column with one that has no place in it."""
         of = self.computed(one.of, needed)
         try:
             return function(of)

@@ -12,7 +12,7 @@ _Comparer = Callable[[EvaluatedValue, EvaluatedValue], EvaluatedValue]
 
 
 def compared(sign: str, left: EvaluatedValue, right: EvaluatedValue) -> EvaluatedValue:
-    """Whether `=`, `<`, `<=`, `>` or `>=` holds; null where a side is."""
+    """True where `=`, `<`, `<=`, `>` or `>=` holds; null where a side is."""
     is_floating = pa.types.is_floating(left.type) or pa.types.is_floating(right.type)
     return (_FLOATING if is_floating else _SIGNS)[sign](left, right)
 

@@ -1,4 +1,4 @@
-"""What side inputs fill tables with: records as they are, or keys and values that are made of them."""
+"""The rows with which side inputs fill tables: records as they are, or keys and values made of them."""
 
 from streamapp.columns.column_rules import require_declared_columns
 from streamapp.columns.column_scope import ColumnScope, ScopeSide

@@ -1,4 +1,4 @@
-"""What operators on tables do, and side inputs."""
+"""The operations on tables, and side inputs."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What user code gives, held against the columns that were declared for it."""
+"""The batches that user code gives, held against the columns that were declared for it."""
 
 import pyarrow as pa
 

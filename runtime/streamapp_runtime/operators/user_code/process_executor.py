@@ -136,7 +136,7 @@ def _bytes(keys: pa.Array) -> pa.Array:
 
 @dataclass(frozen=True, slots=True)
 class ProcessContext:
-    """What a class may know when it is opened."""
+    """The context that a class gets when it is opened."""
 
     operator: str
     tables: Mapping[str, pa.Schema]
@@ -156,7 +156,7 @@ class ProcessExecutor:
         self._opened = False
 
     def execute(self, slices: tuple[Slice, ...], state: LaneState) -> Slice | None:
-        """What the class puts out for the rows."""
+        """The rows that the class puts out for those that it gets."""
         (rows,) = slices
         if not self._opened:
             self._call("open", ProcessContext(self._operation.state, self._tables(state)))

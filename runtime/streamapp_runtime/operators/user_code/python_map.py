@@ -42,7 +42,7 @@ class PythonMapExecutor(StatelessExecutor):
     output_schema: pa.Schema
 
     def execute(self, slices: tuple[Slice, ...], state: LaneState) -> Slice | None:
-        """What the function makes of the rows."""
+        """The rows that the function makes of those that it gets."""
         (rows,) = slices
         parts = [part for _, part in slices_by_task(rows)]
         if self.operation.each:
@@ -87,7 +87,7 @@ class PythonMapExecutor(StatelessExecutor):
         return passing if both is None else both.take(pa.array(order))
 
     def _mapped(self, rows: Slice, state: LaneState) -> UserRows:
-        """What the function makes of rows, without those of records of which it makes a key of another task.
+        """The rows that the function makes, without those of records to which it gives another task's key.
 
         Where the function does not say of which record a row was made, halves are tried until that is known.
         """

@@ -1,4 +1,4 @@
-"""What the app's own Python does with rows."""
+"""The operations of the app's own Python on rows."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Final

@@ -38,7 +38,7 @@ def first_days_of(months: np.ndarray) -> np.ndarray:
 
 
 def missing_in(*columns: pa.Array) -> np.ndarray:
-    """Where one of the columns is null."""
+    """True for each row in which one of the columns is null."""
     missing: np.ndarray = np.logical_or.reduce([np.asarray(column.is_null()) for column in columns])
     return missing
 
