@@ -1,4 +1,4 @@
-"""What Spark makes of expressions before any row is there: their names and types, or why they are wrong."""
+"""The names and types that Spark gives expressions before any row is there, or why they are wrong."""
 
 from dataclasses import dataclass, replace
 
@@ -20,7 +20,7 @@ from streamapp_runtime.expressions.sql_types import columns_of_schema, ddl, quot
 
 @dataclass(frozen=True, slots=True)
 class AllowedFunctions:
-    """What may be in a list beside plain expressions."""
+    """The functions that may be in a list beside plain expressions."""
 
     generator: bool = False
     aggregates: bool = False
@@ -48,7 +48,7 @@ def columns_by_spark(
     allowed: AllowedFunctions = ROW_FUNCTIONS,
     group_by: str = "",
 ) -> tuple[Column, ...]:
-    """What Spark's own analyser makes of a select list; RefusedError as above."""
+    """The columns that Spark's own analyser makes of a select list; RefusedError as above."""
     grouping = f" GROUP BY {group_by}" if group_by else ""
     entries = ",\n".join(items)
     try:
@@ -77,7 +77,7 @@ def columns_by_spark(
 def plain_columns(
     items: list[str], scope: ColumnScope, allowed: AllowedFunctions
 ) -> tuple[Column, ...] | None:
-    """What a list gives whose entries all say it without Spark; None where one does not."""
+    """The columns of a list whose entries all say them without Spark; None where one does not."""
     entries = [entry for item in items for entry in plain_entries(item) or (None,)]
     if any(
         entry is None or isinstance(entry.value, PlainCall) is not allowed.aggregates for entry in entries

@@ -95,7 +95,7 @@ def _plain_item(text: str, entry: PlainEntry) -> SelectItem:
 
 
 def _split(text: str) -> Iterator[tuple[int, int]]:
-    """Where the entries stand, comments around them left out."""
+    """The ranges of the entries, comments around them left out."""
     depth, inside = 0, list[_Token]()
     for token in _tokens(text):
         depth += (token.kind in _OPEN) - (token.kind in _CLOSE)
@@ -164,7 +164,7 @@ def _alias(tree: Any, kind: str) -> tuple[str, ...]:
 
 
 def _end_of_expression(text: str, aliases: int) -> int:
-    """Where the expression ends, before `AS name`, `name` or `AS (name, name)`."""
+    """The end of the expression, before `AS name`, `name` or `AS (name, name)`."""
     tokens = _tokens(text)
     last = len(tokens) - 1
     if tokens[last].kind == "R_PAREN":
@@ -210,7 +210,7 @@ def _walk(tree: Any) -> Iterator[Any]:
 def argument_ranges(
     text: str, call: FunctionCall
 ) -> tuple[tuple[tuple[int, int], ...], tuple[int, int] | None]:
-    """Where a call's arguments stand, and where the condition of its FILTER does.
+    """The ranges of a call's arguments, and that of the condition of its FILTER.
 
     By the words of the text: of a tree such as `(a) LIKE b` Spark does not tell where its brackets begin.
     """

@@ -1,4 +1,4 @@
-"""How an expression uses each column that it reads: as it is, to compute a value, or to choose among values.
+"""The use that an expression makes of each column: as it is, to compute a value, or to choose a value.
 
 Which columns an expression reads is Spark's word, in its template. sqlglot says only which of them stand in
 a condition, and where it does not read the expression all of them count as computed with.
@@ -18,7 +18,7 @@ _NOW: Final = "now()"
 
 
 class ColumnUse(StrEnum):
-    """What a column is to something made of it; the weaker of two direct uses comes first."""
+    """The use of a column for something made of it; the weaker of two direct uses comes first."""
 
     IDENTITY = "IDENTITY"
     TRANSFORMATION = "TRANSFORMATION"
@@ -31,11 +31,11 @@ class ColumnUse(StrEnum):
 
     @property
     def is_direct(self) -> bool:
-        """Whether the column's values get into what is made; else they decide about it."""
+        """True if the column's values get into what is made; else they decide about it."""
         return self in _DIRECT
 
     def then(self, use: "ColumnUse") -> "ColumnUse":
-        """What a column is to a thing, where that is made of something that is made of the column."""
+        """The use of a column for a thing that is made of something that is made of the column."""
         if not (self.is_direct and use.is_direct):
             return self if use.is_direct else use
         return max(self, use, key=_DIRECT.index)
@@ -56,7 +56,7 @@ def column_uses(template: Template) -> Mapping[int, frozenset[ColumnUse]]:
 
 
 def _uses_read(template: Template) -> Iterator[tuple[int, ColumnUse]]:
-    """What sqlglot reads of it: nothing, where it does not take the text."""
+    """The uses that sqlglot reads in a template: none, where it does not take the text."""
     names = {f"{_HOLE}{position}": position for position in template.columns}
     holes = [f"{_HOLE}{position}" for position in range(max(template.columns, default=-1) + 1)]
     tokens = tokenized(template.over(holes, _NOW))
@@ -69,7 +69,7 @@ def _uses_read(template: Template) -> Iterator[tuple[int, ColumnUse]]:
 
 
 def _is_in_condition(node: exp.Column) -> bool:
-    """Whether a node stands in what an IF or a CASE decides by."""
+    """True if a node stands in what an IF or a CASE decides by."""
     child: exp.Expr = node
     parent = child.parent
     while parent is not None:

@@ -17,7 +17,7 @@ from streamapp_runtime.expressions.template import Template
 
 @dataclass(frozen=True, slots=True)
 class Generator:
-    """What makes many rows of one: an array of which each element becomes a row.
+    """The generator of many rows from one: an array of which each element becomes a row.
 
     Its values follow the source's columns: the element's place where it is asked for, then the element, or
     these fields of it.
@@ -31,12 +31,12 @@ class Generator:
 
     @property
     def values(self) -> int:
-        """How many values each row gets."""
+        """The number of values that each row gets."""
         return self.places + (len(self.fields) or 1)
 
 
 def is_generator(item: SelectItem) -> bool:
-    """Whether an entry of a select list is a call of a generator."""
+    """True if an entry of a select list is a call of a generator."""
     if not item.calls:
         return False
     first = item.calls[0]

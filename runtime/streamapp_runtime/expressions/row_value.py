@@ -38,7 +38,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class TextTest:
-    """Whether a text `starts` with, `ends` with, or `contains` another."""
+    """The test that a text `starts` with, `ends` with, or `contains` another."""
 
     test: str
     of: "RowValue"
@@ -47,7 +47,7 @@ class TextTest:
 
 @dataclass(frozen=True, slots=True)
 class InList:
-    """Whether a value is one of several; null where it is null."""
+    """The test that a value is one of several; null where the value is null."""
 
     of: "RowValue"
     values: tuple[ConstantValue, ...]
@@ -55,7 +55,7 @@ class InList:
 
 @dataclass(frozen=True, slots=True)
 class IsNull:
-    """Whether there is no value; never null itself."""
+    """The test that there is no value; never null itself."""
 
     of: "RowValue"
 
@@ -190,7 +190,7 @@ class JoinedTexts:
 
 @dataclass(frozen=True, slots=True)
 class TextFunction:
-    """What a function makes of a text and constants: its `length`, or another text."""
+    """The result of a function of a text and constants: the text's `length`, or another text."""
 
     function: str
     of: "RowValue"
@@ -199,7 +199,7 @@ class TextFunction:
 
 @dataclass(frozen=True, slots=True)
 class BytesFunction:
-    """What a function makes of the bytes of a text, or of a BINARY, and constants."""
+    """The result of a function of the bytes of a text, or of a BINARY, and constants."""
 
     function: str
     of: "RowValue"
@@ -215,7 +215,7 @@ class TimeConstant:
 
 @dataclass(frozen=True, slots=True)
 class TimeFunction:
-    """What a function makes of days, moments, numbers and constants; null where one of the values is."""
+    """The result of a function of days, moments, numbers and constants; null where one of the values is."""
 
     function: str
     values: tuple["RowValue", ...]
@@ -282,14 +282,14 @@ class MapEntry:
 
 @dataclass(frozen=True, slots=True)
 class CollectionSize:
-    """How many elements an array has, or entries a map; null where it is null."""
+    """The number of elements of an array, or of entries of a map; null where the collection is."""
 
     of: "RowValue"
 
 
 @dataclass(frozen=True, slots=True)
 class ArrayContains:
-    """Whether an array has an element; null where only a null of it might be that."""
+    """The test that an array has an element; null where only a null of the array might be that."""
 
     of: "RowValue"
     element: "RowValue"
@@ -297,7 +297,7 @@ class ArrayContains:
 
 @dataclass(frozen=True, slots=True)
 class LikePattern:
-    """Whether all of a text matches a regular expression."""
+    """The test that all of a text matches a regular expression."""
 
     of: "RowValue"
     regex: str
@@ -353,18 +353,18 @@ _LEAST_OUTSIDE = 128
 
 
 def narrows(cast: Cast) -> bool:
-    """Whether a cast may meet a number that has no place in its type."""
+    """True if a cast may meet a number that has no place in its type."""
     whole = cast.source in WHOLE_TYPES and cast.type in WHOLE_TYPES
     return whole and WHOLE_TYPES.index(cast.type) < WHOLE_TYPES.index(cast.source)
 
 
 def counts_days(cast: Cast) -> bool:
-    """Whether a cast makes moments of days; moments have place for fewer years."""
+    """True if a cast makes moments of days; moments have place for fewer years."""
     return cast.source == "DATE" and cast.type in MOMENT_TYPES
 
 
 def may_fail(value: RowValue) -> bool:
-    """Whether there are rows on which computing a value is an error."""
+    """True if there are rows on which computing a value is an error."""
     match value:
         case Arithmetic("/" | "%" | "div" as sign, left, right, _):
             return _may_be_refused(sign, right) or may_fail(left) or may_fail(right)
@@ -383,7 +383,7 @@ def may_fail(value: RowValue) -> bool:
 
 
 def may_be_null_always(value: RowValue) -> bool:
-    """Whether Spark's optimizer might find that a value is null on all rows."""
+    """True if Spark's optimizer might find that a value is null on all rows."""
     match value:
         case NullValue():
             return True
@@ -394,14 +394,14 @@ def may_be_null_always(value: RowValue) -> bool:
 
 
 def _may_be_refused(sign: str, divisor: RowValue) -> bool:
-    """Whether a divisor may be zero, or -1 where the largest negative number has no opposite."""
+    """True if a divisor may be zero, or -1 where the largest negative number has no opposite."""
     while isinstance(divisor, Cast):
         divisor = divisor.of
     return not isinstance(divisor, Constant) or divisor.value in ((0, -1) if sign == "div" else (0,))
 
 
 def _varies(test: RowValue) -> bool:
-    """Whether a condition is surely nothing that the optimizer knows."""
+    """True if a condition is surely nothing that the optimizer knows."""
     match test:
         case ColumnValue():
             return True
@@ -420,7 +420,7 @@ def parts_of(value: RowValue) -> Iterator[RowValue]:
 
 
 def reads_columns(value: RowValue) -> bool:
-    """Whether a value depends on any column."""
+    """True if a value depends on any column."""
     return isinstance(value, ColumnValue) or any(reads_columns(part) for part in parts_of(value))
 
 

@@ -25,7 +25,7 @@ from streamapp_runtime.expressions.template import Template, column_template
 
 @dataclass(frozen=True, slots=True)
 class SelectList:
-    """What a select list gives: columns, and for each of them the expression that makes it."""
+    """The columns of a select list, and for each of them the expression that makes it."""
 
     columns: tuple[Column, ...]
     outputs: tuple[Template, ...]

@@ -1,4 +1,4 @@
-"""Where Spark's SQL session comes from when something needs it: it is there, or it is opened then."""
+"""The source of Spark's SQL session when something needs one: it is there, or it is opened then."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ class DeferredSession:
 
 @dataclass(slots=True)
 class RecordedSpark:
-    """What opens a session, and the texts that needed it, each once."""
+    """The function that opens a session, and the texts that needed one, each once."""
 
     session: Callable[[], SparkSession]
     notice: Callable[[str], None] = lambda _: None  # called with the first text, before a session is opened

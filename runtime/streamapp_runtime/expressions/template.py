@@ -23,7 +23,7 @@ class Template:
 
     @property
     def in_python(self) -> RowValue | None:
-        """What a worker computes; None where that is for Spark."""
+        """The value that a worker computes; None where that is for Spark."""
         return self.value if self.column is None else ColumnValue(self.column)
 
     @property
@@ -39,7 +39,7 @@ class Template:
 
     @property
     def reads_batch_time(self) -> bool:
-        """Whether it asks what time it is."""
+        """True if the expression asks what time it is."""
         return BATCH_TIME in self.pieces
 
     def over(self, names: Sequence[str], batch_time: str) -> str:
@@ -76,7 +76,7 @@ def column_templates(count: int) -> tuple[Template, ...]:
 
 
 def all_columns(templates: Iterable[Template]) -> bool:
-    """Whether every expression is a column as it is: a choice, for which nothing is computed."""
+    """True if every expression is a column as it is: a choice, for which nothing is computed."""
     return all(template.column is not None for template in templates)
 
 

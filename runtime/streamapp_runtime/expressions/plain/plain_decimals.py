@@ -67,7 +67,7 @@ def _constant(number: Decimal) -> PlainValue:
 
 
 def _places(of: PlainValue) -> tuple[int, int]:
-    """How many digits there are before and behind the point."""
+    """The number of digits before the point, and of those behind it."""
     digits, scale = map(int, known(_TYPE.fullmatch(of.type)).groups())
     return digits - scale, scale
 

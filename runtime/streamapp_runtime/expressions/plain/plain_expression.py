@@ -169,7 +169,7 @@ class PlainReader:
 
     @property
     def done(self) -> bool:
-        """Whether nothing is left."""
+        """True if no token is left."""
         return self.place == len(self.tokens)
 
     def peek(self, ahead: int = 0) -> PlainToken:
@@ -194,7 +194,7 @@ class PlainReader:
         return taken
 
     def arguments_ahead(self) -> int:
-        """How many arguments there are up to the bracket that closes what is open here."""
+        """The number of arguments up to the bracket that closes what is open here."""
         depth, count = 0, 1
         for token in self.tokens[self.place :]:
             if token.kind != "sign":
@@ -233,7 +233,7 @@ class PlainReader:
         return PlainName(tuple(parts), first.start, self.peek(-1).end)
 
     def is_name(self, ahead: int) -> bool:
-        """Whether a token can be the name of a column."""
+        """True if a token can be the name of a column."""
         token = self.peek(ahead)
         return token.kind == "quoted" or (token.kind == "name" and token.text.lower() not in _RESERVED)
 

@@ -125,7 +125,7 @@ CAST_CALLS: Final = (
 
 
 def plain_call(function: str, arguments: Arguments) -> PlainValue:
-    """What a call computes; LeftToSparkError where only Spark knows."""
+    """The value that a call computes; LeftToSparkError where only Spark knows."""
     for functions, counts, read in CALLS:
         if function in functions and len(arguments) in counts:
             return read(function, arguments)

@@ -99,7 +99,7 @@ def moved(sign: str, of: PlainValue, interval: PlainInterval) -> PlainValue:
 
 
 def call_of_unit(function: str, unit: str, arguments: Sequence[PlainValue]) -> PlainValue:
-    """What a function adds, or counts, of a unit."""
+    """The value of a function that adds, or counts, units of time."""
     require(unit.upper() in UNIT_CALLS[function])
     name = {"DAYOFYEAR": "day"}.get(unit.upper(), unit.lower())
     number, of = arguments

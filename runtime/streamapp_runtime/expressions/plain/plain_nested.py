@@ -28,12 +28,12 @@ _KEY_TYPES: Final = ("STRING", "INT", "BIGINT")
 
 
 def is_nested_type(kind: str) -> bool:
-    """Whether values of a type have parts."""
+    """True if values of a type have parts."""
     return _opened(kind)[0] in NESTED
 
 
 def field_value(of: PlainValue, name: str) -> PlainValue:
-    """What stands behind a dot: a field of a struct, or the key of a map."""
+    """The part that a dot reads: by the name of a struct's field, or by the key of a map."""
     outer, inside = _opened(of.type)
     if outer == "MAP":
         return _entry(of, PlainValue(Constant(name), "STRING"))
@@ -47,7 +47,7 @@ def field_value(of: PlainValue, name: str) -> PlainValue:
 
 
 def bracketed(of: PlainValue, index: PlainValue) -> PlainValue:
-    """What stands behind a value in brackets: an index of an array, or the key of a map."""
+    """The part that brackets behind a value read: by an index of an array, or by the key of a map."""
     return _entry(of, index) if _opened(of.type)[0] == "MAP" else _element("[]", (of, index))
 
 

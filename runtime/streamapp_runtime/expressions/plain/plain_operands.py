@@ -1,4 +1,4 @@
-"""Where a value may stand within another, so that an error comes on the rows on which it comes in Spark.
+"""The places of a value within another that keep errors on the rows on which they come in Spark.
 
 Spark's optimizer drops, reorders and folds parts of an expression, and with them their errors. Where it may
 do that, and a part can fail, the expression is left to Spark.
@@ -95,7 +95,7 @@ def cast_value(of: PlainValue, kind: str) -> PlainValue:
 
 
 def null_test(of: PlainValue) -> RowValue:
-    """Whether there is no value."""
+    """The test that there is no value."""
     require(of.type not in {NULL_TYPE, DECIMAL_LITERAL})
     return IsNull(sure(of.value))
 
@@ -186,7 +186,7 @@ def branches_of(branches: Sequence[tuple[RowValue, PlainValue]], otherwise: Plai
 
 
 def balanced(parts: Sequence[RowValue], combine: type[And | Or]) -> RowValue:
-    """What one word joins, as the even tree that Spark's parser makes of it."""
+    """The even tree of the parts that one word joins, as Spark's parser makes it."""
     if len(parts) == 1:
         return parts[0]
     half = (len(parts) - 1) // 2 + 1
@@ -194,7 +194,7 @@ def balanced(parts: Sequence[RowValue], combine: type[And | Or]) -> RowValue:
 
 
 def without_casts(value: RowValue) -> RowValue:
-    """What the casts around it are of."""
+    """The value inside the casts around it."""
     return without_casts(value.of) if isinstance(value, Cast) else value
 
 
@@ -206,7 +206,7 @@ def _whole_bound(sign: str, right: PlainValue) -> Constant:
 
 
 def _is_decided(of: PlainValue, constant: PlainValue) -> bool:
-    """Whether Spark may know what a comparison gives, and compute no value that can fail.
+    """True if Spark may know what a comparison gives, and compute no value that can fail.
 
     It does of whole numbers where one is a constant that the other's type has no place for, or just so.
     """
@@ -225,7 +225,7 @@ def _apart(comparison: Comparison) -> Comparison:
 
 
 def _chained(value: RowValue, sign: str) -> Sequence[RowValue]:
-    """What a chain of one sign joins."""
+    """The values that a chain of one sign joins."""
     if isinstance(value, Arithmetic | DecimalArithmetic) and value.sign == sign:
         return [*_chained(value.left, sign), *_chained(value.right, sign)]
     return [value]

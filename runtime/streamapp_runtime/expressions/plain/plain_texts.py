@@ -42,7 +42,7 @@ def concat(_: str, arguments: Arguments) -> PlainValue:
 
 
 def _of_text(kind: str) -> Callable[[str, Arguments], PlainValue]:
-    """How a call is read that is of one text."""
+    """The reader of a call that is of one text."""
 
     def read(function: str, arguments: Arguments) -> PlainValue:
         name = _SAME_FUNCTIONS.get(function, function)
@@ -151,7 +151,7 @@ def _translated(function: str, arguments: Arguments) -> PlainValue:
 
 
 def _of_bytes(kind: str) -> Callable[[str, Arguments], PlainValue]:
-    """How a call is read that is of the bytes of one text, or of a BINARY."""
+    """The reader of a call that is of the bytes of one text, or of a BINARY."""
 
     def read(function: str, arguments: Arguments) -> PlainValue:
         of, *bits = arguments

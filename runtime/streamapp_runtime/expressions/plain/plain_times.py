@@ -100,7 +100,7 @@ _Read = Callable[[str, Sequence[PlainValue]], PlainValue]
 
 
 def _of_time(kinds: Sequence[str], result: str, time_of: Callable[..., RowValue] = _time_of) -> _Read:
-    """How a call is read that is of one time of some types, and gives a value of another."""
+    """The reader of a call that is of one time of some types, and gives a value of another."""
 
     def read(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
         name = _SAME_FUNCTIONS.get(function, function)

@@ -50,7 +50,7 @@ class LeftToSparkError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PlainValue:
-    """What a text computes, the type of it, where columns stand in the text, and whether it is a cast.
+    """The value that a text computes, its type, the columns' places in the text, and whether it is a cast.
 
     A cast of a literal is none to Spark, even to the type that it has.
     """
@@ -75,14 +75,14 @@ def require(holds: bool) -> None:
 
 
 def known(value: _Part | None) -> _Part:
-    """What is there; else all is left to Spark."""
+    """The value that is there; without one, all is left to Spark."""
     if value is None:
         raise LeftToSparkError
     return value
 
 
 def is_computed_type(kind: str) -> bool:
-    """Whether a worker can give values of a type."""
+    """True if a worker can give values of a type."""
     return kind in CAST_TYPES or kind in _WHOLE_VALUES or kind.startswith("DECIMAL(")
 
 

@@ -84,7 +84,7 @@ class PlainOutput:
 
 
 def plain_value(text: str, scope: ColumnScope) -> PlainValue | None:
-    """What an expression over a scope's positions computes; None where only Spark can say."""
+    """The value that an expression over a scope's positions computes; None where only Spark can say."""
     tokens = plain_tokens(text)
     if not tokens:
         return None
@@ -387,5 +387,5 @@ class _Values:
 
 
 def _is_given(kind: str) -> bool:
-    """Whether a worker can give values of a type on; parts of columns may have parts themselves."""
+    """True if a worker can give values of a type on; parts of columns may have parts themselves."""
     return is_computed_type(kind) or is_nested_type(kind)

@@ -56,7 +56,7 @@ _SHORT_NAMES: Final = {
 
 
 def zones_are_known() -> bool:
-    """Whether the zones of Spark's Java can be read here."""
+    """True if the zones of Spark's Java can be read here."""
     return bool(_regions())
 
 
