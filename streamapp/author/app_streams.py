@@ -12,7 +12,7 @@ from streamapp.spec.resource.app import StreamApp
 
 
 def is_embedded(app: StreamApp) -> bool:
-    """Whether any of the app's streams are in an embedded log, which one process alone can open."""
+    """True if any of the app's streams are in an embedded log, which one process alone can open."""
     return any(system.embedded is not None for system in app.spec.systems)
 
 

@@ -1,4 +1,4 @@
-"""Where an app names code of its own, as `package.module:name`."""
+"""The fields in which an app names code of its own, as `package.module:name`."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What would follow if a topic got more partitions, by the rules by which a growth is judged."""
+"""The consequences of more partitions of a topic, by the rules by which a growth is judged."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -14,7 +14,7 @@ from streamapp.tasks.partition import Partition
 
 
 def key_reliance(app: StreamApp, graph: Graph) -> dict[str, KeyReliance]:
-    """How far the operators rely on the keys of each stream that exists outside the app and is read.
+    """The reliance of the operators on the keys of each stream that exists outside the app and is read.
 
     What groups keys or fills a table relies on the place of every record. A class of the app's own may do so
     too, where the stream declares a key; a table that is whole everywhere is looked up by the value.
@@ -46,7 +46,7 @@ def key_reliance(app: StreamApp, graph: Graph) -> dict[str, KeyReliance]:
 
 
 def side_input_reliance(stream: Stream, table: Table, side: SideInput) -> KeyReliance:
-    """How far a table relies on the keys of the records that fill it.
+    """The reliance of a table on the keys of the records that fill it.
 
     The keys that a Python function gives are not the records'.
     """
@@ -58,7 +58,7 @@ def side_input_reliance(stream: Stream, table: Table, side: SideInput) -> KeyRel
 
 
 def key_placements(assignment: Assignment) -> dict[str, KeyPlacement]:
-    """Where the keys of each stream belong that several tasks divide among them.
+    """The placement of keys, for each stream whose keys several tasks divide among them.
 
     A stream on which no state depends has no initial partitions. It counts as it is today; once it has grown
     nothing tells by which count a record was written, and it has no entry.

@@ -18,7 +18,7 @@ Locations = Mapping[str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class KnownPlacement:
-    """What is known of the model in force, and of where its tasks and processors are."""
+    """The model in force and the places of its tasks and processors, as far as they are known."""
 
     model: JobModel | None = None
     version: int = 0  # the newest that any driver has seen, also where the model itself was lost
@@ -40,7 +40,7 @@ class NextModel:
 
     @property
     def placed(self) -> bool:
-        """Whether tasks were placed for it."""
+        """True if tasks were placed for the model."""
         return self.placement is not None
 
 

@@ -1,4 +1,4 @@
-"""Whether and how often the streams of an app are watched for growth, and how long a growth settles."""
+"""The interval at which an app's streams are watched for growth, if at all, and the time for it to settle."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ EMBEDDED_SECONDS: Final = 2.0
 
 
 def growth_interval(app: StreamApp) -> float | None:
-    """How often partitions are counted while the app runs, in seconds; None for never.
+    """The seconds between two counts of partitions while the app runs; None for never.
 
     A key of `spec.config` goes before the field of `spec.monitor` that says the same.
     """
@@ -28,7 +28,7 @@ def growth_interval(app: StreamApp) -> float | None:
 
 
 def settle_seconds(app: StreamApp) -> float:
-    """How long producers may use the old count after a growth; on an embedded log none do, unless told so."""
+    """The seconds in which producers may use the old count after growth; 0 on an embedded log, unless set."""
     if is_embedded(app) and "partition_settle" not in app.spec.model_fields_set:
         return 0.0
     return milliseconds(app.spec.partition_settle) / 1000

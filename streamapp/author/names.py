@@ -31,5 +31,5 @@ def hop_stream(application_id: str, operator: str) -> str:
 
 
 def stream_prefix(application_id: str) -> str:
-    """What the names of all streams that an app makes begin with."""
+    """The prefix of the names of all streams that an app makes."""
     return f"{application_id}."

@@ -10,7 +10,7 @@ _GROUPER_REASONS = frozenset({Reason.GROUPER_INVALID, Reason.GROUPER_CHANGED})
 
 
 def field_path(app: StreamApp, name: str) -> str:
-    """Where an operator, a part of one, or a stream stands; what is no name stays as it is."""
+    """The field path of an operator, a part of one, or a stream; what is no name stays as it is."""
     whole = name.partition("/")[0]
     for index, operator in enumerate(app.spec.operators):
         if whole in {operator.name, app.intermediate_stream(operator.name)}:

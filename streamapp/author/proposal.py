@@ -66,7 +66,7 @@ def _feedback(app: StreamApp) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What is known outside the app: today's counts, what is remembered, and the user's own functions."""
+    """The facts outside the app: today's counts, what is remembered, and the user's own functions."""
 
     counts: Mapping[str, int | None]
     layout: Layout | None = None

@@ -1,4 +1,4 @@
-"""What the state of operators and tables means, as far as the resource says it, and edits that change it.
+"""The meaning of the state of operators and tables, as far as the resource says it, and edits that change it.
 
 State that is read under another meaning gives wrong results without an error: sums of one column go on as
 sums of another, and rows of one key are looked up under another. Names and types of columns are known once
@@ -75,7 +75,7 @@ def state_changed(app: StreamApp, name: str, change: str, hint: str = STATE_CHAN
 
 
 def state_declarations(app: StreamApp) -> dict[str, str]:
-    """What the resource says of each table and operator, on one line each."""
+    """The declarations of tables and operators in the resource, on one line each."""
     spec = as_data(app)["spec"]
     return {
         declared["name"]: ", ".join(

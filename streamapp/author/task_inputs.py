@@ -1,4 +1,4 @@
-"""What tasks read: which streams are divided among them, which go to all, and whether they keep state."""
+"""The inputs of tasks: the streams divided among them, those that go to all; and whether tasks keep state."""
 
 import re
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ def read_streams(graph: Graph, plan: Plan) -> tuple[str, ...]:
 
 
 def broadcast_inputs(app: StreamApp, plan: Plan) -> tuple[str | Partition, ...]:
-    """What every task reads: streams made by broadcast operators, and `spec.broadcastInputs`."""
+    """The inputs of every task: streams made by broadcast operators, and `spec.broadcastInputs`."""
     broadcast_streams = [name for name, stream in plan.streams.items() if stream.broadcast]
     declared_inputs = [entry for text in app.spec.broadcast_inputs for entry in parse_broadcast_input(text)]
     return tuple(sorted({*broadcast_streams, *declared_inputs}, key=str))
@@ -46,7 +46,7 @@ def parse_broadcast_input(text: str) -> Iterator[str | Partition]:
 
 
 def keeps_state(app: StreamApp, graph: Graph) -> bool:
-    """Whether keys are tied to tasks: by a local table, by totals, by a join, or by a class."""
+    """True if keys are tied to tasks: by a local table, by totals, by a join, or by a class."""
     stores = [
         StoreTraits(
             persistent=table.store != "memory",

@@ -56,7 +56,7 @@ def _has_only_functions_of_spark(app: StreamApp) -> bool:
 
 
 class _AppColumns:
-    """What is known so far: the rows of each stream and operator, and the columns of tables."""
+    """The rows of each stream and operator and the columns of tables, as far as they are known by now."""
 
     def __init__(self, app: StreamApp) -> None:
         self.spec = app.spec

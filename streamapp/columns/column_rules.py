@@ -112,7 +112,7 @@ def require_same_columns(first: tuple[Column, ...], other: tuple[Column, ...]) -
 
 
 def merged_key(keys: Sequence[RowKey]) -> RowKey:
-    """What is known of the key of merged rows."""
+    """The key of merged rows, as far as it is known."""
     return keys[0] if len(set(keys)) == 1 else RowKey(None, None, all(key.together for key in keys))
 
 

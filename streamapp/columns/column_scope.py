@@ -60,7 +60,7 @@ class ColumnScope:
         return None if alone is None else (alone, tuple(parts[1:]))
 
     def star(self, of: str | None) -> tuple[int, ...] | None:
-        """What `*` or `side.*` stands for; a name that two sides have stands once, if the first one wins."""
+        """The positions of `*` or `side.*`; a name that two sides have stands once, if the first one wins."""
         if of is not None:
             positions = self.side(of)
             return None if positions is None else tuple(positions.values())

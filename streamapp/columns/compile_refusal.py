@@ -1,4 +1,4 @@
-"""What is raised where something cannot be compiled, and becomes a problem with its path."""
+"""The error that is raised where something cannot be compiled, and becomes a problem with its path."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -58,7 +58,7 @@ class KnownRows:
 
     @property
     def scope(self) -> ColumnScope:
-        """What an expression over these rows may name."""
+        """The columns that an expression over these rows may name."""
         return ColumnScope((ScopeSide("", self.columns),))
 
 
@@ -68,7 +68,7 @@ Rows = KnownRows | None
 
 @dataclass(frozen=True, slots=True)
 class ColumnContext:
-    """What an operator is looked at with, beside its own entry and the rows that it reads."""
+    """The context in which an operator is looked at, beside its own entry and the rows that it reads."""
 
     spec: Spec
     sql: SqlReader

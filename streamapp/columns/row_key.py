@@ -1,4 +1,4 @@
-"""What is known of a row's key while it passes through the graph, and where equal keys may lie."""
+"""The key of a row on its way through the graph, as far as it is known, and where equal keys may lie."""
 
 from dataclasses import dataclass, replace
 
@@ -30,11 +30,11 @@ class RowKey:
         return replace(self, column=column, together=same)
 
     def is_column(self, name: str | None) -> bool:
-        """Whether a column is the key."""
+        """True if a column is the key."""
         return name is not None and _low(name) == _low(self.column)
 
     def places(self, name: str | None) -> bool:
-        """Whether a column decides the task."""
+        """True if a column decides the task."""
         return name is not None and _low(name) == _low(self.placed_by)
 
     def demand_together(self, what: str) -> None:

@@ -160,7 +160,7 @@ def _counted(numbers: frozenset[int]) -> str:
 
 
 def _refuse_what_rows_cannot(read: ReadList, *, generators: bool) -> None:
-    """What has no place in an expression over single rows."""
+    """Refuse what has no place in an expression over single rows."""
     if read.has_query:
         raise CompileRefusedError("a subquery cannot be asked for each row; join a table instead")
     if read.has_window:
@@ -180,7 +180,7 @@ def _refuse_what_rows_cannot(read: ReadList, *, generators: bool) -> None:
 
 
 def _entry_columns(entry: ReadEntry, scope: ColumnScope) -> list[Chosen] | None:
-    """What an entry of a select list gives; None where Spark alone knows the name."""
+    """The columns that an entry of a select list gives; None where Spark alone knows the name."""
     if entry.star_of is not None:
         positions = scope.star(entry.star_of or None)
         if positions is None:

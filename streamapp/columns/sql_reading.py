@@ -1,7 +1,7 @@
-"""What sqlglot reads of Spark SQL expressions: which columns and functions they name, and where.
+"""The columns and functions that Spark SQL expressions name, and their places, as sqlglot reads them.
 
-It is a second opinion: Spark's own parser decides. A text that sqlglot does not take, or that would take it
-long, is not read at all, and nothing is said of it.
+The reading is a second opinion: Spark's own parser decides. A text that sqlglot does not take, or that would
+take it long, is not read at all, and nothing is said of it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -199,7 +199,7 @@ def _column(node: exp.Column) -> ColumnName:
 
 
 def _calls(tokens: Sequence[Token]) -> Iterator[CalledFunction]:
-    """What stands before a bracket and is a plain word, or a function that has a token of its own."""
+    """The calls: plain words before a bracket, and functions there that have a token of their own."""
     for index, token in enumerate(tokens[:-1]):
         before, bracket = tokens[index - 1] if index else None, tokens[index + 1]
         if bracket is None or bracket.token_type is not TokenType.L_PAREN:

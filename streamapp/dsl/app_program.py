@@ -238,5 +238,5 @@ class App:
         )
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        """What Jupyter displays: the plan with one partition for each stream, or the problems of the app."""
+        """The display in Jupyter: the plan with one partition for each stream, or the problems of the app."""
         return self.plan()._repr_mimebundle_()

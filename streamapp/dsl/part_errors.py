@@ -9,7 +9,7 @@ from streamapp.spec.validation.error_messages import error_message
 
 
 def part_error(error: ValidationError) -> str:
-    """What is wrong with a part, such as `EventTime: unknown argument "colum"; did you mean "column"?`."""
+    """The text of a part's errors, such as `EventTime: unknown argument "colum"; did you mean "column"?`."""
     part = _parts(Part).get(error.title)
     if part is None:
         return str(error)

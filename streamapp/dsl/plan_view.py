@@ -30,7 +30,7 @@ class PlanView:
 
     @property
     def is_accepted(self) -> bool:
-        """Whether the app would start."""
+        """True if the app would start."""
         return not self.problems
 
     def __str__(self) -> str:
@@ -40,7 +40,7 @@ class PlanView:
         return self.text
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        """What Jupyter displays: the drawing, or the problems over it."""
+        """The display in Jupyter: the drawing, or the problems over it."""
         if not self.problems:
             return {"image/svg+xml": self.svg, "text/plain": str(self)}
         return {"text/html": "".join(self._html()), "text/plain": str(self)}

@@ -1,4 +1,4 @@
-"""What a program that was started by itself says at its end, when it has built an app and nothing more."""
+"""The message at the end of a program that was started by itself and has built an app and nothing more."""
 
 import atexit
 import sys
@@ -27,7 +27,7 @@ def note_app(app: BuiltApp) -> None:
 
 
 def _is_users_file(main: ModuleType | None) -> bool:
-    """Whether Python was started with a file; commands have no suffix, and `python -m` leaves a spec."""
+    """True if Python was started with a file; commands have no suffix, and `python -m` leaves a spec."""
     path = getattr(main, "__file__", None)
     return path is not None and path.endswith(".py") and getattr(main, "__spec__", None) is None
 
