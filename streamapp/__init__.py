@@ -1,1 +1,1 @@
-"""What a stream application is, and every rule about it."""
+"""The definition of a stream application, and every rule about it."""

@@ -1,4 +1,4 @@
-"""How long something that failed is left alone before it is tried again."""
+"""The pause before something that failed is tried again."""
 
 from dataclasses import dataclass
 

@@ -29,7 +29,7 @@ class ConnectionBounds(Generic[Connection]):
     _by_address: dict[str, dict[Connection, None]] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of connections."""
         return len(self._connections)
 
     def add(self, connection: Connection, address: str, now: float) -> Connection | None:

@@ -9,7 +9,7 @@ _INSTALLED: Final = ("site-packages", "dist-packages")
 
 
 def is_installed(path: Path) -> bool:
-    """Whether a file or folder belongs to Python or to an installed package."""
+    """True if a file or folder belongs to Python or to an installed package."""
     resolved = path.resolve()
     return any(part in _INSTALLED for part in resolved.parts) or any(
         resolved.is_relative_to(folder) for folder in _library()

@@ -11,7 +11,7 @@ OWN_PACKAGES: Final = frozenset({"streamapp", "streamapp_operator", "streamapp_r
 
 
 def internal_fault(error: BaseException) -> str:
-    """How it failed: the innermost module and line of the product, the exception's type and its text."""
+    """The failure in one line: the product's innermost module and line, the exception's type and its text."""
     places = [
         f"{module}:{line}"
         for frame, line in walk_tb(error.__traceback__)

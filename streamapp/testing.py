@@ -23,5 +23,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """What there is."""
+    """The names of the kit's parts."""
     return sorted(entry_points(group=_GROUP).names)

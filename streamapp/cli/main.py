@@ -141,7 +141,7 @@ def _decorator_keywords(function: ast.FunctionDef) -> Iterator[ast.keyword]:
 
 
 def _has_extras(entry: EntryPoint) -> bool:
-    """Whether there is a module for each package that a verb needs beside those of every installation."""
+    """True if there is a module for each package that a verb needs beside those of every installation."""
     modules = _modules_by_extra(entry.dist) if entry.dist and entry.extras else {}
     return all(find_spec(module) for extra in entry.extras for module in modules.get(extra, ()))
 

@@ -32,7 +32,7 @@ def _remember(context: click.Context, _: click.Parameter, form: str) -> str:
 
 
 def asks_json(context: click.Context) -> bool:
-    """Whether the verb that runs was asked for JSON."""
+    """True if the verb that runs was asked for JSON."""
     return bool(context.meta.get(_CHOSEN) == JSON)
 
 

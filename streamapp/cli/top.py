@@ -109,7 +109,7 @@ def top(
 
 @dataclass(frozen=True, slots=True)
 class TopView:
-    """What is shown of each reading."""
+    """The parts of each reading that are shown, and their order."""
 
     sort: str
     namespaces: bool

@@ -1,11 +1,11 @@
-"""What a process measures, as a row of a table."""
+"""The metrics of a process, as rows of a table."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class MetricKind(StrEnum):
-    """What may become of a value."""
+    """The kind of a metric, by the changes that its value may make."""
 
     COUNTER = "counter"  # only grows, from 0 at each start of the process
     GAUGE = "gauge"

@@ -6,7 +6,7 @@ from streamapp.exposition.metric import Metric
 
 
 def metrics_page(head: Iterable[str], metrics: Iterable[Metric]) -> str:
-    """What is said first, then a row for each metric."""
+    """The text of the page: the head, then a row for each metric."""
     rows = (
         f"| `{metric.name}` | {metric.kind} | {', '.join(f'`{label}`' for label in metric.labels)} "
         f"| {metric.about} |"

@@ -1,4 +1,4 @@
-"""What the live pages of drivers, operators and commands share: who may ask, headers, scripts and styles.
+"""Shared parts of the live pages of drivers, operators and commands: access, headers, scripts and styles.
 
-It imports nothing of the product.
+The package imports nothing of the product.
 """

@@ -44,7 +44,7 @@ def loopback_refusal(host: str, fetch_site: str) -> str:
 
 
 def is_own_host(host: str) -> bool:
-    """Whether a `Host` header names this machine."""
+    """True if a `Host` header names this machine."""
     with suppress(ValueError):  # of brackets that do not match
         return urlsplit(f"//{host}").hostname in OWN_HOSTS
     return False

@@ -1,4 +1,4 @@
-"""How apps go at one moment, as `streamapp top` shows it."""
+"""The figures of apps at one moment, as `streamapp top` shows them."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -45,7 +45,7 @@ class TaskFigures:
 
 @dataclass(frozen=True, slots=True)
 class RunFigures:
-    """What a driver's page says of its run."""
+    """The figures of a run, as its driver's page says them."""
 
     app: str
     state: str
@@ -85,14 +85,14 @@ class AppFigures:
 
 @dataclass(frozen=True, slots=True)
 class FiguresReading:
-    """What was read at one moment."""
+    """The figures that were read at one moment."""
 
     apps: tuple[AppFigures, ...]
     notices: tuple[str, ...] = ()  # what could not be read, and why
 
 
 class FiguresSource(Protocol):
-    """Where figures are read again and again. What cannot be read at all is a ClickException."""
+    """A source of figures that is read again and again. What cannot be read at all is a ClickException."""
 
     def read(self) -> FiguresReading:
         """The figures of now."""

@@ -19,7 +19,7 @@ UNNAMED: Final = "(starting)"
 
 @dataclass(frozen=True, slots=True)
 class PageAddress:
-    """Where a page is."""
+    """The address of a page."""
 
     host: str
     port: int

@@ -22,11 +22,11 @@ _MOST_SHOWN: Final = 100
 
 
 class ForeignPageError(Exception):
-    """What answers has no data of a page that this version can read."""
+    """The answer holds no data of a page that this version can read."""
 
 
 def run_figures(status: int, body: bytes) -> RunFigures:
-    """What an answer of a page says; a ForeignPageError where it is none."""
+    """The figures in an answer of a page; a ForeignPageError where the answer is none of a page."""
     if status != 200:
         text = legible(body.decode(errors="replace").strip())
         raise ForeignPageError(f"it answers {status}: {clip_end(text, _MOST_SHOWN)}")

@@ -31,7 +31,7 @@ class ScreenLine:
 
 
 def is_screen(stream: TextIO) -> bool:
-    """Whether a stream is a terminal on which lines can be shown in place: a log of CI is none."""
+    """True if a stream is a terminal on which lines can be shown in place: a log of CI is none."""
     return stream.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("CI")
 
 

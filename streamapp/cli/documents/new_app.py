@@ -33,7 +33,7 @@ TEMPLATES: Mapping[str, AppTemplate] = {
 
 
 def new_app_commands(template: str, app: str) -> tuple[str, ...]:
-    """What to type to see the app at work."""
+    """The commands to type to see the app at work."""
     new_app = TEMPLATES[template]
     return (
         *(f"streamapp log write {app} {stream} sample/{stream}.jsonl" for stream in new_app.inputs),

@@ -30,7 +30,7 @@ class PreviousAnswer:
 
     @property
     def store_history(self) -> StoreHistory:
-        """Where stores of tasks lie; how far is not known, so one that was left later counts as further."""
+        """The places of tasks' stores. Positions are not known, so a store left later counts as further."""
         known_locations = {
             task: [location for location in (here, *self.left.get(task, ())) if location]
             for task, here in self.task_locality.items()

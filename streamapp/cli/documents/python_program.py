@@ -52,7 +52,7 @@ def _program_problem(path: Path, error: BaseException) -> Problem:
 
 
 def _module_place(path: Path, error: BaseException, frames: traceback.StackSummary) -> str:
-    """Where in a module beside the program it was raised; empty where that is the program itself."""
+    """The place of an error in a module beside the program; empty where the program itself raised it."""
     places = [(frame.filename, frame.lineno) for frame in frames]
     if isinstance(error, SyntaxError) and error.filename is not None:
         places.append((error.filename, error.lineno))

@@ -1,4 +1,4 @@
-"""What verbs find out of an app before they answer: counts, live facts, its code, a plan from options.
+"""The facts of an app that verbs need for an answer: counts, live facts, its code, a plan from options.
 
-It imports no verb.
+The package imports no verb.
 """

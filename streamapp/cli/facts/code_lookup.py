@@ -16,9 +16,9 @@ _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def code_warnings(app: StreamApp, source: str) -> tuple[Problem, ...]:
-    """What an app names and this machine has not. It may be elsewhere: in the image, or on executors.
+    """The code that an app names and this machine lacks. It may be elsewhere: in the image, or on executors.
 
-    It is looked for beside the resource first, where a run finds it too.
+    The code is looked for beside the resource first, where a run finds it too.
     """
     folder = Path.cwd() if source == "-" else Path(source).resolve().parent
     search_path = [str(folder), *sys.path]
@@ -27,7 +27,7 @@ def code_warnings(app: StreamApp, source: str) -> tuple[Problem, ...]:
 
 
 def _missing(python: str, search_path: Sequence[str]) -> str:
-    """What is missing of `package.module:name`; empty where nothing is, as far as the text shows."""
+    """The missing part of `package.module:name`; empty where nothing is missing, as far as the text shows."""
     module, _, name = python.partition(":")
     places: Sequence[str] | None = search_path
     parts = module.split(".")
@@ -48,7 +48,7 @@ def _missing(python: str, search_path: Sequence[str]) -> str:
 
 
 def _names(spec: ModuleSpec | None) -> set[str] | None:
-    """What a module defines or imports at its top level; None where its text does not show all of it."""
+    """The names that a module defines or imports at top level; None where its text does not show them all."""
     if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
         return None
     try:

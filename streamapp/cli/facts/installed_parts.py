@@ -1,4 +1,4 @@
-"""What other parts of the installation do for this command, as entry points of a group each."""
+"""Functions of other parts of the installation for this command, as entry points of a group each."""
 
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -9,7 +9,7 @@ import click
 
 @dataclass(frozen=True, slots=True)
 class InstalledPart:
-    """What an option needs of another package: its group of entry points, and the extra that installs it."""
+    """The part of another package that an option needs: its entry points' group and the extra to install."""
 
     group: str
     option: str

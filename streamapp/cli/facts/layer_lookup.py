@@ -14,14 +14,14 @@ _LAYERS = InstalledPart("streamapp.layers", "--layers", "runtime")
 
 @dataclass(frozen=True, slots=True)
 class CompiledLayers:
-    """What a batch's rows pass through; or why the app cannot be compiled."""
+    """The layers that a batch's rows pass through; or why the app cannot be compiled."""
 
     layers: tuple[str, ...] = ()  # "python" or "spark", in order
     spark_reasons: tuple[str, ...] = ()  # the fields that Spark computes, with their texts
     problems: tuple[Problem, ...] = ()
 
     def text(self) -> str:
-        """What `streamapp plan` prints; nothing without layers."""
+        """The text that `streamapp plan` prints; empty without layers."""
         return "".join(f"{line}\n" for line in self._lines())
 
     def document(self) -> dict[str, Any]:

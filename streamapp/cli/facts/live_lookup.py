@@ -26,7 +26,7 @@ class ClusterAccess:
 
 @dataclass(frozen=True, slots=True)
 class SystemAccess:
-    """How systems are reached from this machine, as for `streamapp run`."""
+    """The access to systems from this machine, as for `streamapp run`."""
 
     data: Path | None = None  # in place of the path of an embedded system
     secrets: Path | None = None  # the entries of configSecret
