@@ -37,7 +37,7 @@ def numbers_in(mask: int) -> Iterator[int]:
 
 
 def members(mask: int, names: Sequence[_T]) -> tuple[_T, ...]:
-    """What a set's numbers stand for, in the order of `names`."""
+    """The entries of `names` that a set's numbers stand for, in the order of `names`."""
     if mask.bit_count() * 16 < mask.bit_length():
         return tuple(names[number] for number in numbers_in(mask))
     return tuple(compress(names, _places(mask)))

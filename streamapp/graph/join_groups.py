@@ -34,7 +34,7 @@ class JoinGroups:
 
 
 def forms_group(graph: Graph, operator: OperatorNode) -> bool:
-    """Whether an operator groups keys, so that the streams whose rows reach it must agree."""
+    """True if an operator groups keys, so that the streams whose rows reach it must agree."""
     match operator.traits.grouping:
         case Grouping.NEVER:
             return False

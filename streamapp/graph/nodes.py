@@ -23,17 +23,17 @@ class OperatorNode:
 
     @property
     def traits(self) -> OperatorTraits:
-        """What its kind is."""
+        """The traits of the operator's kind."""
         return OPERATOR_TRAITS[self.kind]
 
     @property
     def is_input(self) -> bool:
-        """Whether it stands for a stream that the app reads."""
+        """True if the operator stands for a stream that the app reads."""
         return self.kind in _INPUTS
 
     @property
     def cuts(self) -> bool:
-        """Whether what follows reads a stream that this operator writes, instead of its rows directly."""
+        """True if what follows reads a stream that this operator writes, instead of its rows directly."""
         return self.kind in _CUTTING
 
 
@@ -59,7 +59,7 @@ class TableNode:
 
     @property
     def partitioned(self) -> bool:
-        """Whether each task holds a part of it, so that what reaches it has to agree on partitions."""
+        """True if each task holds a part of the table, so that what reaches it has to agree on partitions."""
         return not (self.remote or self.broadcast)
 
 

@@ -1,4 +1,4 @@
-"""What feeds what: operators, tables and streams as numbers, so that every walk is a loop over lists.
+"""The edges of the graph: operators, tables and streams as numbers, so that every walk is a loop over lists.
 
 Numbers follow the sorted names, not the declaration, so that nothing built on them depends on its order.
 A name that nothing declares is passed over: saying so is the planner's.

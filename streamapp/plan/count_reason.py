@@ -9,7 +9,7 @@ INFERRED_COUNT_CAP = 256
 
 
 class CountSource(StrEnum):
-    """What a count rests on."""
+    """The source of a partition count."""
 
     KNOWN = "known"
     EXPLICIT = "explicit"

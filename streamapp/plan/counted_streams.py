@@ -180,7 +180,7 @@ class CountedStreams:
 
     @property
     def other_errors(self) -> int:
-        """How much is wrong beside the joins that fail."""
+        """The number of errors beside the joins that fail."""
         return len(self.structure) + len(self.unfounded) + len(self.unresolved)
 
 

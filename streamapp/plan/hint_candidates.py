@@ -1,4 +1,4 @@
-"""What may fix a join whose streams have different counts: changes to be tried, in the order of preference.
+"""Possible fixes of a join whose streams have different counts: changes to try, the preferred ones first.
 
 A `way` is one kind of fix: its variants say the same to a user and differ in where they cut the graph.
 """

@@ -12,21 +12,21 @@ from streamapp.spec.resource.operator_kinds import OperatorKind
 
 
 class PlanOutcome(StrEnum):
-    """Whether the app may run."""
+    """The outcome of planning: the app may run or not."""
 
     ACCEPTED = "accepted"
     REJECTED = "rejected"
 
 
 class Mode(StrEnum):
-    """Whether an app runs for ever or ends with its inputs."""
+    """The mode of an app: it runs for ever or ends with its inputs."""
 
     STREAM = "stream"
     BATCH = "batch"
 
 
 class Role(StrEnum):
-    """What a stream is to the app."""
+    """The role of a stream in the app."""
 
     INPUT = "input"
     OUTPUT = "output"
@@ -91,7 +91,7 @@ class Plan:
 
     @property
     def exceeds_bound(self) -> bool:
-        """Whether the app has more partitions than can be planned any further."""
+        """True if the app has more partitions than can be planned any further."""
         return any(error.reason is Reason.TOO_MANY_PARTITIONS for error in self.errors)
 
     def classification(self) -> dict[Role, tuple[str, ...]]:
@@ -101,7 +101,7 @@ class Plan:
         }
 
     def before_inference(self) -> dict[str, int | None]:
-        """What was known of each stream's count before the joins were looked at."""
+        """The count of each stream as it was known before the joins were looked at."""
         known_kinds = (CountSource.KNOWN, CountSource.EXPLICIT)
         return {
             name: stream.partitions if stream.because.kind in known_kinds else None

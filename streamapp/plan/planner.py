@@ -64,7 +64,7 @@ class _Trials:
 
     @property
     def are_used_up(self) -> bool:
-        """Whether nothing more can be tried."""
+        """True if nothing more can be tried."""
         return self._remaining <= 0
 
     def best(self, join: str, ways: Sequence[Way]) -> tuple[Hint, ...]:
@@ -84,7 +84,7 @@ class _Trials:
         return ()
 
     def successful(self, join: str) -> tuple[Hint, ...]:
-        """What was tried for another join and fixes this one too."""
+        """The hint that was tried for another join and fixes this one too."""
         successes = [
             c for c, failing in self._left_failing.items() if failing is not None and join not in failing
         ]

@@ -61,12 +61,12 @@ def partition_spreads(graph: Graph, plan: Plan) -> Spreads:
 
 
 def reads_table(operator: OperatorNode, table: str) -> bool:
-    """Whether an operator looks rows up in a table."""
+    """True if an operator looks rows up in a table."""
     return table in operator.tables and operator.traits.reads_tables
 
 
 def writes_table(operator: OperatorNode, table: str) -> bool:
-    """Whether an operator puts rows into a table."""
+    """True if an operator puts rows into a table."""
     return table in operator.tables and operator.traits.writes_tables
 
 
