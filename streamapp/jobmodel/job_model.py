@@ -25,7 +25,7 @@ _Found = Iterator[str]
 
 
 def misassignments(tasks: Collection[str], processors: Mapping[str, Collection[str]]) -> list[str]:
-    """How an assignment fails to give every task to exactly one processor."""
+    """The failures of an assignment to give every task to exactly one processor."""
     assigned = Counter(task for owned in processors.values() for task in owned)
     twice = (name for name, times in assigned.items() if times > 1)
     return [

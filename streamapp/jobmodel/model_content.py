@@ -1,4 +1,4 @@
-"""What a model says, apart from its version: as plain values, as canonical bytes, and as a hash.
+"""The content of a model, apart from its version: as plain values, as canonical bytes, and as a hash.
 
 The hash does not cover the version, so that "nothing changed" can be seen. It is taken over canonical JSON,
 not over the compact form, so that neither another zlib nor a later format changes it. For the same reason a
@@ -44,7 +44,7 @@ def content_hash(model: JobModel) -> str:
 
 
 def next_version(previous: JobModel | None, proposed: JobModel) -> JobModel:
-    """What to publish after `previous`: the same model where nothing changed, else the next version."""
+    """The model to publish after `previous`: the same where nothing changed, else the next version."""
     if previous is None:
         return proposed
     if replace(proposed, version=previous.version) == previous:

@@ -91,7 +91,7 @@ class ColumnReader:
         self._at = 0
 
     def numbers(self) -> list[int]:
-        """What `ColumnWriter.numbers` wrote."""
+        """The numbers that `ColumnWriter.numbers` wrote."""
         count, low, width = _NUMBERS.unpack(self._take(_NUMBERS.size))
         if count > self._most_values:
             raise MalformedColumnsError(
@@ -106,24 +106,24 @@ class ColumnReader:
         return [low + word for word in struct.unpack(f"<{count}Q", words)]
 
     def steps(self) -> list[int]:
-        """What `ColumnWriter.steps` wrote."""
+        """The numbers that `ColumnWriter.steps` wrote."""
         return list(accumulate(self.numbers()))
 
     def raw(self) -> list[bytes]:
-        """What `ColumnWriter.raw` wrote."""
+        """The sequences of bytes that `ColumnWriter.raw` wrote."""
         return [self._take(length) for length in self.numbers()]
 
     def texts(self) -> list[str]:
-        """What `ColumnWriter.texts` wrote."""
+        """The texts that `ColumnWriter.texts` wrote."""
         return [value.decode() for value in self.raw()]
 
     def choices(self) -> list[str]:
-        """What `ColumnWriter.choices` wrote."""
+        """The texts that `ColumnWriter.choices` wrote."""
         table = self.texts()
         return [table[number] for number in within_table(self.numbers(), len(table))]
 
     def names(self) -> list[str]:
-        """What `ColumnWriter.names` wrote."""
+        """The texts that `ColumnWriter.names` wrote."""
         befores, numbers, afters = self.choices(), self.steps(), self.choices()
         characters = sum(map(len, befores)) + sum(map(len, afters))
         if characters > _UNPACKED_LIMIT:

@@ -1,4 +1,4 @@
-"""What a task owns, apart from who runs it."""
+"""The partitions that a task owns, of streams and of the changelog, whoever runs the task."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Where what an app knows about itself is kept between two runs, and the locality kept there.
+"""Storage for what an app knows about itself between two runs, and the locality kept there.
 
 An edge: it reads and writes files.
 """

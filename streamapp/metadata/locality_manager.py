@@ -1,4 +1,4 @@
-"""What one run of an app remembers for the next placement: where tasks and their stores were, and the layout.
+"""Locality and layout that one run of an app keeps for the next placement: where tasks and their stores were.
 
 Everything stands under the run id, since state does not continue from one run to another: what another
 run has left is not seen.
@@ -30,7 +30,7 @@ def pack_locality(locality: Mapping[str, str | None]) -> bytes:
 
 
 def unpack_locality(packed: bytes) -> dict[str, str | None]:
-    """What `pack` was given, or a `LocalityUnreadableError`."""
+    """The locality that `pack_locality` was given, or a `LocalityUnreadableError`."""
     body = _SEAL.open(packed)
     try:
         columns = ColumnReader(body)
@@ -77,7 +77,7 @@ class LocalityManager:
         return self._write(_PROCESSORS, locality)
 
     def read_store_history(self) -> StoreHistory:
-        """Where stores of tasks lie; empty where this run has left nothing that can be read."""
+        """The places of tasks' stores; empty where this run has left nothing that can be read."""
         packed = self._store.get(_STORES + self._run)
         try:
             return StoreHistory() if packed is None else unpack_store_history(packed)

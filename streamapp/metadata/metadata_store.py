@@ -1,4 +1,4 @@
-"""What every place that keeps metadata can do, whatever it is made of."""
+"""The interface of every place that keeps metadata, whatever it is made of."""
 
 from collections.abc import Mapping
 from typing import Protocol

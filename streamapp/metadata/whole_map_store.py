@@ -7,7 +7,7 @@ Entries = dict[bytes, bytes]
 
 
 class WholeMapStore(ABC):
-    """What a `MetadataStore` does, over one way to read the map and one to change it."""
+    """The methods of a `MetadataStore`, over one way to read the map and one to change it."""
 
     @abstractmethod
     def all(self) -> Entries:

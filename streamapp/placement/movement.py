@@ -1,4 +1,4 @@
-"""What a change from one assignment to another moves, and which processors it leaves alone."""
+"""The moves from one assignment to another, and the processors that they leave alone."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -89,5 +89,5 @@ def _tasks_by_processor(processor_of: Mapping[str, str], locations: Locations) -
 
 
 def _is_relocated(location_before: str | None, location_after: str | None) -> bool:
-    """Whether a processor changed its location; both locations have to be known."""
+    """True if a processor changed its location; both locations have to be known."""
     return bool(location_before) and bool(location_after) and location_before != location_after

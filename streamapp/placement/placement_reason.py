@@ -7,7 +7,7 @@ from streamapp.placement.locations.location_id import same_location
 
 
 class PlacementReason(StrEnum):
-    """What happened to a task and, after the colon, the reason."""
+    """The outcome for a task and, after the colon, the reason."""
 
     STAYED = "stayed"
     STAYED_AWAY = "stayed: on its processor, away from its location, which has more tasks than it can carry"

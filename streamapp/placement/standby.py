@@ -107,7 +107,7 @@ class _ChosenCopies:
             self._add_copy(task, processor)
 
     def is_surely_apart(self, task: str) -> bool:
-        """Whether the task and all of its copies are at known, different locations."""
+        """True if the task and all of its copies are at known, different locations."""
         return len({location for location in self._used_locations(task) if location}) == 1 + len(
             self.copies[task]
         )

@@ -47,7 +47,7 @@ class TaskPlacement:
 
     @property
     def optimal(self) -> bool:
-        """Whether no assignment with balanced loads keeps more tasks on their location."""
+        """True if no assignment with balanced loads keeps more tasks on their location."""
         return self.on_location == self.most_on_location
 
     @property
@@ -87,12 +87,12 @@ class TaskPlacement:
         )
 
     def restores_at_most(self, entries: int) -> bool:
-        """Whether each task without a store at its new location is known to have so few to restore."""
+        """True if each task without a store at its new location is known to restore at most `entries`."""
         positions = (self.prior_locality.stores.get(task) for task in self.without_stores)
         return all(of_task and max(of_task.values()) <= entries for of_task in positions)
 
     def _position(self, task: str) -> int:
-        """How far the stores of a task are where it is placed."""
+        """The position of a task's stores at the location where the task is placed."""
         prior = self.prior_locality
         location = prior.processor_locality[self.processor_of[task]]
         return prior.stores[task].get(location, 0) if location else 0

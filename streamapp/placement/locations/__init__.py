@@ -1,1 +1,1 @@
-"""What a location is, and how it is read from a pod."""
+"""The definition of a location, and the providers that read it from a pod."""

@@ -39,5 +39,5 @@ UNKNOWN: Final[LocationId] = _Unknown()
 
 
 def same_location(location: str | None, other: str | None) -> bool:
-    """Whether both locations are known and equal; stored data has None for an unknown location."""
+    """True if both locations are known and equal; stored data has None for an unknown location."""
     return bool(location) and location == other

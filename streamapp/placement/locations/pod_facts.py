@@ -12,14 +12,14 @@ EXECUTOR_ID: Final = "spark-exec-id"
 
 
 def is_unschedulable(pod: Mapping[str, Any]) -> bool:
-    """Whether the scheduler has found no node for a pod: none has room, or its volume is on none of them."""
+    """True if the scheduler has found no node for a pod: none has room, or its volume is on none of them."""
     scheduled = _condition(pod, "PodScheduled")
     is_refused = (scheduled.get("status"), scheduled.get("reason")) == ("False", "Unschedulable")
     return is_refused and not pod["metadata"].get("deletionTimestamp")
 
 
 def is_ready(pod: Mapping[str, Any]) -> bool:
-    """Whether a pod passes its readiness probes."""
+    """True if a pod passes its readiness probes."""
     return _condition(pod, "Ready").get("status") == "True"
 
 

@@ -1,6 +1,6 @@
-"""Where the stores of tasks lie: where each task runs and where it ran before, and how far each store came.
+"""The places of tasks' stores: where each task runs and where it ran before, and the position of each store.
 
-How far is counted in entries of the changelogs, added up over the stores of a task. What a task has to
+A position is counted in entries of the changelogs, added up over the stores of a task. What a task has to
 restore at a location is then the difference between two such sums. Like all locality it only saves work: a
 store that is not where it should be is restored as a whole.
 """
@@ -35,7 +35,7 @@ class StoreHistory:
     places: Mapping[str, tuple[StorePlace, ...]] = field(default_factory=dict)
 
     def positions(self, now: float) -> StorePositions:
-        """How far the stores are that a task could go on from: an empty one is none, nor is an old one."""
+        """The positions of stores from which a task could go on: an empty one is none, nor is an old one."""
         return {
             task: {
                 place.location: place.position

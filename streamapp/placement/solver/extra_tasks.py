@@ -24,7 +24,7 @@ from streamapp.placement.solver.task_classes import LocationGroup, TaskClasses
 
 @dataclass(frozen=True, slots=True)
 class PlacementDecision:
-    """How many tasks keep their location and their processor; `name_assignment` chooses the tasks."""
+    """The numbers of tasks that keep their location and processor; `name_assignment` chooses the tasks."""
 
     extras: frozenset[str]  # processors that carry one task more than their base
     owner_only: Mapping[str, int]  # owner -> number of its tasks without a home that return
@@ -94,7 +94,7 @@ def decide_by_worth(task_classes: TaskClasses, shares: LoadShares) -> PlacementD
 def returning_tasks(
     groups: Iterable[LocationGroup], task_classes: TaskClasses, shares: LoadShares, extras: frozenset[str]
 ) -> dict[str, int]:
-    """How many tasks without a home return to each owner: as many as owner and location have room for."""
+    """The number of tasks without a home that return to each owner, up to the room of owner and location."""
     returning: dict[str, int] = {}
     for group in groups:
         loads = {
@@ -113,6 +113,6 @@ def returning_tasks(
 
 
 def _returning_places(name: str, load: int, task_classes: TaskClasses) -> int:
-    """How many tasks without a home can return to a processor of this load, beside its tasks at home."""
+    """The number of tasks without a home that fit on a processor of this load, beside its tasks at home."""
     owner_only = len(task_classes.owner_only.get(name, ()))
     return max(0, min(owner_only, load - len(task_classes.at_home.get(name, ()))))

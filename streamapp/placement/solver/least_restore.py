@@ -46,7 +46,7 @@ Cycle = Sequence[tuple[Node, _Arc]]
 
 @dataclass(frozen=True, slots=True)
 class RestoreFacts:
-    """What decides how much an assignment has to restore, and what a better one may not cost."""
+    """The facts that decide how much an assignment has to restore, and what a better one may not cost."""
 
     shares: LoadShares
     task_locality: Mapping[str, str | None]

@@ -1,4 +1,4 @@
-"""How many tasks each processor carries; which tasks is decided later.
+"""The number of tasks that each processor carries; which tasks is decided later.
 
 Tasks are dealt one at a time to the processor with the least load for its capacity. So loads differ by one
 at most where all capacities are equal, follow the capacities where they differ, and no processor is idle
