@@ -1,4 +1,4 @@
-"""What a task's checkpoint holds of control messages: all that was heard, told and sent, or what changed.
+"""The books of control messages in a task's checkpoint: all that was heard, told and sent, or what changed.
 
 Taken with the outputs of a batch, restored before the next: nothing is told or written twice, and no word
 that was read is missing.
@@ -40,7 +40,7 @@ def take_bookkeeping(reader: ControlReader, sent: Mapping[str, LastSent], now: i
 
 
 def bookkeeping_changes(before: Bookkeeping, after: Bookkeeping) -> Bookkeeping:
-    """What differs, or all of it where something is gone: that is so only after a new model."""
+    """The entries that differ, or all of them where one is gone: that is so only after a new model."""
     gone = (
         before.partitions.keys() - after.partitions.keys()
         or before.emitted.keys() - after.emitted.keys()

@@ -1,4 +1,4 @@
-"""What an intermediate stream carries: the user's records and, between them, the words of upstream tasks.
+"""The records of an intermediate stream: the user's and, between them, control messages of upstream tasks.
 
 A watermark is a time in milliseconds: every event before it has been seen. It may be negative, for events
 before 1970; "no watermark yet" is None and never a number.

@@ -68,7 +68,7 @@ class ControlReader:
         return {name: stream.emitted for name, stream in self.streams.items()}
 
     def upstream(self, partition: Partition) -> UpstreamProgress | None:
-        """What a partition has heard; None where the task does not read it."""
+        """The upstream progress of a partition; None where the task does not read it."""
         stream = self.streams.get(partition.stream)
         return None if stream is None else stream.partitions.get(partition.index)
 

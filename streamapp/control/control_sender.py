@@ -1,4 +1,4 @@
-"""What an upstream task writes to an intermediate stream, and when."""
+"""The control messages that an upstream task writes to an intermediate stream, and their times."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from streamapp.tasks.partition import Partition
 
 @dataclass(frozen=True, slots=True)
 class LastSent:
-    """What a task wrote last to a stream: in which model, which watermark, when. Part of the checkpoint."""
+    """The last message of a task to a stream: its model, watermark and time. Part of the checkpoint."""
 
     model: int
     watermark: int
@@ -56,7 +56,7 @@ class ControlSender:
         return max(now, sent.at + self.interval)
 
     def sent(self, message: Control, now: int) -> LastSent:
-        """What to remember of a message that was written."""
+        """The `LastSent` of a message that was written."""
         return LastSent(self.speaker.model, message.reached, now)
 
     def records(self, message: Control) -> tuple[tuple[Partition, bytes], ...]:
@@ -68,7 +68,7 @@ class ControlSender:
 def output_watermark(
     sources: Iterable[str], watermarks: Mapping[str, int | None], timed: bool = True
 ) -> int | None:
-    """What a task has reached for a stream that these sources reach: the lowest of those that it reads.
+    """The watermark of a task for a stream that these sources reach: the lowest of those that it reads.
 
     Without event times in any source of the stream (not `timed`) only its end is worth a message.
     """

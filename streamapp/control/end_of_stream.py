@@ -1,4 +1,7 @@
-"""What has ended. An end is the last watermark: reconciled, told once and remembered like any other."""
+"""Ended tasks, partitions and streams.
+
+An end is the last watermark: reconciled, told once and remembered like any other.
+"""
 
 from collections.abc import Collection, Mapping
 
@@ -13,12 +16,12 @@ def tasks_ended(upstream: UpstreamProgress) -> frozenset[str]:
 
 
 def partition_ended(upstream: UpstreamProgress) -> bool:
-    """Whether all upstream tasks have ended, so that the partition holds nothing more."""
+    """True if all upstream tasks have ended, so that the partition holds nothing more."""
     return upstream.watermark == ENDED
 
 
 def stream_ended(stream: StreamWatermark) -> bool:
-    """Whether the task was told that the stream has ended."""
+    """True if the task was told that the stream has ended."""
     return stream.emitted == ENDED
 
 
@@ -28,5 +31,5 @@ def ends_among(moved: Mapping[str, int]) -> tuple[str, ...]:
 
 
 def all_ended(streams: Collection[StreamWatermark]) -> bool:
-    """Whether a task has nothing more to wait for. A task without a stream has ended."""
+    """True if a task has nothing more to wait for. A task without a stream has ended."""
     return all(stream_ended(stream) for stream in streams)

@@ -89,7 +89,7 @@ def _damaged(what: str) -> Refusal:
 
 
 class _Said(BaseModel):
-    """What both kinds have. Fields that a later program adds without a new version are passed over."""
+    """The fields of both kinds. Those that a later program adds without a new version are passed over."""
 
     model_config = ConfigDict(strict=True, alias_generator=to_camel)
 

@@ -16,7 +16,7 @@ def source_watermark(watermark: int | None, newest: int | None, delay: int) -> i
 
 
 def is_late(event_time: int, watermark: int | None) -> bool:
-    """Whether an event comes after a watermark said that there are no more such; one at the watermark is not.
+    """True if an event is late: the watermark said that no such event follows. One at the watermark is not.
 
     The watermark is the one at the start of the batch: within a batch the order of records decides nothing.
     """

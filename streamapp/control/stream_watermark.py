@@ -9,7 +9,7 @@ from streamapp.control.upstream import UpstreamProgress
 
 @dataclass(frozen=True, slots=True)
 class WatermarkPolicy:
-    """How a stream is listened to."""
+    """The rules for reading the watermarks of a stream."""
 
     run: str | None = None  # only messages of this run count; None: those of the newest, as of another app
     idle_tasks: IdleRule | None = None  # which upstream tasks a partition may go on without

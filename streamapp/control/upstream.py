@@ -1,4 +1,4 @@
-"""What one partition has heard of its upstream tasks, and the watermark that follows from it."""
+"""The progress of upstream tasks, as one partition has heard it, and the watermark that follows from it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace

@@ -17,7 +17,7 @@ class BootstrapGate:
     ends: Mapping[Partition, int]
 
     def waits(self, contained: Mapping[Partition, int], ahead: Collection[str] = ()) -> bool:
-        """Whether the main inputs have to wait for a store that contains the positions `contained`.
+        """True if the main inputs have to wait for a store that contains the positions `contained`.
 
         Partitions `ahead` are not read until the other partitions end their version, which may be never.
         """

@@ -16,7 +16,7 @@ def waits_for_older(
     initial_count: int,
     ahead: Collection[str] = (),
 ) -> bool:
-    """Whether a partition waits for an older partition that has not reached its end at the start.
+    """True if a partition waits for an older partition that has not reached its end at the start.
 
     `initial_count` is the stream's first partition count: these partitions never wait. `contained` holds the
     positions of one task. A partition `ahead` is not read until the others have ended their version.

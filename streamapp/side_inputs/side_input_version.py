@@ -44,7 +44,7 @@ class SideInputVersion:
         return SideInputVersion(self.number, {**self.ended_upstreams, partition: upstreams}, ended_partitions)
 
     def whole(self, partitions: Collection[Partition]) -> bool:
-        """Whether the version has ended in all partitions."""
+        """True if the version has ended in all partitions."""
         return bool(partitions) and self.ended.issuperset(partitions)
 
     def following(self) -> "SideInputVersion":

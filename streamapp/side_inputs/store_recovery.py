@@ -1,4 +1,4 @@
-"""What happens to a table's store when it is opened, and the positions from which its streams are read."""
+"""The action on a table's store when it is opened, and the positions from which its streams are read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from streamapp.tasks.partition import OffsetSpan, Partition
 
 
 class StoreAction(StrEnum):
-    """What becomes of a store."""
+    """The action on a store when it is opened."""
 
     CREATE = "create"  # no store exists
     RECREATE = "recreate"  # the store is invalid
@@ -27,7 +27,7 @@ class FillingPartition:
 
 @dataclass(frozen=True, slots=True)
 class StoreRecovery:
-    """What to do, and the next record of each partition."""
+    """The action on a store, and the next record of each partition."""
 
     action: StoreAction
     positions: Mapping[Partition, int]

@@ -1,4 +1,4 @@
-"""Whether an existing store is valid, or has to be filled again.
+"""The validity of an existing store: an invalid one has to be filled again.
 
 A table that side inputs fill has no changelog: it is filled again from its streams. So the streams must still
 hold the deletions that were written since the store was last used.
@@ -22,12 +22,12 @@ class FoundStore:
 
 
 def is_stale(age_ms: int, retention_ms: int) -> bool:
-    """Whether a store was unused for too long."""
+    """True if a store was unused for too long."""
     return age_ms >= retention_ms
 
 
 def is_refresh_due(age_ms: int, retention_ms: int) -> bool:
-    """Whether a store in use should refresh its time: a quiet stream must not make the store stale."""
+    """True if a store in use should refresh its time: a quiet stream must not make the store stale."""
     return age_ms * REFRESHES_PER_RETENTION >= retention_ms
 
 
