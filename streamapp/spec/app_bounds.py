@@ -1,4 +1,4 @@
-"""How large one app may be: the bounds that planner, stored forms, commands and operator share."""
+"""The bounds on the size of one app, which planner, stored forms, commands and operator share."""
 
 from typing import Final
 

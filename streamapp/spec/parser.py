@@ -22,7 +22,7 @@ from streamapp.spec.validation.outline import outline
 
 @dataclass(frozen=True, slots=True)
 class ParseResult:
-    """What a text gave: apps, and what is wrong. An app with a problem is not among the apps."""
+    """The apps and the problems of a text. An app with a problem is not among the apps."""
 
     apps: tuple[StreamApp, ...]
     problems: tuple[Problem, ...]

@@ -1,4 +1,4 @@
-"""What is wrong with an input, said so that a person can act on it."""
+"""Problems of an input, said so that a person can act on them."""
 
 from dataclasses import dataclass
 from difflib import get_close_matches

@@ -128,7 +128,7 @@ class FieldRule:
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a value under this name may be secret."""
+    """True if a value under this name may be secret."""
     if name in SECRET:
         return True
     return name not in ALLOWED and _SECRET_NAME.search(name) is not None and not _PUBLIC_ENDING.search(name)
@@ -145,7 +145,7 @@ def _is_applied_copy(path: Path) -> bool:
 
 
 def _has_secret_name(path: Path) -> bool:
-    """Whether the last key of the path says so; Kubernetes' own fields that name Secrets do not count."""
+    """True if the path's last key names a secret; Kubernetes' own fields that name Secrets do not count."""
     if not path or not isinstance(path[-1], str) or not is_secret_name(path[-1]):
         return False
     is_free = not _FREE_FIELDS.isdisjoint(path[:-1])
@@ -222,7 +222,7 @@ def _is_plain(value: str) -> bool:
 
 
 def _is_made_up(value: str) -> bool:
-    """Whether no word, name or number looks like this: digits or symbols stand between the letters."""
+    """True if no word, name or number looks like this: digits or symbols stand between the letters."""
     value = value.strip(_AROUND)
     has_letters = any(character.isalpha() for character in value)
     digit_groups = len(re.findall(r"\d+", value))
@@ -232,14 +232,14 @@ def _is_made_up(value: str) -> bool:
 
 
 def _is_random(value: str) -> bool:
-    """Whether lower case, upper case and digits change places as often as in random characters."""
+    """True if lower case, upper case and digits change places as often as in random characters."""
     classes = ["d" if each.isdigit() else "u" if each.isupper() else "l" for each in value if each.isalnum()]
     changes = sum(one != other for one, other in pairwise(classes))
     return set(classes) == {"d", "u", "l"} and changes >= 0.4 * (len(classes) - 1)
 
 
 def _under_secret_name(match: re.Match[str]) -> bool:
-    """Whether the name beside a value is one of a secret, and the value more than a word such as `null`."""
+    """True if the name beside a value is one of a secret, and the value more than a word such as `null`."""
     before = match.string[max(0, match.start("name") - 64) : match.start("name")]
     head = re.search(r"[\w.-]*$", before)
     name = (head[0] if head else "") + match["name"]
@@ -263,7 +263,7 @@ def _is_setting(match: re.Match[str]) -> bool:
 
 
 def _is_refused_input(match: re.Match[str]) -> bool:
-    """Whether the line of the message, or the one before it, which has the path, names a secret."""
+    """True if the line of the message, or the one before it, which has the path, names a secret."""
     lines = match.string[max(0, match.start() - 512) : match.start()].rsplit("\n", 2)
     return any(is_secret_name(word) for line in lines[-2:] for word in line.split())
 

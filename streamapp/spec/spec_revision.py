@@ -1,4 +1,4 @@
-"""What the history of an app keeps of its spec, and the spec that goes back to an earlier one.
+"""The part of its spec that an app's history keeps, and the spec that goes back to an earlier one.
 
 As with a Deployment, whose history has the pod template alone, the fields by which people and autoscalers
 operate an app are no part of it.
@@ -24,7 +24,7 @@ def revised_app(app: StreamApp) -> StreamApp:
 
 
 def revision_data(app: StreamApp) -> dict[str, Any]:
-    """What a revision holds: the spec without defaults."""
+    """The data of a revision: the spec without defaults."""
     return {"apiVersion": API_VERSION, "kind": KIND, "spec": as_data(revised_app(app))["spec"]}
 
 

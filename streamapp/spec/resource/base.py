@@ -61,7 +61,7 @@ class OneOf(Part):
 
     @property
     def body(self) -> Part:
-        """What stands under that kind."""
+        """The part under that kind."""
         fields = type(self).model_fields
         body: Part = next(v for n in fields if n not in self.always() and (v := getattr(self, n)) is not None)
         return body

@@ -1,4 +1,4 @@
-"""What differs between two generations of an app, and what each difference does while the app runs."""
+"""The differences between two generations of an app, and the effect of each while the app runs."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ def strongest_effect(changes: Iterable[Change]) -> Effect:
 
 
 def can_apply_live(changes: Iterable[Change]) -> bool:
-    """Whether an app that runs can take all of these up as it is."""
+    """True if a running app can take up all of these changes as it is."""
     return strongest_effect(changes) in {Effect.NONE, Effect.LIVE}
 
 

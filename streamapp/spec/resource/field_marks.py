@@ -1,4 +1,4 @@
-"""What a field's type cannot say: what a change of it does, how the CRD bounds it.
+"""Marks for what a field's type cannot say: the effect of a change, and the bounds in the CRD.
 
 The marks stand in `Annotated[...]` and pass into the JSON schema, so that CRD, reference page and checks
 all read one source.
@@ -17,7 +17,7 @@ CRD = "x-streamapp-crd"
 
 
 class Effect(StrEnum):
-    """What happens to a running app when the field changes; a field without one has its parent's."""
+    """The effect on a running app when the field changes; a field without one has its parent's."""
 
     NONE = "none"  # nothing that runs looks at it
     LIVE = "live"  # taken up while running

@@ -87,7 +87,7 @@ def refused_settings(settings: Mapping[str, str], *, secret: bool) -> dict[str, 
 
 
 def refused_secret(settings: Mapping[str, str]) -> str:
-    """What is wrong with the settings in a Secret; empty where nothing is.
+    """The refusal of the settings in a Secret; empty where nothing is wrong.
 
     Keys that are no settings are counted and not listed: a Secret may hold anything, under names that tell.
     """

@@ -1,4 +1,4 @@
-"""What each kind of operator is: the one table that plans, tasks, pictures and checks read."""
+"""The traits of each kind of operator: the one table that plans, tasks, pictures and checks read."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from streamapp.spec.resource.operators import Operator
 
 
 class OperatorKind(StrEnum):
-    """What an operator does; the values are the resource's own words."""
+    """The kind of an operator; the values are the resource's own words."""
 
     INPUT = "input"
     FILTER = "filter"
@@ -26,7 +26,7 @@ class OperatorKind(StrEnum):
 
 
 class StreamUse(Enum):
-    """What an operator does with the stream that it names."""
+    """The use that an operator makes of the stream that it names."""
 
     NONE = "names none"
     READS = "reads it"
@@ -36,7 +36,7 @@ class StreamUse(Enum):
 
 
 class Grouping(Enum):
-    """Whether an operator brings rows of equal keys together, so that the streams they come from must agree.
+    """The cases in which an operator brings rows of equal keys together, so that their streams must agree.
 
     An aggregate does: its state for a key lies in one task, and merged streams of different counts would
     bring the key to two.
@@ -49,7 +49,7 @@ class Grouping(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorTraits:
-    """What a kind of operator is. No field has a default: a new kind answers every question."""
+    """The traits of a kind of operator. No field has a default: a new kind answers every question."""
 
     least_inputs: int
     stream: StreamUse
@@ -64,12 +64,12 @@ class OperatorTraits:
 
     @property
     def makes_stream(self) -> bool:
-        """Whether what follows reads a stream that it makes, instead of its rows directly."""
+        """True if later operators read a stream that this one makes, instead of its rows directly."""
         return self.stream in (StreamUse.REPARTITIONS, StreamUse.BROADCASTS)
 
     @property
     def fills_tables(self) -> bool:
-        """Whether the rows that it takes become the rows of its table: it writes there and does no more."""
+        """True if the rows that it takes become the rows of its table: it writes there and does no more."""
         return self.writes_tables and not self.reads_tables
 
 
@@ -117,7 +117,7 @@ OPERATOR_TRAITS: Mapping[OperatorKind, OperatorTraits] = {
 
 
 def traits_of(operator: Operator) -> OperatorTraits:
-    """What an operator of the resource is."""
+    """The traits of an operator of the resource."""
     return OPERATOR_TRAITS[OperatorKind(operator.kind)]
 
 

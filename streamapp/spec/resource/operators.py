@@ -1,4 +1,4 @@
-"""What an app does to its streams: one entry per operator, each of exactly one kind."""
+"""The operations of an app on its streams: one entry per operator, each of exactly one kind."""
 
 from typing import Annotated, Literal
 

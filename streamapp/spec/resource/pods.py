@@ -1,4 +1,4 @@
-"""What shapes the pods of driver and executors, and how the app comes back when it fails."""
+"""The shape of the driver's and the executors' pods, and the app's restarts after a failure."""
 
 import re
 from typing import Annotated, Any, Literal

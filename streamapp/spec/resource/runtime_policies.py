@@ -1,4 +1,4 @@
-"""How an app behaves while it runs: deliveries, bad records, late rows, batches, watching for growth."""
+"""Policies of an app that runs: deliveries, bad records, late rows, batches, watching for growth."""
 
 from typing import Annotated, Literal
 

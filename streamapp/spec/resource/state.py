@@ -1,4 +1,4 @@
-"""Where tasks run and where their state is kept."""
+"""The placement of tasks, and the storage of their state."""
 
 from typing import Annotated, Literal
 
@@ -48,7 +48,7 @@ class State(OneOf):
 
     @classmethod
     def always(cls) -> frozenset[str]:
-        """What holds for every kind of volume."""
+        """The fields that hold for every kind of volume."""
         return frozenset({"reclaim_policy"})
 
     persistent_volume_claim: Claim | None = None

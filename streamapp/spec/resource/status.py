@@ -1,4 +1,4 @@
-"""What the operator says about an app: the resource's `status`."""
+"""The resource's `status`, which the operator writes about an app."""
 
 from typing import Annotated, Literal
 

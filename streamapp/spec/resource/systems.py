@@ -1,4 +1,4 @@
-"""Where streams live: Kafka, or the embedded log of one machine."""
+"""The systems in which streams live: Kafka, or the embedded log of one machine."""
 
 from typing import Annotated
 

@@ -95,5 +95,5 @@ class Table(Part):
 
     @property
     def in_versions(self) -> bool:
-        """Whether its rows come as versions, each seen when it is whole."""
+        """True if its rows come as versions, each seen when it is whole."""
         return any(side.versions != "none" for side in self.side_inputs)

@@ -17,7 +17,7 @@ _ONE_OF = {"Operator": 2, "System": 2, "Window": 1}
 
 
 def property_bounds(model: str) -> dict[str, int]:
-    """How many properties an entry of a model has; nothing where any number is right."""
+    """The bounds on the number of properties of a model's entry; empty where any number is right."""
     count = _ONE_OF.get(model)
     return {} if count is None else {"minProperties": count, "maxProperties": count}
 
@@ -57,7 +57,7 @@ _COSTLY_SOURCES = "merge"
 
 
 def _sources_exist() -> str:
-    """Whether each operator reads streams and operators that are there. An operator has one kind."""
+    """The CEL condition that the sources of each operator exist. An operator has one kind."""
     names = f"{_STREAMS} + self.operators.map(o, o.name)"
     choices = "".join(
         f"has(o.{kind}) ? {_source(kind)} : " for kind in Operator.kinds() if kind != _COSTLY_SOURCES

@@ -42,5 +42,5 @@ def _name_error(name: object) -> str:
 
 
 def _has_half_surrogate(text: str) -> bool:
-    """Whether a text holds half of a surrogate pair, which UTF-8 cannot encode."""
+    """True if a text holds half of a surrogate pair, which UTF-8 cannot encode."""
     return not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text)

@@ -73,7 +73,7 @@ def _sources_exist(app: Outline) -> Iterator[Fault]:
 
 
 def _readable(app: Outline, step: OperatorEntry, readers: Mapping[str, Sequence[OperatorEntry]]) -> list[str]:
-    """What an operator could read: no sink, nothing that comes after it, and no stream written there."""
+    """The names that an operator could read: no sink, nothing after it, and no stream written there."""
     after, written = {step.name}, set[str]()
     waiting = [step.name]
     while waiting:

@@ -46,7 +46,7 @@ def missing_field(loc: Path, model: type[BaseModel]) -> str:
 
 
 def describe_value(value: object) -> str:
-    """What was found, short, in words that tell its type."""
+    """The value that was found, in a few words that tell its type."""
     match value:
         case None:
             return "nothing"

@@ -61,18 +61,18 @@ class OperatorEntry(ListEntry):
 
     @property
     def traits(self) -> OperatorTraits | None:
-        """What its kind is; None where it has none that is known."""
+        """The traits of its kind; None where it has no known kind."""
         return OPERATOR_TRAITS[OperatorKind(self.kind)] if self.kind else None
 
     @property
     def body(self) -> dict[str, Any]:
-        """What stands under its kind, where that is a mapping."""
+        """The mapping under its kind; empty where there is none."""
         content = self.fields.get(self.kind)
         return content if isinstance(content, dict) else {}
 
     @property
     def sources(self) -> tuple[NameReference, ...]:
-        """What it reads."""
+        """The streams and operators that it reads, by name."""
         return self.texts(self.kind, "from")
 
     @property
@@ -96,7 +96,7 @@ class Outline:
 
 
 def outline(data: Any) -> Outline:
-    """What of the document is in good enough form to be compared with the rest."""
+    """The parts of the document that are in good enough form to be compared with the rest."""
     spec = data.get("spec") if isinstance(data, dict) else None
     fields: dict[str, Any] = spec if isinstance(spec, dict) else {}
     steps = tuple(

@@ -38,7 +38,7 @@ def python_reference(code: Any) -> Any:
 
 
 def _is_of_a_prompt(code: Any, name: str) -> bool:
-    """Whether a notebook or a prompt defines this: its own process finds it by its name."""
+    """True if a notebook or a prompt defines this: its own process finds it by its name."""
     main = sys.modules.get(code.__module__)
     return not hasattr(main, "__file__") and getattr(main, name, None) is code
 
