@@ -1,4 +1,4 @@
-"""What operator and driver tell each other.
+"""The messages between operator and driver.
 
 The accepted app, the wanted state, the report, the termination message.
 """

@@ -24,7 +24,7 @@ class AcceptedApp:
 
     @cached_property
     def hash(self) -> str:
-        """What models and reports name it by: with each batch, so it is computed once."""
+        """The hash by which models and reports name the app: with each batch, so it is computed once."""
         return spec_hash(self.app)
 
 

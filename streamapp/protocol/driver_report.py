@@ -1,4 +1,4 @@
-"""What a driver says of itself: written when something changes, and believed until it says otherwise."""
+"""A driver's report on itself: written when something changes, and believed until the next report."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,7 +13,7 @@ from streamapp.tasks.user_answers import UserAnswers
 
 
 class DriverState(StrEnum):
-    """Where a driver is in its life."""
+    """The stage of a driver's life."""
 
     STARTING = "starting"  # the app is looked at as a whole; nothing has been asked of Spark
     WAITING = "waiting"  # for executors
@@ -24,13 +24,13 @@ class DriverState(StrEnum):
 
     @property
     def has_batches(self) -> bool:
-        """Whether a driver in it has got to its first batch, and runs further ones."""
+        """True if a driver in this state has got to its first batch, and runs further ones."""
         return self in {DriverState.RESTORING, DriverState.RUNNING}
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutorBinding:
-    """Where a processor is."""
+    """The location and the executor of a processor."""
 
     location: str | None = None  # None where it is not known
     executor: str = ""  # as Spark calls it; empty where it runs in the driver
@@ -52,7 +52,7 @@ class ReportedWarning:
 
 @dataclass(frozen=True, slots=True)
 class CandidateVerdict:
-    """What a running driver says of a generation that it was asked about before its acceptance."""
+    """A running driver's verdict on a generation, asked for before the generation is accepted."""
 
     generation: int  # of the driver itself, before it was asked about any other
     refusals: tuple[ReportedWarning, ...] = ()  # why a driver of that generation would not start
@@ -60,7 +60,7 @@ class CandidateVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the app is, roughly: exact numbers change with every batch, and are in the metrics."""
+    """The app's rough progress: exact numbers change with every batch, and are in the metrics."""
 
     lag: int = 0  # records that are there and not yet read, to the next power of two
     restoring: int = 0  # tasks that bring back their stores
@@ -99,7 +99,7 @@ class Report:
         return replace(self, warnings=warnings, verdict=verdict)
 
     def processor_locality(self) -> dict[str, str | None]:
-        """Where each processor is."""
+        """The location of each processor."""
         return {name: seat.location for name, seat in self.binding.items()}
 
     def owners(self, model: JobModel) -> dict[str, str]:
@@ -107,7 +107,7 @@ class Report:
         return {task.name: self.moved.get(task.name, model.owner(task.name)) for task in model.tasks}
 
     def task_locality(self, model: JobModel) -> dict[str, str | None]:
-        """Where each task's state is, by the model that is applied; what is not known is left out."""
+        """The location of each task's state, by the model that is applied; unknown ones are left out."""
         places = self.processor_locality()
         return {task: places[owner] for task, owner in self.owners(model).items() if places.get(owner)}
 

@@ -1,4 +1,4 @@
-"""What the processes of an app log, as the operator resolves it and their environment carries it.
+"""The log settings of an app's processes, as the operator resolves and their environment carries them.
 
 A variable that is missing or has another value than those of this version leaves the default in force: what a
 process logs is no reason to refuse its start.

@@ -1,4 +1,4 @@
-"""Where messages are found: keys of ConfigMaps and names of files, which are the same; ports."""
+"""The names and ports of messages: a name is both a key of a ConfigMap and the name of a file."""
 
 from typing import Final
 

@@ -38,7 +38,7 @@ def pack_rows(rows: Mapping[str, tuple[str | None, ...]], width: int) -> str:
 
 
 def unpack_rows(text: str, width: int, most_rows: int = MOST_VALUES) -> dict[str, tuple[str | None, ...]]:
-    """What `pack` was given; a MessageUnreadableError where it is nothing like that."""
+    """The packed rows; a MessageUnreadableError where the text is nothing like that."""
     body = _SEAL.open(text_to_bytes(text))
     try:
         columns = ColumnReader(body, most_rows)

@@ -1,11 +1,11 @@
-"""What a driver's page says of a run that does not go as it should: one sentence, and what it is about."""
+"""A sentence on a driver's page about a run that does not go as it should, and its subject."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class WaitKind(StrEnum):
-    """What a sentence is about. `streamapp why` has a situation of the same name for each."""
+    """The subject of a sentence. `streamapp why` has a situation of the same name for each."""
 
     DRIVER_WAITS = "driver-waits"  # for a system, a table, a processor, or the end of a long batch
     STUCK_WATERMARK = "stuck-watermark"

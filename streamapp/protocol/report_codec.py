@@ -65,7 +65,7 @@ def written_answers(answers: UserAnswers) -> WrittenAnswers:
 
 
 def answers_in(form: WrittenAnswers) -> UserAnswers:
-    """What was written; a MessageUnreadableError where it is nothing like that."""
+    """The answers that were written; a MessageUnreadableError where the form is nothing like that."""
     tasks = unpack_rows(form.tasks, 1, MOST_PARTITIONS) if form.tasks else {}
     indexes = unpack_rows(form.initial_indexes, 1, MOST_PARTITIONS) if form.initial_indexes else {}
     initial_indexes: dict[Growth, dict[int, int]] = {}

@@ -1,4 +1,4 @@
-"""How the pods of one run get the secret by which they know each other, and whether it encrypts as well."""
+"""The volume with the secret by which the pods of one run know each other, and the setting for encryption."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -18,5 +18,5 @@ def run_auth_volume(secret: str) -> Mapping[str, Any]:
 
 
 def run_auth_mount() -> Mapping[str, Any]:
-    """Where a container has that volume."""
+    """The mount of that volume in a container."""
     return {"name": RUN_AUTH_VOLUME, "mountPath": RUN_AUTH_FOLDER, "readOnly": True}

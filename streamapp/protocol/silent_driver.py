@@ -1,4 +1,4 @@
-"""What a standby driver says of the driver that works: that it does not answer.
+"""A standby driver's notice that the working driver does not answer.
 
 The kubelet of a driver ends with its node, and Kubernetes gives a node up after 40 seconds. A standby is on
 another node, and asks the driver what the kubelet asks it.
@@ -27,6 +27,6 @@ class SilentDriver:
 
 
 def silent_driver_of(annotations: Mapping[str, str]) -> SilentDriver | None:
-    """What these annotations say; None where they say nothing, or nothing that can be read."""
+    """The silent driver that these annotations name; None where they name none that can be read."""
     driver, _, standby = annotations.get(SILENT_DRIVER, "").partition("/")
     return SilentDriver(driver, standby) if driver and standby else None

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class StartStep(StrEnum):
-    """What a driver has behind it, in the order in which it comes."""
+    """A step that a driver has behind it, in the order in which the steps come."""
 
     PROCESS = "process"  # it has begun
     SPARK = "spark"  # its JVM and Spark's session are there

@@ -1,4 +1,4 @@
-"""Where the stores of tasks lie, in few bytes: a row for each place, those of a task one after the other."""
+"""The places of tasks' stores, in few bytes: a row for each place, those of a task one after the other."""
 
 from typing import Final
 
@@ -26,7 +26,7 @@ def pack_store_history(history: StoreHistory) -> bytes:
 
 
 def unpack_store_history(packed: bytes) -> StoreHistory:
-    """What `pack` was given; a MessageUnreadableError where it is nothing like that."""
+    """The packed history; a MessageUnreadableError where the bytes are nothing like that."""
     body = _SEAL.open(packed)
     try:
         columns = ColumnReader(body)

@@ -1,4 +1,4 @@
-"""How a run ended, in the few bytes that outlive it: an exit code, and a message in JSON.
+"""The ending of a run, in the few bytes that outlive it: an exit code, and a message in JSON.
 
 A process may also end without a word: killed, out of memory, or unable to start. Then the exit code alone
 is there, and only 0 is taken at its word; a fault of the app has to be told, not guessed.
@@ -15,7 +15,7 @@ _LONGEST_MESSAGE: Final = 2_500
 
 
 class RunOutcome(StrEnum):
-    """What is to be done about an ending."""
+    """The action that an ending calls for."""
 
     DONE = "done"  # nothing
     CONFIG = "config"  # change the app: trying again as it is changes nothing
@@ -23,7 +23,7 @@ class RunOutcome(StrEnum):
 
 
 class ExitCode(IntEnum):
-    """What a run exits with."""
+    """The exit code of a run."""
 
     DONE = 0
     CONFIG = 1

@@ -1,4 +1,4 @@
-"""What a driver is to run: under an operator a whole model, in `streamapp run` a number of processors.
+"""The wanted state of a driver: under an operator a whole model, in `streamapp run` a number of processors.
 
 There is one author of models. Where the operator is it, the message carries the model and the layout it was
 made from; the driver holds both against the layout that lies with the state, and that one is right.
@@ -24,7 +24,7 @@ KIND: Final = "wanted"
 
 @dataclass(frozen=True, slots=True)
 class WantedState:
-    """What is wanted of a driver from now on."""
+    """The state that is wanted of a driver from now on."""
 
     spec_hash: str = ""  # of the accepted app that it is meant for; empty for any
     processors: int = 0  # how many; 0 leaves it to the app

@@ -1,4 +1,4 @@
-"""Where the keys of a stream belong, and how far an app relies on that."""
+"""The tasks to which the keys of a stream belong, and an app's reliance on that."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class KeyReliance(StrEnum):
-    """What results depend on, of the keys of a stream's records."""
+    """The aspect of the keys of a stream's records on which results depend."""
 
     NONE = "none"
     VALUE = "value"  # what the key is

@@ -1,4 +1,4 @@
-"""What an app's own grouper and expansion algorithm answered, for those who may not call them.
+"""The answers of an app's own grouper and expansion algorithm, for those who may not call them.
 
 A driver forms tasks with the app's functions and writes down each answer. The operator, in whose process no
 code of an app runs, forms tasks with these answers by the same rules, so that every contract is checked there

@@ -19,13 +19,13 @@ LONGEST_VALUE: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """What a function did that its contract forbids, as the rest of a sentence about it."""
+    """A function's breach of its contract, as the rest of a sentence about the function."""
 
     text: str
 
 
 def answer_of(ask: Callable[[], T | Complaint]) -> T | Complaint:
-    """What `ask` gets from the user's function and checks, asked twice; a complaint where it raises."""
+    """The checked answer of the user's function to `ask`, asked twice; a complaint where it raises."""
     try:
         first, second = ask(), ask()
         differs = first is not second and first != second
@@ -37,7 +37,7 @@ def answer_of(ask: Callable[[], T | Complaint]) -> T | Complaint:
 
 
 def failure_text(error: BaseException) -> str:
-    """What was raised, and where in the user's own code."""
+    """The error that was raised, and its place in the user's own code."""
     trace = _users_trace(error.__traceback__)
     place = ""
     if trace is not None:

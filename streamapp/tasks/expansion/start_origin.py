@@ -1,4 +1,4 @@
-"""Where reading begins for a partition of which no task has read anything."""
+"""The position at which reading begins in a partition of which no task has read anything."""
 
 from enum import StrEnum
 
@@ -7,7 +7,7 @@ from streamapp.tasks.partition import Partition
 
 
 class StartOrigin(StrEnum):
-    """Where reading begins for a partition that was never read."""
+    """The position at which reading begins in a partition that was never read."""
 
     OLDEST = "oldest"
     AS_SET = "asSet"  # what the stream's start setting says

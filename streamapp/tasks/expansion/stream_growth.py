@@ -24,7 +24,7 @@ def stream_growths(
 
 
 def key_movement(before: int, after: int, algorithm: ExpansionAlgorithm) -> KeyMovement:
-    """How keys moved between partitions when a stream grew."""
+    """The movement of keys between partitions when a stream grew."""
     if algorithm is not modulo:
         return KeyMovement.MAPPED
     return KeyMovement.MIXED if after % before else KeyMovement.EXACT

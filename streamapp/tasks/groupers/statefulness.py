@@ -1,4 +1,4 @@
-"""Whether an app has state that ties keys to tasks."""
+"""The test for state of an app that ties its keys to tasks."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ class StoreTraits:
 
 
 def is_stateful(stores: Iterable[StoreTraits]) -> bool:
-    """Whether keys must stay with their tasks.
+    """True if keys must stay with their tasks.
 
     A changelog counts as state, a store in memory that has one therefore too. A store in memory without one
     is empty after the restart that any change of tasks brings, so nothing is lost when keys move.

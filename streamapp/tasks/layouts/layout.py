@@ -1,4 +1,4 @@
-"""What is remembered of an app's tasks from the moment they first hold state. It decides correctness.
+"""The layout of an app's tasks, kept from the moment they first hold state. It decides correctness.
 
 The layout holds no more than is needed to answer, for any partition ever seen, which task holds the state of
 its keys. It is written beside the state; every other copy is a convenience.
@@ -14,7 +14,7 @@ from streamapp.tasks.partition import Partition
 
 @dataclass(frozen=True, slots=True)
 class StreamLayout:
-    """What is remembered of one stream. `initial` is 0 as long as no state depends on it."""
+    """The remembered layout of one stream. `initial` is 0 as long as no state depends on it."""
 
     first: int  # partitions when the app first read it: later ones are read from their oldest record
     last: int  # partitions seen last
@@ -45,7 +45,7 @@ class Layout:
 
     @property
     def has_state(self) -> bool:
-        """Whether any task holds state under this layout."""
+        """True if any task holds state under this layout."""
         return any(stream.initial for stream in self.streams.values())
 
 

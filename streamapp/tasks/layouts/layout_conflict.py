@@ -1,4 +1,4 @@
-"""Whether a model may be run over the state that there is. What is remembered beside the state is right."""
+"""Conflicts of a model with the state that it would run over. The layout beside the state is right."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
@@ -39,7 +39,7 @@ def _chained(*several: Iterable[str]) -> Iterator[str]:
 
 
 def _extends(stored_layout: Layout, proposed: Layout) -> Iterator[str]:
-    """What the proposed layout says otherwise than the kept one; it may say more."""
+    """The points in which the proposed layout contradicts the kept one; it may say more."""
     if stored_layout.run != proposed.run:
         yield f"the state is of run {stored_layout.run} and the model of run {proposed.run}"
     if stored_layout.has_state and stored_layout.grouper != proposed.grouper:
@@ -76,7 +76,7 @@ def _stream_differences(
 def _follows(
     layout: Layout, tasks: Mapping[str, Collection[Partition]], broadcast: frozenset[Partition]
 ) -> Iterator[str]:
-    """Where tasks are given partitions whose state is elsewhere."""
+    """The assignments that give a task partitions whose state is elsewhere."""
     for task, partitions in tasks.items():
         if task not in layout.changelog:
             yield f"task {task} has no changelog partition"

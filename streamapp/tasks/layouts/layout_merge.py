@@ -1,4 +1,4 @@
-"""What the layout kept with the state hands on to the layout of a new model."""
+"""The entries that the layout kept with the state hands on to the layout of a new model."""
 
 from dataclasses import replace
 

@@ -14,7 +14,7 @@ from streamapp.tasks.partition import Partition
 
 
 class KeyMovement(StrEnum):
-    """How the keys of old partitions went over to new ones."""
+    """The movement of the keys of old partitions to new ones."""
 
     EXACT = "exact"  # a new partition took keys of one old one: its index modulo the old count
     MAPPED = "mapped"  # new partitions took keys of old ones, as the user's algorithm says
@@ -34,17 +34,17 @@ class Split:
 
     @property
     def order_note(self) -> str:
-        """What has to be said of the order of records across the growth; empty where it is kept."""
+        """The note on the order of records across the growth; empty where the order is kept."""
         return "" if self.keeps_order else ", and the order of a key's records across the growth is not kept"
 
     @property
     def keeps_order(self) -> bool:
-        """Whether every key's records stay in order: not for keys that moved between old partitions."""
+        """True if every key's records stay in order: not for keys that moved between old partitions."""
         return self.parting is not KeyMovement.MIXED
 
 
 def is_split_due(split: Split, now: float, settle: float) -> bool:
-    """Whether the end positions of the old partitions may now be taken as split offsets."""
+    """True if the end positions of the old partitions may now be taken as split offsets."""
     return split.offsets is None and now >= split.seen_at + settle
 
 
