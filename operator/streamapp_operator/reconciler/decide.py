@@ -143,7 +143,7 @@ def collect_findings(
 
 
 def _autoscaling(findings: Findings) -> AutoscaleDecision | None:
-    """What autoscaling does: nothing where the newest spec does not run, or is being changed or restored."""
+    """Autoscaling's decision; None where the newest spec does not run, or is being changed or restored."""
     facts, target = findings.facts, findings.target
     policy = facts.newest.app.spec.autoscale if facts.newest.app else None
     if policy is None or target is None or target.generation != facts.newest.generation or findings.suspended:

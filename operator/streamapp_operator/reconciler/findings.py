@@ -63,14 +63,14 @@ class Findings:
 
     @property
     def running(self) -> bool:
-        """Whether the driver runs the published job model."""
+        """True if the driver runs the published job model."""
         report = self.report
         applied = report is not None and report.model_version == self.wanted_version
         return self.processing and (applied or self.embedded)
 
     @property
     def processing(self) -> bool:
-        """Whether the driver runs a job model, be it the one before that which it is to take up."""
+        """True if the driver runs a job model, be it the one before that which it is to take up."""
         pod, report = self.driver.pod, self.report
         if pod is None or report is None or pod.life is not PodLifecycle.LIVING:
             return False
@@ -92,21 +92,21 @@ class Findings:
 
     @property
     def ended(self) -> bool:
-        """Whether the driver has finished its work and is about to exit."""
+        """True if the driver has finished its work and is about to exit."""
         return self.report is not None and self.report.state is DriverState.ENDED
 
     @property
     def runs_earlier_generation(self) -> bool:
-        """Whether the driver reports an earlier generation than the target."""
+        """True if the driver reports an earlier generation than the target."""
         reported_generation = self.report.generation if self.report else 0
         return self.target is not None and 0 < reported_generation < self.target.generation
 
     @property
     def embedded(self) -> bool:
-        """Whether the driver plans for itself and writes its own job model."""
+        """True if the driver plans for itself and writes its own job model."""
         return self.target is not None and is_embedded(self.target.accepted.app)
 
     @property
     def suspended(self) -> bool:
-        """Whether the app is suspended."""
+        """True if the app is suspended."""
         return self.target is not None and self.target.accepted.app.spec.suspend

@@ -22,7 +22,7 @@ ANY = ("*",)
 
 @dataclass(frozen=True, slots=True)
 class AllowLists:
-    """What resources may name, by patterns with `*`; images by the beginnings of their names."""
+    """The objects that resources may name, by patterns with `*`; images by the beginnings of their names."""
 
     images: tuple[str, ...] = ANY
     secrets: tuple[str, ...] = ANY
@@ -36,7 +36,7 @@ class AllowLists:
 
 @dataclass(frozen=True, slots=True)
 class AppNetworkRules:
-    """What the NetworkPolicy of each app lets through, beside the traffic between its own pods."""
+    """The traffic that the NetworkPolicy of each app lets through, beside that between its own pods."""
 
     scrapers: tuple[Mapping[str, Any], ...] = ()  # peers that may read metrics; empty: the whole cluster
     viewers: tuple[Mapping[str, Any], ...] = ()  # peers that may read Spark's pages; empty: none
@@ -62,7 +62,7 @@ class Installation:
     network_rules: AppNetworkRules | None = None  # None: apps have no NetworkPolicy
 
     def allows(self, allowance: Allowance) -> bool:
-        """Whether apps may use this feature."""
+        """True if apps may use this feature."""
         return allowance in self.allowed
 
 

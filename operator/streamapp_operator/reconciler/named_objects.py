@@ -1,4 +1,4 @@
-"""What a resource names: images, Secrets, ConfigMaps, claims, accounts and annotations, kinds of volumes.
+"""The names in a resource: images, Secrets, ConfigMaps, claims, accounts and annotations, kinds of volumes.
 
 An installation may allow some of them only. What is not allowed is neither mounted nor read by the operator.
 """
@@ -114,7 +114,7 @@ def _matches(named: NamedObject, pattern: str) -> bool:
 
 
 def template_objects(spec: Mapping[str, Any], path: str) -> Iterator[NamedObject]:
-    """What a pod of this spec runs, mounts and reads."""
+    """The objects that a pod of this spec runs, mounts and reads."""
     for field in ("containers", "initContainers"):
         for index, container in enumerate(_entries(spec, field)):
             container_path = f"{path}.{field}[{index}]"

@@ -11,7 +11,7 @@ PAUSE_ANNOTATION: Final = "streamapp.dev/pause-reconciliation"
 
 
 def is_paused(app: Manifest) -> bool:
-    """Whether the app's reconciliation is paused."""
+    """True if the app's reconciliation is paused."""
     annotations: dict[str, str] = app["metadata"].get("annotations") or {}
     return annotations.get(PAUSE_ANNOTATION) == "true"
 

@@ -93,7 +93,7 @@ async def _report_pause(app: Manifest, context: ReconcileContext) -> ReconcileOu
 
 
 def _restores_config_maps(decision: ReconcileDecision) -> bool:
-    """Whether job model or report seem lost. The cache may be late, and a lost model costs a version."""
+    """True if job model or report seems lost. The cache may be late, and a lost model costs a version."""
     return any(kind_of(write.manifest) is CONFIG_MAP for write in decision.restores)
 
 

@@ -1,4 +1,4 @@
-"""What the locality ConfigMap holds of a run: nothing where the ConfigMap cannot be read."""
+"""The locality of a run, as its ConfigMap holds it; empty where the ConfigMap cannot be read."""
 
 from dataclasses import dataclass
 

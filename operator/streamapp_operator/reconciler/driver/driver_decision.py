@@ -104,7 +104,7 @@ def _launch_obstacle(
     pod: PodState | None,
     observed: ObservedPods,
 ) -> StartObstacle | None:
-    """What keeps the driver of a generation that has never run from its first batch.
+    """The obstacle between the driver of a generation that has never run and its first batch.
 
     None where it may take as long as it wants, for no other generation could run.
     It starts without a trial beside another driver where there is no room for both, or none was there.
@@ -130,7 +130,7 @@ def _launch_obstacle(
 
 
 def _has_fallback(facts: Facts, target: AcceptedGeneration) -> bool:
-    """Whether there is an earlier generation that has run, to go back to."""
+    """True if there is an earlier generation that has run, to go back to."""
     return any(
         earlier.ran and earlier.driver_refusal is None and earlier.generation < target.generation
         for earlier in facts.generations
@@ -138,7 +138,7 @@ def _has_fallback(facts: Facts, target: AcceptedGeneration) -> bool:
 
 
 def _works(facts: Facts, pod: PodState | None) -> bool:
-    """Whether the driver has got to its first batch."""
+    """True if the driver has got to its first batch."""
     report = facts.report_of(pod)
     return report is not None and report.state.has_batches
 
@@ -258,7 +258,7 @@ def _outdated(facts: Facts, target: AcceptedGeneration, pod: PodState) -> tuple[
 
 
 def _account_replaced(facts: Facts, pod: PodState) -> bool:
-    """Whether the driver's account is younger than its pod, whose token is void then."""
+    """True if the driver's account is younger than its pod, whose token is void then."""
     account = facts.driver_objects.get((SERVICE_ACCOUNT.name, object_names.driver_account(facts.name)))
     if account is None or pod.manifest["spec"].get("serviceAccountName") != account["metadata"]["name"]:
         return False
@@ -267,7 +267,7 @@ def _account_replaced(facts: Facts, pod: PodState) -> bool:
 
 
 def _has_no_model(facts: Facts, pod: PodState) -> bool:
-    """Whether the driver runs no published model: it plans for itself, or the model contradicts its state."""
+    """True if the driver runs no published model: it plans for itself, or the model contradicts its state."""
     if facts.desired is None or facts.desired.wanted.model is None:
         return True
     report = facts.report_of(pod)

@@ -126,7 +126,7 @@ def _ended_at(history: DriverHistory, pod: PodState, now: float) -> float:
 
 
 def _seconds_run(history: DriverHistory, pod: PodState) -> float:
-    """How long a driver ran; both times are of its node's clock, where the pod has both."""
+    """The seconds that a driver ran; both times are of its node's clock, where the pod has both."""
     started_at = history.started_at if pod.started_at is None else pod.started_at
     return max(0.0, (pod.ended_at or pod.made_at) - started_at) if started_at is not None else 0.0
 

@@ -11,7 +11,7 @@ from streamapp_operator.reconciler.pods.driver_pod import generation_of
 
 
 class DriverOutcome(StrEnum):
-    """How a driver ended, as far as the next action depends on it."""
+    """The outcome of a driver, as far as the next action depends on it."""
 
     DONE = "done"  # it finished its work
     CONFIG = "config"  # it reports that the app has to change
@@ -50,7 +50,7 @@ class DriverHistory:
 
     @property
     def open(self) -> bool:
-        """Whether no ending of the newest driver is recorded."""
+        """True if no ending of the newest driver is recorded."""
         return self.incarnation > (self.last.incarnation if self.last else 0)
 
 

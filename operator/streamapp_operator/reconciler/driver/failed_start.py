@@ -36,7 +36,7 @@ _NEEDS_ROOM: Final = re.compile(r"Insufficient |Too many pods|conflicting Persis
 
 @dataclass(frozen=True, slots=True)
 class StartObstacle:
-    """What keeps a driver from getting ready."""
+    """The obstacle that keeps a driver from getting ready."""
 
     reason: str
     message: str
@@ -54,7 +54,7 @@ def start_obstacle(
     not_before: float = 0.0,
     shares_volume: bool = False,
 ) -> StartObstacle | None:
-    """What keeps a driver that has not ended from getting ready, with its executors; None where it is.
+    """The obstacle to readiness of a driver that has not ended, with its executors; None where it is ready.
 
     `missing` are the executors that it lacks. Before `not_before` another driver had its room.
     """
@@ -106,7 +106,7 @@ def refused_start(refused_pod: RefusedPod, role: str = "the driver") -> StartObs
 
 
 def _pod_obstacles(pod: PodState, not_before: float, now: float) -> Iterator[StartObstacle]:
-    """What Kubernetes says of a pod that is not there yet."""
+    """The obstacles that Kubernetes reports of a pod that is not there yet."""
     if not pod.trouble or pod.ready or pod.life in {PodLifecycle.LEAVING, PodLifecycle.ENDED}:
         return
     reason, _, text = pod.trouble.partition(": ")

@@ -62,6 +62,6 @@ def _without_executors_of_failed(facts: Facts) -> Facts:
 
 
 def _keeps_standby_executors(facts: Facts) -> bool:
-    """Whether the standby has executors with volumes of their own; a folder of a host is both sets'."""
+    """True if the standby has executors with volumes of their own; a folder of a host is both sets'."""
     app = facts.newest.app
     return app is not None and app.spec.driver.standby_executors and app.spec.state.host_path is None

@@ -1,4 +1,4 @@
-"""Whether a driver can start now, by the state of the plan and of the model."""
+"""The conditions for the start of a driver now, by the state of the plan and of the model."""
 
 from collections.abc import Iterator
 

@@ -36,7 +36,7 @@ STANDBY_RETRY_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class SuccessorDecision:
-    """What to do about the successor."""
+    """The decision about the successor."""
 
     incarnation: int  # of the next driver, be it a successor that is there
     standby: PodState | None = None  # the successor that is there and may take over
@@ -145,7 +145,7 @@ def _awaited(
 
 
 def _is_needed(desired: DesiredDriver, observed: ObservedPods) -> bool:
-    """Whether the driver is to be replaced, or is ending, and another one will follow."""
+    """True if the driver is to be replaced, or is ending, and another one will follow."""
     if not (desired.run and desired.overlaps):
         return False
     driver = live_driver(observed.drivers)
@@ -157,7 +157,7 @@ def _is_needed(desired: DesiredDriver, observed: ObservedPods) -> bool:
 
 
 def _is_replaced(desired: DesiredDriver, observed: ObservedPods) -> bool:
-    """Whether the driver is ending, or will, so that the next one works soon, and needs executors.
+    """True if the driver is ending, or will, so that the next one works soon, and needs executors.
 
     A standby that is only there in case the driver fails has none, unless the app pays for them all the time.
     """
@@ -168,13 +168,13 @@ def _is_replaced(desired: DesiredDriver, observed: ObservedPods) -> bool:
 
 
 def _has_lost_its_node(driver: PodState, observed: ObservedPods) -> bool:
-    """Whether a driver's node is not ready: unless it is back soon, the driver will be given up."""
+    """True if a driver's node is not ready: unless it is back soon, the driver will be given up."""
     node = observed.nodes.get(driver.node)
     return node is not None and not node.answers
 
 
 def _may_take_over(pod: PodState, desired: DesiredDriver, observed: ObservedPods) -> bool:
-    """Whether a successor runs what is to run. A driver that still works has time for one with executors."""
+    """True if a successor runs what is to run. A driver that still works has time for one with executors."""
     is_alive = pod.life in {PodLifecycle.COMING, PodLifecycle.LIVING}
     driver = live_driver(observed.drivers)
     is_working = driver is not None and driver.life is PodLifecycle.LIVING
@@ -187,7 +187,7 @@ def _may_take_over(pod: PodState, desired: DesiredDriver, observed: ObservedPods
 
 
 def _has_failed(pod: PodState, desired: DesiredDriver) -> bool:
-    """Whether a successor ended by itself; one that Kubernetes took away says nothing of its generation."""
+    """True if a successor ended by itself; one that Kubernetes took away says nothing of its generation."""
     has_ended = pod.life is PodLifecycle.ENDED and not pod.displaced
     return has_ended and generation_of(pod.manifest) == desired.generation
 
@@ -197,7 +197,7 @@ def _ended_at(pod: PodState) -> float:
 
 
 def _is_there(pod: PodState, now: float) -> bool:
-    """Whether a successor that is not wanted still takes room; one that should have ended is left alone."""
+    """True if a successor that is not wanted still takes room; one that should have ended is left alone."""
     if pod.life is PodLifecycle.LEAVING:
         return pod.leaving_since is None or pod.leaving_since >= now
     return pod.life is not PodLifecycle.ENDED
@@ -215,6 +215,6 @@ def _others(
 
 
 def _seconds_left(desired: DesiredDriver, observed: ObservedPods) -> float | None:
-    """How long a driver that does no work waits yet for its successor; None where it does not."""
+    """The seconds that a driver that does no work still waits for its successor; None where it does not."""
     seconds = WARM_UP_SECONDS - (observed.now - (desired.stop_since or observed.now))
     return seconds if seconds > 0 else None

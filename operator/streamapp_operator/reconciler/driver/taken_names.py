@@ -24,7 +24,7 @@ _KINDS: Final = (
 
 
 def names_in_the_way(facts: Facts) -> str:
-    """What is in the way of a first start, and how to take it away; empty where nothing is."""
+    """The names in the way of a first start, and how to take them away; empty where there are none."""
     if not facts.taken_names:
         return ""
     names = ", ".join(f"{kind} {name}" for kind, name in facts.taken_names)

@@ -11,7 +11,7 @@ FORBIDDEN = 403
 
 
 def needs_default_class(app: StreamApp) -> bool:
-    """Whether the claims of an app's executors name no storage class."""
+    """True if the claims of an app's executors name no storage class."""
     claim = app.spec.state.persistent_volume_claim
     return claim is not None and claim.storage_class_name is None and not is_embedded(app)
 

@@ -54,7 +54,7 @@ class ApplicationIdHolder:
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """What the API server said of a generation's pods, before the generation was accepted."""
+    """The API server's answer about a generation's pods, before the generation was accepted."""
 
     at: float
     problems: tuple[Problem, ...]

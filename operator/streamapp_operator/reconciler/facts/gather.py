@@ -167,7 +167,7 @@ async def _live_objects(context: ReconcileContext, key: AppKey) -> _AppObjects:
 
 
 def dry_run_key(app: Manifest) -> tuple[str, int]:
-    """What a dry run is of: one generation of one app."""
+    """The key of a dry run: one generation of one app."""
     return app["metadata"]["uid"], app["metadata"]["generation"]
 
 
@@ -279,7 +279,7 @@ def _target(newest: NewestGeneration, decoded: DecodedConfigMaps) -> StreamApp |
 
 
 def _wanted_executors(newest: NewestGeneration, decoded: DecodedConfigMaps) -> int:
-    """How many executors a driver is to have. One with an embedded log has none."""
+    """The number of executors that a driver is to have. A driver with an embedded log has none."""
     app = _target(newest, decoded)
     if app is None or is_embedded(app):
         return 0
@@ -388,7 +388,7 @@ async def _configuration(
 def _may_be_looked_up(
     context: ReconcileContext, newest: NewestGeneration, decoded: DecodedConfigMaps
 ) -> bool:
-    """Whether systems may be asked with the Secrets that the newest generation names."""
+    """True if systems may be asked with the Secrets that the newest generation names."""
     if newest.app is None or _is_accepted(newest, decoded):
         return True
     return next(outside_allow_lists(newest.app, context.installation), None) is None
@@ -420,7 +420,7 @@ def _reported_counts(report: Report | None, drivers: tuple[PodState, ...]) -> di
 
 
 def _reads_no_more(app: StreamApp, running_app: StreamApp) -> bool:
-    """Whether the running app's driver knows all streams of this app."""
+    """True if the running app's driver knows all streams of this app."""
     known_streams = {(item.name, item.system, item.topic) for item in running_app.spec.streams}
     known_systems = {item.name: item for item in running_app.spec.systems}
     return all((item.name, item.system, item.topic) in known_streams for item in app.spec.streams) and all(
@@ -429,7 +429,7 @@ def _reads_no_more(app: StreamApp, running_app: StreamApp) -> bool:
 
 
 def _is_accepted(newest: NewestGeneration, decoded: DecodedConfigMaps) -> bool:
-    """Whether the newest generation was accepted before; then its application id is not checked again."""
+    """True if the newest generation was accepted before; then its application id is not checked again."""
     return any(accepted.generation == newest.generation for accepted in decoded.generations)
 
 

@@ -1,4 +1,4 @@
-"""What a resource says, and why an app of it could not start: work that grows with the resource alone."""
+"""The app of a resource, and why it could not start: work that grows with the resource alone."""
 
 import logging
 from dataclasses import dataclass

@@ -18,7 +18,7 @@ class NodeState:
 
     @property
     def answers(self) -> bool:
-        """Whether the node exists and is ready."""
+        """True if the node exists and is ready."""
         return not self.is_gone and self.unready_since is None
 
 

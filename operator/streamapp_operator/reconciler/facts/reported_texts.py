@@ -27,7 +27,7 @@ def refusal_reason(reason: str, default: str) -> str:
 
 
 def ending_message(ending: Termination | None) -> str:
-    """What a driver said as it ended."""
+    """The message of a driver as it ended."""
     return reported_text(ending.message if ending else "") or "it said nothing"
 
 

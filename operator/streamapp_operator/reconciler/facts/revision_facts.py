@@ -42,7 +42,7 @@ async def recorded_history(
 
 
 def _has_run(generation: AcceptedGeneration, report: Report | None) -> bool:
-    """Whether a driver has reported that it makes batches as the generation says, or has come to its end."""
+    """True if a driver has reported that it makes batches as the generation says, or has come to its end."""
     return (
         report is not None
         and report.generation == generation.generation

@@ -41,7 +41,7 @@ def named_versions(app: StreamApp, versions: Mapping[str, str]) -> dict[str, str
 
 
 def version_key(kind: ResourceKind, name: str) -> str:
-    """What an object is called among the versions."""
+    """The key of an object among the versions."""
     return f"{kind.name} {name}"
 
 
@@ -53,7 +53,7 @@ def configuration_annotation(app: StreamApp, versions: Mapping[str, str]) -> dic
 
 
 def has_configuration(driver: Manifest) -> bool:
-    """Whether a driver was started with Secrets or ConfigMaps that may change."""
+    """True if a driver was started with Secrets or ConfigMaps that may change."""
     return CONFIGURATION_ANNOTATION in (driver["metadata"].get("annotations") or {})
 
 

@@ -1,4 +1,4 @@
-"""What a driver may ask of the pods of its executors, written where only the operator and its betters write.
+"""The limits on the pods of a driver's executors, written where only the operator and its betters write.
 
 The limits are an annotation of the binding that gives the driver its rights. The chart's
 ValidatingAdmissionPolicies hold pods and StatefulSets of the driver's token to them. One line is one limit:
@@ -70,7 +70,7 @@ def _volume(volume: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _powers(spec: Mapping[str, Any], containers: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """What goes beyond the restricted standard, where the template has it."""
+    """The powers beyond the restricted standard, where the template has them."""
     pod = spec.get("securityContext") or {}
     if pod.get("runAsUser") == 0 or not pod.get("runAsNonRoot"):
         yield "power/root"

@@ -59,13 +59,13 @@ def owner_reference(app: Manifest) -> dict[str, Any]:
 
 
 def is_owned(manifest: Manifest, app: Manifest) -> bool:
-    """Whether this app owns an object, by uid: a deleted app may have had the same name."""
+    """True if this app owns an object, by uid: a deleted app may have had the same name."""
     references = manifest["metadata"].get("ownerReferences") or ()
     return any(reference.get("uid") == app["metadata"]["uid"] for reference in references)
 
 
 def may_change(manifest: Manifest, app: Manifest) -> bool:
-    """Whether an object that is there already is one that this app may change: it owns the object.
+    """True if this app may change an object that is there already: it owns the object.
 
     A claim may outlive its app, and has no owner then. It is taken up by its label, unless another owner
     controls the claim.

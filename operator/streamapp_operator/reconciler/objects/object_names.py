@@ -72,7 +72,7 @@ def driver_incarnation(pod: str) -> int:
 
 
 def is_of_app(kind: str, name: str, app: str) -> bool:
-    """Whether an object of an app has this name."""
+    """True if an object of an app has this name."""
     match kind:
         case "Pod":
             return driver_incarnation(name) > 0 and name.startswith(f"{app}-driver-")
@@ -106,5 +106,5 @@ def executor_set(uid: str) -> str:
 
 
 def is_executor_claim(claim: str, uid: str) -> bool:
-    """Whether a claim of that name is one of the StatefulSet's: a template, the set and an ordinal."""
+    """True if a claim of that name is one of the StatefulSet's: a template, the set and an ordinal."""
     return re.fullmatch(rf".+-{executor_set(uid)}-[0-9]{{1,5}}", claim, re.ASCII) is not None

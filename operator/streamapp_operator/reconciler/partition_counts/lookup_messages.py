@@ -1,4 +1,4 @@
-"""What a look-up asks and answers, and its bounds. A worker imports it before anything else."""
+"""The request, the answer and the bounds of a look-up. A worker imports this module before anything else."""
 
 from dataclasses import dataclass, field
 from typing import Final, TypedDict

@@ -169,7 +169,7 @@ class LivePartitionLookup:
     def _failure(
         self, app: _AppState, cluster: _ClusterState, system: str, request: LookupRequest
     ) -> LookupEnded | SystemUnavailable | None:
-        """How the last lookup failed, with the seconds until the next one; below 0 where that is due."""
+        """The failure of the last lookup, with the seconds until the next one; below 0 where that is due."""
         now = self._clock()
         if app.ended_lookup == request:
             return LookupEnded(system, app.error, app.not_before - now)

@@ -180,7 +180,7 @@ def refused_changes(facts: Facts, app: StreamApp) -> Iterator[Problem]:
 
 
 def has_state(facts: Facts) -> bool:
-    """Whether the app has state that an edit could invalidate."""
+    """True if the app has state that an edit could invalidate."""
     layouts = (
         facts.report.layout if facts.report else None,
         facts.desired.wanted.layout if facts.desired else None,

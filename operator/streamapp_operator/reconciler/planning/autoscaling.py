@@ -1,4 +1,4 @@
-"""How many processors an app should have by its load, and when that number is set.
+"""The number of processors that an app should have by its load, and the time at which it is set.
 
 More processors are asked for as soon as the load does, fewer only after they were enough for a while: then
 the most that were asked for in that time. Each change has time to take effect before the next one.
@@ -26,7 +26,7 @@ MOST_GROWTH: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class AutoscaleState:
-    """What is remembered from one look to the next; `status.autoscale`."""
+    """The state that is remembered from one look to the next; `status.autoscale`."""
 
     processors: int
     changed_at: float | None = None  # None: not since autoscaling began
@@ -51,7 +51,7 @@ class AutoscaleState:
 
     @classmethod
     def of_status(cls, status: Mapping[str, Any], processors: int, now: float) -> "AutoscaleState":
-        """What the status says, with the number of now, by whoever it was set."""
+        """The state in the status, with the number of now, by whoever it was set."""
         state = cls(
             status.get("processors", processors),
             parse_timestamp(status.get("changedAt")),
@@ -66,7 +66,7 @@ class AutoscaleState:
 
 @dataclass(frozen=True, slots=True)
 class AutoscaleDecision:
-    """What follows from one look."""
+    """The decision that follows from one look."""
 
     state: AutoscaleState
     processors: int | None = None  # to be set; None: the number stays
@@ -113,7 +113,7 @@ def _set_after(state: AutoscaleState, processors: int, pause: float, now: float)
 
 
 def _wanted(policy: Autoscale, current: int, progress: Progress) -> tuple[int, str]:
-    """How many processors the load asks for in one change, and why."""
+    """The number of processors that the load asks for in one change, and the reason."""
     busy = progress.utilization
     demands: list[tuple[int, str]] = []
     if policy.target_lag is not None:
@@ -135,7 +135,7 @@ def _wanted(policy: Autoscale, current: int, progress: Progress) -> tuple[int, s
 
 
 def _bounded(policy: Autoscale, wanted: int, tasks: int | None) -> tuple[int, str]:
-    """How many of these there may be, and the bound that says so; empty where none does."""
+    """The wanted number within the bounds, and the bound that limits it; empty where none does."""
     if wanted < policy.min:
         return policy.min, "min"
     most, bound = policy.max, "max"

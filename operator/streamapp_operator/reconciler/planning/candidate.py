@@ -65,7 +65,7 @@ def _verdict_of_running_driver(facts: Facts) -> CandidateVerdict | None:
 
 
 def _can_be_asked(facts: Facts, generation: AcceptedGeneration, spec_changes: tuple[Change, ...]) -> bool:
-    """Whether the driver that runs has what the generation needs: its image, its code and its systems."""
+    """True if the driver that runs has what the generation needs: its image, its code and its systems."""
     in_force = facts.in_force
     restarts = set(paths_with_effect(spec_changes, Effect.RESTART)) - _NOT_JUDGED
     if in_force is None or facts.desired is None or not restarts:
@@ -77,13 +77,13 @@ def _can_be_asked(facts: Facts, generation: AcceptedGeneration, spec_changes: tu
 
 
 def _fits(facts: Facts, text: str) -> bool:
-    """Whether the ConfigMap of the job model has room for a candidate."""
+    """True if the ConfigMap of the job model has room for a candidate."""
     desired = facts.desired
     return desired is not None and len(desired.text) + len(desired.accepted) + len(text) <= MOST_BYTES
 
 
 def _code_of(shape: PodShape) -> list[Any]:
-    """What decides which code a driver's container finds."""
+    """The fields that decide which code a driver's container finds."""
     spec: Mapping[str, Any] = shape.driver["spec"]
     driver = driver_container(spec)
     variables = [each for each in driver["env"] if not each["name"].startswith(VARIABLE_PREFIX)]

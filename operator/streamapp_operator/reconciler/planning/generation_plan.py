@@ -46,7 +46,7 @@ class GenerationPlan:
 
     @property
     def rejected(self) -> bool:
-        """Whether the plan itself is rejected; where only the tasks are, the model in force may stay."""
+        """True if the plan itself is rejected; where only the tasks are, the model in force may stay."""
         return self.proposal is not None and self.proposal.plan.outcome is PlanOutcome.REJECTED
 
 
@@ -115,7 +115,7 @@ def layout_basis(facts: Facts, app: StreamApp) -> tuple[Layout | None, str]:
 
 
 def _extends(desired: DesiredModel, desired_layout: Layout, reported_layout: Layout) -> bool:
-    """Whether the desired layout only adds to the reported one, or replaces it by a reset."""
+    """True if the desired layout only adds to the reported one, or replaces it by a reset."""
     if desired.was_reset and reported_layout.run != desired_layout.run:
         return True  # a driver from before the reset reported the layout
     model = desired.wanted.model
@@ -124,7 +124,7 @@ def _extends(desired: DesiredModel, desired_layout: Layout, reported_layout: Lay
 
 
 def _has_old_checkpoints(facts: Facts, app: StreamApp, counts: KnownCounts) -> bool:
-    """Whether an app without a model has checkpoints: the app was deleted and created again.
+    """True if an app without a model has checkpoints: the app was deleted and created again.
 
     Its streams may have grown since, so that only the layout beside the state tells how to plan. The first
     driver plans by that layout and reports it.

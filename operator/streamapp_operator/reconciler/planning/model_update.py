@@ -124,7 +124,7 @@ def _known_placement(
 
 
 def _store_history(facts: Facts, locality: LocalityManager, run_id: str) -> StoreHistory:
-    """Where stores lie, as the driver reports it, or as the last one did."""
+    """The places of stores, as the driver reports them, or as the last one did."""
     report = facts.report
     if report is not None and report.run_id == run_id and report.stores.places:
         return report.stores

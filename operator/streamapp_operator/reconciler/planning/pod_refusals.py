@@ -1,4 +1,4 @@
-"""What the API server's refusal of a pod says about the generation that the pod is of."""
+"""The meaning of the API server's refusal of a pod for the generation that the pod is of."""
 
 import re
 from typing import Final
@@ -30,18 +30,18 @@ def pod_refusal(error: RejectedError) -> str | None:
 
 
 def is_short_of_quota(text: str) -> bool:
-    """Whether a refusal says that a quota is used up which would have room for the pod alone."""
+    """True if a refusal says that a quota is used up which would have room for the pod alone."""
     quota = _QUOTA.search(text)
     return quota is not None and not _exceeds(quota["asked"], quota["limit"])
 
 
 def lacks_account(error: RejectedError, account: str) -> bool:
-    """Whether a pod is refused because its service account is not there yet."""
+    """True if a pod is refused because its service account is not there yet."""
     return re.search(rf"error looking up service account \S+/{re.escape(account)}:", str(error)) is not None
 
 
 def _exceeds(asked: str, limit: str) -> bool:
-    """Whether any amount of a list such as `pods=1,requests.cpu=2` is more than its limit."""
+    """True if any amount of a list such as `pods=1,requests.cpu=2` is more than its limit."""
     limits = dict(entry.split("=", 1) for entry in limit.split(",") if "=" in entry)
     asked_amounts = (entry.split("=", 1) for entry in asked.split(",") if "=" in entry)
     try:

@@ -1,4 +1,4 @@
-"""Whether the pods of one generation fit where those of another one are."""
+"""The fit of the pods of one generation where those of another one are."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -15,13 +15,13 @@ _NODE_FIELDS: Final = ("nodeSelector", "nodeName", "affinity", "tolerations", "r
 
 
 def fits_in_place(app: Manifest, shape: PodShape, former: PodShape) -> bool:
-    """Whether pods ask for no more than the former ones, on the same nodes, and mount no further claim."""
+    """True if pods ask for no more than the former ones, on the same nodes, and mount no further claim."""
     pods, former_pods = (dict(trial_pods(app, each, 0)) for each in (shape, former))
     return all(_takes_no_more(pods[path]["spec"], former_pods[path]["spec"]) for path in pods)
 
 
 def shares_claim(shape: PodShape, former: PodShape) -> bool:
-    """Whether drivers of both mount one claim, which may be mounted on one node only."""
+    """True if drivers of both mount one claim, which may be mounted on one node only."""
     return bool(_claims(shape.driver["spec"]) & _claims(former.driver["spec"]))
 
 
@@ -41,7 +41,7 @@ def _claims(spec: Mapping[str, Any]) -> set[str]:
 
 
 def _amounts(spec: Mapping[str, Any]) -> dict[tuple[str, str], Fraction]:
-    """What the containers of a pod ask for and are limited to, as a quota counts it."""
+    """The requests and limits of the containers of a pod, as a quota counts them."""
     amounts: defaultdict[tuple[str, str], Fraction] = defaultdict(Fraction)
     for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
         for kind in ("requests", "limits"):

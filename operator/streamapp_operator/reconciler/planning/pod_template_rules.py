@@ -51,7 +51,7 @@ PathMessages = Iterator[tuple[str, str]]
 
 
 def is_own_variable(name: str) -> bool:
-    """Whether a variable is the operator's, so that no app may set it."""
+    """True if a variable is the operator's, so that no app may set it."""
     return name.startswith(VARIABLE_PREFIX) and name != STATE_ACCESS_VARIABLE
 
 

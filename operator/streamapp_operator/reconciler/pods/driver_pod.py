@@ -70,12 +70,12 @@ def _make_standby(spec: dict[str, Any], options: list[str]) -> None:
 
 
 def is_standby(pod: Manifest) -> bool:
-    """Whether a pod was made as a standby driver. It may have taken over since."""
+    """True if a pod was made as a standby driver. It may have taken over since."""
     return STANDBY in (driver_container(pod["spec"]).get("args") or ())
 
 
 def has_early_executors(pod: Manifest) -> bool:
-    """Whether the executors of a standby driver start before it takes over."""
+    """True if the executors of a standby driver start before it takes over."""
     return EARLY_EXECUTORS in (driver_container(pod["spec"]).get("args") or ())
 
 
@@ -86,7 +86,7 @@ def driver_container(pod_spec: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def has_run_secret(pod: Manifest) -> bool:
-    """Whether a driver pod waits for the Secret of its run; one of an earlier operator does not."""
+    """True if a driver pod waits for the Secret of its run; one of an earlier operator does not."""
     return any(volume["name"] == RUN_AUTH_VOLUME for volume in pod["spec"].get("volumes") or ())
 
 

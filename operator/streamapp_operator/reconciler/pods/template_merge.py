@@ -78,7 +78,7 @@ def _entries(user_entries: Iterable[Any], overlay: Iterable[Any], key: str) -> l
 
 
 def name_resolution(user_template: Mapping[str, Any]) -> dict[str, Any]:
-    """How a pod looks names up: as the user says, and with options that these leave out."""
+    """The DNS configuration of a pod: the user's own, with further options that it leaves out."""
     user_config = (user_template.get("spec") or {}).get("dnsConfig") or {}
     options = list(user_config.get("options") or ())
     missing = NAME_SERVER_OPTIONS.keys() - {one.get("name") for one in options}
@@ -100,7 +100,7 @@ def node_tolerations(user_template: Mapping[str, Any]) -> list[Any]:
 
 
 def node_spread(user_template: Mapping[str, Any], selector: Mapping[str, str]) -> list[Any]:
-    """How the pods that a selector selects are spread: as the user's template says, else over nodes."""
+    """The spread of the pods that a selector selects: as the user's template says, else over nodes."""
     user_constraints = (user_template.get("spec") or {}).get("topologySpreadConstraints")
     if user_constraints is not None:
         return list(user_constraints)

@@ -1,4 +1,4 @@
-"""What is measured of an app, from its resource, its status and its driver's report."""
+"""The measurements of an app, from its resource, its status and its driver's report."""
 
 from dataclasses import replace
 from typing import Any

@@ -56,7 +56,7 @@ _FAILURES = {ConditionReason.RESTARTS_EXHAUSTED, ConditionReason.DRIVER_FAILED}
 
 
 def accepted(findings: Findings) -> AppCondition:
-    """Whether the newest generation is accepted."""
+    """The condition `Accepted`: true if the newest generation is accepted."""
     acceptance, generation = findings.acceptance, findings.facts.newest.generation
     if acceptance.status is AcceptanceStatus.ACCEPTED:
         return true_condition(
@@ -78,7 +78,7 @@ def accepted(findings: Findings) -> AppCondition:
 
 
 def planned(findings: Findings) -> AppCondition:
-    """Whether there is a plan for the newest generation."""
+    """The condition `Planned`: true if there is a plan for the newest generation."""
     generation = findings.facts.newest.generation
     plan = findings.acceptance.plan or (
         findings.plan if findings.acceptance.status is AcceptanceStatus.ACCEPTED else None
@@ -126,7 +126,7 @@ def _not_planned(plan: GenerationPlan, generation: int) -> AppCondition:
 
 
 def launched(findings: Findings) -> AppCondition:
-    """Whether there is a driver for the generation that is to run."""
+    """The condition `Launched`: true if there is a driver for the generation that is to run."""
     return next(_launched(findings))
 
 
@@ -160,7 +160,7 @@ def _launched(findings: Findings) -> Iterator[AppCondition]:
 
 
 def ready(findings: Findings) -> AppCondition:
-    """Whether the app processes its streams; about the generation that runs."""
+    """The condition `Ready`: true if the app processes its streams; about the generation that runs."""
     return next(_ready(findings))
 
 
@@ -218,7 +218,7 @@ def _ready(findings: Findings) -> Iterator[AppCondition]:
 
 
 def progressing(findings: Findings) -> AppCondition:
-    """Whether the operator is bringing the app from one form to another."""
+    """The condition `Progressing`: true if the operator is bringing the app from one form to another."""
     return next(_progressing(findings))
 
 
@@ -269,7 +269,7 @@ def _progressing(findings: Findings) -> Iterator[AppCondition]:
 
 
 def degraded(findings: Findings) -> AppCondition:
-    """Whether the app runs worse than it was asked to."""
+    """The condition `Degraded`: true if the app runs worse than it was asked to."""
     return next(_degraded(findings))
 
 
@@ -334,7 +334,7 @@ def _successor_problem(findings: Findings) -> str:
 
 
 def stalled(findings: Findings) -> AppCondition:
-    """Whether a user has to act before the newest generation can run."""
+    """The condition `Stalled`: true if a user has to act before the newest generation can run."""
     return next(_stalled(findings))
 
 
@@ -359,7 +359,7 @@ def _stalled(findings: Findings) -> Iterator[AppCondition]:
 
 
 def suspended(findings: Findings) -> AppCondition:
-    """Whether the app is suspended by `spec.suspend`."""
+    """The condition `Suspended`: true if the app is suspended by `spec.suspend`."""
     generation = findings.facts.newest.generation
     if not findings.suspended:
         return false_condition(
@@ -375,7 +375,7 @@ def suspended(findings: Findings) -> AppCondition:
 
 
 def configuration_outdated(findings: Findings) -> AppCondition:
-    """Whether Secrets or ConfigMaps have changed since the driver was started."""
+    """The condition `ConfigurationOutdated`: true if Secrets or ConfigMaps changed since the driver began."""
     generation, pod = findings.facts.newest.generation, findings.driver.pod
     if pod is not None and (changed := findings.changed_configuration):
         message = f"{', '.join(changed)}: changed since {pod.name} was started; a restart takes that up"
@@ -451,7 +451,7 @@ def _work_text(findings: Findings) -> str:
 
 
 def _executor_problem(findings: Findings) -> str:
-    """What is the matter with the executors of the driver, in Kubernetes' words where it has any."""
+    """The problem of the driver's executors, in Kubernetes' words where there are any."""
     pod, now = findings.driver.pod, findings.facts.now
     missing = findings.facts.missing_executors.get(pod.uid) if pod is not None else None
     if missing is not None and missing.seconds(now) < MissingExecutors.GRACE_SECONDS:

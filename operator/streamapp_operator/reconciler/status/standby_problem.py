@@ -8,7 +8,7 @@ from streamapp_operator.reconciler.facts.reported_texts import ending_message
 
 
 def standby_problem(facts: Facts, target: AcceptedGeneration | None) -> str:
-    """What keeps the newest standby from getting ready; empty for one that is ready, or has time left."""
+    """The obstacle to the newest standby's readiness; empty for one that is ready, or has time left."""
     standby = _newest_standby(facts, target)
     if standby is None:
         return ""

@@ -17,7 +17,7 @@ from streamapp_operator.reconciler.writes.reconcile_decision import StatusEvent
 
 
 def publishes_model(findings: Findings, update: ModelUpdate) -> bool:
-    """Whether to publish this model: before a start, or live where no restart is needed."""
+    """True if this model is to be published: before a start, or live where no restart is needed."""
     if isinstance(findings.action, StartDriver):
         return True
     if (

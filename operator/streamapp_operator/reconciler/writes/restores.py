@@ -47,7 +47,7 @@ def _running_generation(findings: Findings) -> AcceptedGeneration | None:
 
 
 def _is_intact(observed: Manifest, manifest: Manifest, app: Manifest) -> bool:
-    """Whether an object has its owner, labels, annotations and content. Others may add to its metadata."""
+    """True if an object has its owner, labels, annotations and content. Others may add to its metadata."""
     own_metadata = {
         name: manifest["metadata"][name] for name in ("labels", "annotations") if name in manifest["metadata"]
     }

@@ -44,7 +44,7 @@ def write_stages(writes: Iterable[Write]) -> list[list[Write]]:
 
 
 def _needs(write: Write, earlier: Write) -> bool:
-    """Whether a write may only follow an earlier one of the same decision.
+    """True if a write may only follow an earlier one of the same decision.
 
     A driver is created when all is ready for it. Nothing is deleted before what takes its place is there, or
     made before what stands in its way is deleted. A binding names its Role. A running driver follows the job
