@@ -1,4 +1,4 @@
-"""What drivers reported last, as the ConfigMaps of their reports hold it."""
+"""The last reports of drivers, as their ConfigMaps hold them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from streamapp_operator.reconciler.objects.object_metadata import is_owned
 
 @dataclass(frozen=True, slots=True)
 class DatedReport:
-    """What an app's driver reported last, and when."""
+    """The last report of an app's driver, and its time."""
 
     report: Report
     version: str  # of the ConfigMap
@@ -66,12 +66,12 @@ def _dated_report(config_map: Manifest) -> DatedReport | None:
 
 
 def has_page(app: Manifest) -> bool:
-    """Whether the app's driver serves a page."""
+    """True if the app's driver serves a page."""
     return bool((app["spec"].get("page") or {}).get("enabled"))
 
 
 def living_driver(app: Manifest) -> Mapping[str, Any]:
-    """What the status says of the driver; nothing where there is none, or where it has ended."""
+    """The driver's part of the status; empty where there is no driver, or where it has ended."""
     driver: dict[str, Any] = (app.get("status") or {}).get("driver") or {}
     last_ending = driver.get("lastEnding") or {}
     has_ended = "incarnation" in last_ending and last_ending["incarnation"] == driver.get("incarnation")

@@ -18,7 +18,7 @@ MAX_MESSAGE: Final = 300
 
 
 class Attention(StrEnum):
-    """How much an app wants somebody to look at it."""
+    """The degree to which an app wants somebody to look at it."""
 
     FAILED = "failed"
     WAITING = "waiting"
@@ -71,7 +71,7 @@ def app_row(app: Manifest, dated: DatedReport | None) -> Document:
 
 
 def app_details(app: Manifest) -> Document:
-    """What is shown of the chosen app beside its row."""
+    """The details of the chosen app that are shown beside its row."""
     metadata, spec, status = app["metadata"], app["spec"], app.get("status") or {}
     return {
         "namespace": metadata["namespace"],

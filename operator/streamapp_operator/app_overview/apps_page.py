@@ -38,7 +38,7 @@ class AppsPage:
     access: ViewerAccess
 
     def application(self) -> web.Application:
-        """What answers below `PREFIX`."""
+        """The web application that answers below `PREFIX`."""
         application = web.Application(middlewares=[self._guarded])
         application.add_routes(
             [

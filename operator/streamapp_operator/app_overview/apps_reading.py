@@ -1,4 +1,4 @@
-"""What the page of all apps shows, and where it comes from."""
+"""The rows that the page of all apps shows, and their source."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -18,7 +18,7 @@ class AppsReading:
 
 
 class AppsSource(Protocol):
-    """Where apps are read. What cannot be read at all is a ClusterError."""
+    """The source of all apps. What cannot be read at all is a ClusterError."""
 
     async def read(self) -> AppsReading:
         """All apps, at most some seconds old."""

@@ -76,7 +76,7 @@ class ReviewedAccess:
         return {name: user[field_] for field_, name in _USER_FIELDS.items() if user.get(field_)}
 
     async def _may_list(self, digest: str, subject: dict[str, Any], namespace: str) -> bool:
-        """Whether the user may list the StreamApps of a namespace; of all, for an empty name."""
+        """True if the user may list the StreamApps of a namespace; of all, for an empty name."""
         attributes = {
             "namespace": namespace,
             "verb": Verb.LIST,

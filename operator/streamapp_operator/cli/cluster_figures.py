@@ -101,7 +101,7 @@ def open_figures(access: ClusterAccess, app: str | None, all_namespaces: bool) -
 
 
 def _app_figures(app: Manifest, dated: DatedReport | None, now: float) -> AppFigures:
-    """What resource and report say. A report of an earlier driver says nothing of this one."""
+    """The figures of resource and report. A report of an earlier driver says nothing of this one."""
     metadata, status = app["metadata"], app.get("status") or {}
     conditions = {condition["type"]: condition for condition in status.get("conditions") or ()}
     figures = AppFigures(

@@ -96,7 +96,7 @@ async def _forward(driver: ForwardedDriver, port: int, opens: bool) -> None:
 def _apps_server(
     namespace: str | None, port: int, opens: bool
 ) -> Callable[[ApiClusterClient], Awaitable[None]]:
-    """What serves the page of all apps until it is cancelled."""
+    """The function that serves the page of all apps until it is cancelled."""
 
     async def serve(cluster: ApiClusterClient) -> None:
         source = ListedApps(cluster, namespace)

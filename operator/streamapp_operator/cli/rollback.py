@@ -169,7 +169,7 @@ def _warnings(app: Manifest) -> list[str]:
 
 
 def _gitops_manager(metadata: Manifest) -> str | None:
-    """What applies the resource from a repository; None where nothing says that something does."""
+    """The tool that applies the resource from a repository; None where nothing says that one does."""
     marks = {*(metadata.get("labels") or {}), *(metadata.get("annotations") or {})}
     managers = {entry.get("manager") for entry in metadata.get("managedFields") or ()}
     by_mark = [name for mark, name in _GITOPS_MARKS.items() if mark in marks]

@@ -22,7 +22,7 @@ async def known_apps(namespaces: Sequence[str]) -> list[KnownApp]:
 
 
 def known_app(app: Manifest) -> KnownApp:
-    """What an app's folder is known by; an otherwise invalid app keeps its state too."""
+    """The identity by which an app's folder is known; an otherwise invalid app keeps its state too."""
     metadata, spec = app["metadata"], app["spec"]
     name, namespace = metadata["name"], metadata["namespace"]
     path = ((spec.get("state") or {}).get("hostPath") or {}).get("path")

@@ -35,7 +35,7 @@ class StateFolder:
 
     @property
     def path(self) -> str:
-        """Where the folder lies."""
+        """The path of the folder."""
         return f"{self.root.rstrip('/')}/{self.namespace}/{self.application_id}"
 
 

@@ -1,4 +1,4 @@
-"""What the commands about apps share: the connection to a cluster, and what they read of an app there.
+"""The connection to a cluster that the commands about apps share, and their reading of an app there.
 
 A module of this room imports no command.
 """

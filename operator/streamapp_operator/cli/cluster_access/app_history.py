@@ -44,7 +44,7 @@ class AppHistory:
 
     @property
     def present_app(self) -> StreamApp | None:
-        """What the resource says now, of what a revision holds; None where it cannot be read."""
+        """The present app of the resource, reduced to what a revision holds; None where it cannot be read."""
         parsed = parse_data(self.manifest)
         return revised_app(parsed.apps[0]) if parsed.apps else None
 
@@ -104,6 +104,6 @@ def readable_app(entry: RevisionEntry) -> StreamApp:
 
 
 def spec_diff(before: StreamApp, after: StreamApp, names: tuple[str, str]) -> str:
-    """What differs between two specs, as lines of YAML."""
+    """The differences between two specs, as lines of YAML."""
     old, new = (spec_as_yaml(app).splitlines(keepends=True) for app in (before, after))
     return "".join(unified_diff(old, new, *names))

@@ -1,4 +1,4 @@
-"""What an app's driver serves on the loopback of its pod, on a port of this machine.
+"""The forwarding of a driver's services from the loopback of its pod to a port of this machine.
 
 Each connection goes to the driver that is the newest then, so that what is forwarded outlives a restart.
 """

@@ -21,7 +21,7 @@ class PageUnansweredError(Exception):
 
 
 async def read_page(configuration: Configuration, namespace: str, pod: str) -> RunFigures:
-    """What the page of a driver's pod says now; a PageUnansweredError where it does not within seconds."""
+    """The figures of a driver's page now; a PageUnansweredError where it does not answer within seconds."""
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
             return run_figures(*await _forwarded_answer(configuration, (namespace, pod)))

@@ -1,4 +1,4 @@
-"""What is read of an app to say what is the matter with it."""
+"""The facts that are read of an app to say what is the matter with it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -50,17 +50,17 @@ class SituationFacts:
 
     @property
     def last_ending(self) -> Mapping[str, Any]:
-        """How the last driver ended; empty where none has."""
+        """The ending of the last driver that ended; empty where none has."""
         return (self.status.get("driver") or {}).get("lastEnding") or {}
 
     @property
     def failures(self) -> int:
-        """How often in a row a driver failed."""
+        """The number of a driver's failures in a row."""
         return int((self.status.get("driver") or {}).get("failures") or 0)
 
     @property
     def runs(self) -> bool:
-        """Whether a driver has its container running."""
+        """True if a driver has its container running."""
         return self.driver is not None and self.driver.life is PodLifecycle.LIVING
 
     def conditions(self) -> dict[str, Mapping[str, Any]]:

@@ -152,13 +152,13 @@ def _tasks_moved(facts: SituationFacts) -> str | None:
 
 
 def _driver_waits(facts: SituationFacts) -> str | None:
-    """What the driver's page names that has no situation of its own, as of a driver of a later version."""
+    """The waits on the driver's page without a situation of their own, as of a driver of a later version."""
     texts = (text for kind, texts in _page_waits(facts).items() if kind not in _PAGE_KINDS for text in texts)
     return "\n".join(texts) or None
 
 
 def _on_page(kind: WaitKind) -> Detail:
-    """What the driver's page says of this kind."""
+    """The sentences of this kind on the driver's page."""
     return lambda facts: "\n".join(_page_waits(facts).get(kind, ())) or None
 
 
@@ -173,7 +173,7 @@ def _slow(kind: WaitKind) -> Detail:
 
 
 def _page_waits(facts: SituationFacts) -> Mapping[str, Sequence[str]]:
-    """What the driver's page names, by kind; nothing while tasks restore, which is a situation of its own."""
+    """The waits on the driver's page, by kind; empty while tasks restore, which is a situation of its own."""
     restoring = facts.report is not None and facts.report.progress.restoring > 0
     texts: dict[str, list[str]] = {}
     for wait in facts.run.waits if facts.run is not None and not restoring else ():
@@ -196,7 +196,7 @@ def _behind(facts: SituationFacts) -> str | None:
 
 
 def _unread(facts: SituationFacts) -> str | None:
-    """How far an app is behind; None where that is no more than a batch."""
+    """The lag of an app, as a text; None where it is no more than a batch."""
     rows = ((facts.app["spec"].get("batch") or {}).get("rows")) or 0
     progress = facts.report.progress if facts.report is not None else Progress()
     if progress.lag <= max(rows, BEHIND_RECORDS):

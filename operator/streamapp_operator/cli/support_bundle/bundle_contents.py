@@ -1,4 +1,4 @@
-"""What a bundle holds before anything in it is hidden, and what could not be read."""
+"""The contents of a bundle before anything in them is hidden, and the parts that could not be read."""
 
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
@@ -45,7 +45,7 @@ class BundleContents:
         self.unread.append(UnreadPart(name, cause[:LONGEST_CAUSE]))
 
     async def attempt(self, name: str, reading: Awaitable[T], default: D) -> T | D:
-        """What is read; the default, with an entry of why, where the API server does not give it."""
+        """The value read; the default, with an entry of why, where the API server does not give it."""
         try:
             return await reading
         except RejectedError as error:

@@ -66,13 +66,13 @@ class _Reading:
         return await self.contents.attempt(kind.plural, objects, [])
 
     async def log(self, pod: str, query: Mapping[str, str]) -> str:
-        """What a container has written."""
+        """The log of a container."""
         path = f"{object_path(POD, self.namespace, pod)}/log"
         request = ApiRequest(Verb.GET, "GET", path, tuple(query.items()), accept=ANY)
         return str((await self.cluster.transport.send(request, LOG_SECONDS)).body)
 
     async def metrics(self, namespace: str, pod: str, port: int) -> str:
-        """What a pod measures, through the API server."""
+        """The metrics of a pod, through the API server."""
         path = f"{object_path(POD, namespace, f'{pod}:{port}')}/proxy/metrics"
         return str((await self.cluster.transport.send(ApiRequest(Verb.GET, "GET", path, accept=ANY))).body)
 

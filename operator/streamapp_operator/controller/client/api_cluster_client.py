@@ -210,7 +210,7 @@ class ApiClusterClient:
         return WriteConflict.CONFLICT if reply.code in (404, 409) else self._object(reply)
 
     async def _is_as_read(self, app: Manifest) -> bool:
-        """Whether an app is there with the spec that was read."""
+        """True if an app is there with the spec that was read."""
         metadata = app["metadata"]
         current = await self.read_metadata(STREAM_APP, metadata["namespace"], metadata["name"])
         identity = ("uid", "generation")

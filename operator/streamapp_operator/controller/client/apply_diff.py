@@ -1,4 +1,4 @@
-"""Whether a server-side apply would change anything: an apply without effect is left out.
+"""The comparison before a server-side apply: an apply without effect is left out.
 
 An apply has no effect when the object has all wanted values, and the manager owns no field beyond them.
 """
@@ -10,7 +10,7 @@ from streamapp_operator.controller.client.manifest import Manifest
 
 
 def is_applied(manifest: Manifest, current: Manifest, manager: str) -> bool:
-    """Whether the current object already is as wanted, so that a server-side apply would have no effect."""
+    """True if the current object already is as wanted, so that a server-side apply would have no effect."""
     owned = [
         entry.get("fieldsV1", {})
         for entry in current["metadata"].get("managedFields", ())
@@ -24,7 +24,7 @@ _EMPTY: tuple[Any, ...] = ({}, [], None)
 
 
 def contains(current: Any, expected: Any) -> bool:
-    """Whether the current value contains the wanted one, beside defaults and other managers' fields."""
+    """True if the current value contains the wanted one, beside defaults and other managers' fields."""
     if isinstance(expected, dict):
         return isinstance(current, dict) and all(
             _has_field(name, current[name], value) if name in current else value in _EMPTY
@@ -51,7 +51,7 @@ def _has_field(name: str, current: Any, expected: Any) -> bool:
 
 
 def _sets_all(manifest: Any, owned: dict[str, Any]) -> bool:
-    """Whether the wanted value sets every field of a `fieldsV1` set."""
+    """True if the wanted value sets every field of a `fieldsV1` set."""
     for step, owned_below in owned.items():
         if step == ".":
             continue

@@ -43,5 +43,5 @@ async def load_configuration(kubeconfig: Path | None = None, context: str | None
 
 
 def uses_proxy() -> bool:
-    """Whether the environment names a proxy: aiohttp would look that up on a thread for each request."""
+    """True if the environment names a proxy: aiohttp would look that up on a thread for each request."""
     return any(os.environ.get(name) for name in _PROXIES)

@@ -45,7 +45,7 @@ class LeaderElector:
 
     @property
     def leads(self) -> bool:
-        """Whether this replica leads now."""
+        """True if this replica leads now."""
         return self.leads_for() > 0
 
     async def campaign(self) -> None:
@@ -107,7 +107,7 @@ class LeaderElector:
         return False
 
     def _is_available(self, lease: Manifest) -> bool:
-        """Whether this replica holds the lease or may take it."""
+        """True if this replica holds the lease or may take it."""
         if leases.lease_holder(lease) in ("", self.identity):
             return True
         return self.clock() - self._observed_at > leases.lease_duration(lease, self.terms)

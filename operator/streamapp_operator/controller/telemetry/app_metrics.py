@@ -16,7 +16,7 @@ _APP = ("namespace", "app")
 
 @dataclass(frozen=True, slots=True)
 class AppMeasurement:
-    """What is measured of one app, by its last reconcile."""
+    """The measurements of one app, by its last reconcile."""
 
     application_id: str
     image: str  # of the driver; of the resource or the installation where there is no driver
@@ -87,7 +87,7 @@ class AppCollector(Collector):
         self._apps[namespace, app] = measurement
 
     def measured(self, namespace: str, app: str) -> AppMeasurement | None:
-        """What was last measured of an app, if anything was."""
+        """The last measurements of an app, if there are any."""
         return self._apps.get((namespace, app))
 
     def remove(self, namespace: str, app: str) -> None:

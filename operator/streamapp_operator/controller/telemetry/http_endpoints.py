@@ -1,4 +1,4 @@
-"""Where the operator is asked how it is: `/livez`, `/readyz` and `/metrics`."""
+"""The endpoints for the operator's health and metrics: `/livez`, `/readyz` and `/metrics`."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable

@@ -1,4 +1,4 @@
-"""What the watches have seen, last of each object; steps that create or destroy read live first.
+"""The last state of each object that the watches have seen; steps that create or destroy read live first.
 
 Objects are kept as compressed text and read when they are asked for, which is seldom: a thousand apps have
 some eleven thousand of them, which take 28 MB as plain text and six times that as dictionaries.

@@ -9,7 +9,7 @@ from streamapp_operator.controller.watch.watch_timeouts import WatchTimeouts
 
 
 def comparison_due(now: float, last_event: float, last_comparison: float, timeouts: WatchTimeouts) -> bool:
-    """Whether a comparison is due: once after a silence, and periodically."""
+    """True if a comparison is due: once after a silence, and periodically."""
     if now - last_comparison >= timeouts.compare_every:
         return True
     return (
