@@ -1,4 +1,4 @@
-"""What a system of streams is reached by: values that travel to every process of an app.
+"""The connection to a system of streams: values that travel to every process of an app.
 
 What is secret does not travel: a connection names the folder where it lies, and each process reads it there.
 """
@@ -32,7 +32,7 @@ Connection = EmbeddedConnection | KafkaConnection
 
 
 def system_opener(connection: Connection) -> Callable[[], StreamSystem]:
-    """What opens the system, with its clients imported: nothing else imports those of Kafka."""
+    """The function that opens the system, with its clients imported: nothing else imports those of Kafka."""
     if isinstance(connection, EmbeddedConnection):
         return partial(EmbeddedSystem, connection.folder, sync=connection.sync)
     from streamapp_runtime.systems.kafka.kafka_system import open_kafka

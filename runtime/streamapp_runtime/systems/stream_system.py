@@ -1,4 +1,4 @@
-"""What every system of streams can do, and the values it speaks in.
+"""The interface of every system of streams, and the values it speaks in.
 
 A stream is known here by its topic; positions are offsets: the next record to read, or to be written.
 Reads give Arrow, never an object per record. All writes of a lane in a batch, checkpoints included,
@@ -22,7 +22,7 @@ STORED = pa.schema([("offset", pa.int64()), *RECORDS])
 
 
 class HasFileno(Protocol):
-    """What can be polled for input."""
+    """An object that can be polled for input."""
 
     def fileno(self) -> int:
         """The number of the file."""
@@ -39,7 +39,7 @@ class OffsetRange:
 
 @dataclass(frozen=True, slots=True)
 class StreamOptions:
-    """How a stream keeps its records."""
+    """The options by which a stream keeps its records."""
 
     compacted: bool = False  # the newest record of each key stays, older ones may go
     retention_ms: int | None = None  # records older than this may go
@@ -56,7 +56,7 @@ DEFAULT_OPTIONS = StreamOptions()
 
 @dataclass(frozen=True, slots=True)
 class StreamHolding:
-    """What a stream holds, over all of its partitions."""
+    """The records and bytes that a stream holds, over all of its partitions."""
 
     partitions: int
     options: StreamOptions
@@ -66,7 +66,7 @@ class StreamHolding:
 
 @dataclass(frozen=True, slots=True)
 class SystemTrouble:
-    """What keeps the calls of a process, and when that was seen last, as time.monotonic says."""
+    """The trouble that keeps the calls of a process, and when it was seen last, as time.monotonic says."""
 
     text: str
     noted: float
@@ -132,7 +132,7 @@ class Transaction(Protocol):
         """Add one record to partition 0 of a compacted stream, such as a checkpoint."""
 
     def end_of(self, partition: Partition) -> int:
-        """Where what was appended to a partition ends: the offset after its last record, once committed.
+        """The end of what was appended to a partition: the offset after its last record, once committed.
 
         Only where nobody else writes to the partition meanwhile, as with a task's changelog.
         """
@@ -170,7 +170,7 @@ class StreamSystem(Protocol):
         """Add partitions; fewer than there are is a ValueError."""
 
     def spans(self, partitions: Iterable[Partition]) -> Mapping[Partition, OffsetSpan]:
-        """What each partition holds now, committed records only."""
+        """The offsets that each partition holds now, of committed records only."""
 
     def await_records(
         self, ends: Mapping[Partition, int], seconds: float, wake: HasFileno | None = None
@@ -242,7 +242,7 @@ class StreamSystem(Protocol):
         """Records below these positions are read by nobody any more and may go."""
 
     def trouble(self) -> SystemTrouble | None:
-        """What calls of this process have waited for lately, and do; None where for nothing.
+        """The trouble that calls of this process have waited for lately, and still do; None where none.
 
         Any thread may ask, while another one waits.
         """

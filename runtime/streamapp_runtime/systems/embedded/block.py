@@ -28,7 +28,7 @@ _SPARSE = 128
 
 @dataclass(frozen=True, slots=True)
 class BlockHeader:
-    """What can be known of a block without reading its records."""
+    """The properties of a block that are known without reading its records."""
 
     records: int
     span: int  # the next block's offset is at least this far from its own

@@ -35,7 +35,7 @@ class _Exchange:
 
 
 def is_compaction_due(extent: partition_extent.PartitionExtent, at_least: int) -> bool:
-    """Whether as much was written since the last compaction as it left: each byte is rewritten once or so."""
+    """True if as much was written since the last compaction as it left: each byte is rewritten once or so."""
     return extent.uncompacted > max(at_least, extent.size - extent.uncompacted)
 
 
@@ -116,7 +116,7 @@ def _exchange(
     tombstones_before_ms: int,
     compression: Compression | None,
 ) -> _Exchange | None:
-    """What takes the place of a group; None where that would be the same."""
+    """The blocks that take the place of a group; None where they would be the same."""
     with environment.reading() as txn:
         blocks = list(_below(txn, stream, index, group[-1] + 1, start=group[0]))
         if not blocks:

@@ -61,7 +61,7 @@ class EmbeddedSystem:
 
     @property
     def folder(self) -> Path:
-        """Where the log lies."""
+        """The folder in which the log lies."""
         return self._environment.path
 
     def streams(self) -> Mapping[str, int]:
@@ -98,7 +98,7 @@ class EmbeddedSystem:
             log_streams.delete_stream(txn, stream)
 
     def spans(self, partitions: Iterable[Partition]) -> Mapping[Partition, OffsetSpan]:
-        """What each partition holds, all at the same moment."""
+        """The offsets that each partition holds, all at the same moment."""
         offset_spans = {}
         with self._environment.reading() as txn:
             for partition in partitions:
@@ -190,7 +190,7 @@ class EmbeddedSystem:
             self._environment.leave()
 
     def holdings(self, streams: Collection[str] | None = None) -> Mapping[str, StreamHolding]:
-        """What streams hold, all at the same moment: those of these that there are, or all."""
+        """The holdings of streams, all at the same moment: of those of these that there are, or of all."""
         stream_holdings = {}
         with self._environment.reading() as txn:
             for name, stream in log_streams.all_streams(txn).items():

@@ -113,7 +113,7 @@ class EmbeddedTransaction:
         self._put.setdefault(stream, []).append((key, value))
 
     def end_of(self, partition: Partition) -> int:
-        """Where what was appended to a partition ends, as long as nobody else writes to it."""
+        """The offset at which a partition's appended records end, as long as nobody else writes to it."""
         appended = self._appended.get(partition)
         with self._environment.reading() as txn:
             end = partition_extent.load_extent(txn, self._stream(partition).id, partition.index).end

@@ -63,7 +63,7 @@ def complete_index(txn: Txn, stream: int) -> None:
 
 
 def is_indexed(txn: Txn, stream: int) -> bool:
-    """Whether anything was ever entered."""
+    """True if anything was ever entered."""
     return _indexed(txn, stream) > 0
 
 

@@ -37,7 +37,7 @@ _LITTLE_BYTES = 1 << 20
 
 
 class LogUnreadableError(StateUnreadableError):
-    """What the folder holds is no log, is damaged, or was written by a newer version."""
+    """The content of the folder is no log, is damaged, or was written by a newer version."""
 
 
 class Environment:

@@ -17,7 +17,7 @@ _indexed = struct.Struct(">cI")
 
 
 def stream_address(name: str) -> bytes:
-    """What is known of a stream."""
+    """The address of the entry about a stream."""
     return STREAMS + name.encode()
 
 
@@ -27,7 +27,7 @@ def fence_address(owner: str) -> bytes:
 
 
 def extent_address(stream: int, index: int) -> bytes:
-    """What a partition holds."""
+    """The address of the extent of a partition."""
     return _extent.pack(b"p", stream, index)
 
 
@@ -37,7 +37,7 @@ def block_address(stream: int, index: int, offset: int) -> bytes:
 
 
 def blocks_of(stream: int, index: int) -> bytes:
-    """What the addresses of all blocks of a partition begin with."""
+    """The prefix of the addresses of all blocks of a partition."""
     return _extent.pack(b"b", stream, index)
 
 
@@ -48,12 +48,12 @@ def first_offset(address: bytes | memoryview) -> int:
 
 
 def indexed_address(stream: int) -> bytes:
-    """How far the index of a compacted stream reaches."""
+    """The address of the offset up to which the index of a compacted stream reaches."""
     return _indexed.pack(b"i", stream)
 
 
 def newest_of(stream: int) -> bytes:
-    """What the addresses of all entries of a stream's index begin with."""
+    """The prefix of the addresses of all entries of a stream's index."""
     return _indexed.pack(b"n", stream)
 
 

@@ -1,4 +1,4 @@
-"""What a partition holds, as one row: its offsets, its size, and what its upkeep goes by."""
+"""The extent of a partition, as one row: its offsets, its size, and what its upkeep goes by."""
 
 import struct
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What streams the log has: each with a number, a partition count, and how it keeps its records."""
+"""The streams of the log: each with a number, a partition count, and how it keeps its records."""
 
 import struct
 from collections.abc import Mapping

@@ -101,7 +101,7 @@ class KafkaSystem:
         return {name: topic.identity for name, topic in self._topics.find(streams).items()}
 
     def holdings(self, streams: Collection[str] | None = None) -> Mapping[str, StreamHolding]:
-        """What topics hold: those of these that there are, or all. Brokers tell clients of no bytes."""
+        """The holdings of topics: those of these that there are, or all. Brokers tell clients of no bytes."""
         topic_names = self._topics.all().keys()
         topics = self._topics.find(topic_names if streams is None else topic_names & set(streams))
         while True:
@@ -131,7 +131,7 @@ class KafkaSystem:
         self._topics.grow(stream, partitions)
 
     def spans(self, partitions: Iterable[Partition]) -> Mapping[Partition, OffsetSpan]:
-        """What each partition holds now, committed records only: up to the last stable offset."""
+        """The offsets of each partition's committed records now: up to the last stable offset."""
         partition_list = list(partitions)
         for partition in partition_list:
             self._topics.check(partition)
@@ -169,7 +169,7 @@ class KafkaSystem:
         return end
 
     def open_transactions(self, partitions: Iterable[Partition]) -> Mapping[Partition, int]:
-        """Where transactions are open, or were committed and are not yet visible: the offset of the first."""
+        """The offset of the first open, or committed and not yet visible, transaction, by partition."""
         partition_list = list(partitions)
         ends = self._offsets.high_watermarks(partition_list)
         stable_ends = self._offsets.stable_ends(partition_list)  # asked later: it may be further by now
@@ -275,7 +275,7 @@ class KafkaSystem:
                     raise
 
     def trouble(self) -> SystemTrouble | None:
-        """What brokers have kept calls from lately; librdkafka's clients do not say."""
+        """The trouble with brokers that has kept calls lately; librdkafka's clients do not say."""
         return self._trouble.lasting
 
     def tidy(self) -> None:
@@ -295,7 +295,7 @@ class KafkaSystem:
     def _checked_checkpoints(
         self, owner: str, incarnation: int, expected: Mapping[bytes, bytes | None], writer: str
     ) -> NotedCheckpoints:
-        """What a writer that owns no name may take for true: read once, and again when it is in doubt."""
+        """The checkpoints that a writer without a name may trust: read once, and again when in doubt."""
         checkpoints = self._noted_checkpoints.get((owner, writer))
         if checkpoints is None or not checkpoints.agrees(incarnation, expected):
             newest = self._latest_values.values(owner, settled=True)

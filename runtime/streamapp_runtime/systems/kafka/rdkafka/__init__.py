@@ -1,4 +1,4 @@
-"""What is done by librdkafka.
+"""The work with Kafka that librdkafka does.
 
 Administration, offsets, reading and writing of whatever the wire does not speak.
 """

@@ -1,4 +1,4 @@
-"""What Kafka's clients call an error, as what the engine calls it."""
+"""The errors of Kafka's clients, as the engine calls them."""
 
 import re
 
@@ -42,7 +42,7 @@ _KINDS = ((_FENCED, FencedError), (_UNKNOWN, UnknownStreamError), (_OUT_OF_RANGE
 
 
 def is_denied(error: KafkaError) -> bool:
-    """Whether the cluster refuses who asks, not what is asked."""
+    """True if the cluster refuses who asks, not what is asked."""
     return error.code() in _DENIED
 
 
@@ -66,7 +66,7 @@ def connection_failure(text: str) -> str:
 
 
 def translate_error(error: KafkaError, doing: str, denied: str = "") -> Exception:
-    """What to raise where `doing` failed; `denied` is why the cluster lets none of the clients in."""
+    """The exception to raise where `doing` failed; `denied` is why the cluster lets no client in."""
     code, message = error.code(), f"{doing}: {error.str()} ({error.name()})"
     for codes, kind in _KINDS:
         if code in codes:

@@ -97,7 +97,7 @@ class _OwnedAdmin:
 
 @dataclass(slots=True)
 class KafkaClients:
-    """What clients of a cluster are made of, and what they said of it last."""
+    """The clients of a cluster: the settings they are made of, and what they said of the cluster last."""
 
     bootstrap_servers: str
     settings: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -182,13 +182,13 @@ class KafkaClients:
                 return
 
     def _is_out_of_reach(self, begun: float) -> bool:
-        """Whether none of the brokers could be connected to since a question was asked, nor ever before."""
+        """True if no broker could be connected to since a question was asked, nor ever before."""
         if self._has_answered or not (self.disconnected or self.denied):
             return False
         return time.monotonic() > begun + CONNECT_SECONDS
 
     def failure(self, error: KafkaException, doing: str) -> Exception:
-        """What to raise where a client failed."""
+        """The exception to raise where a client failed."""
         if self._admin is not None:
             self._admin.client.poll(0)  # what its connections met is told then
         if kafka_error(error).code() == KafkaError._TIMED_OUT:
@@ -215,6 +215,6 @@ def _timed_out() -> KafkaException:
 
 
 def _has_timed_out(answer: "Future[Any]") -> bool:
-    """Whether whoever was asked did not answer."""
+    """True if the broker that was asked did not answer."""
     error = answer.exception() if answer.done() else None
     return isinstance(error, KafkaException) and kafka_error(error).code() == KafkaError._TIMED_OUT

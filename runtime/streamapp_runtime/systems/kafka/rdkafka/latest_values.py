@@ -65,7 +65,7 @@ class LatestValues:
         return self.offsets.high_watermarks([partition])[partition]
 
     def _cache(self, stream: str) -> _StreamCache:
-        """What is known of a topic; nothing of one that was made again under the name."""
+        """The cache of a topic; empty for one that was made again under the name."""
         identity = self.topics.existing(stream).identity
         if stream not in self._caches or self._caches[stream].identity != identity:
             self._caches[stream] = _StreamCache(identity)

@@ -1,4 +1,4 @@
-"""Where partitions begin and end, by librdkafka's admin client."""
+"""The offsets at which partitions begin and end, by librdkafka's admin client."""
 
 import math
 import time

@@ -1,4 +1,4 @@
-"""What one writer brings to the brokers by librdkafka: for what the wire does not speak, such as SASL."""
+"""The producer of one writer, by librdkafka: for what the wire does not speak, such as SASL."""
 
 import time
 from collections.abc import Collection, Mapping

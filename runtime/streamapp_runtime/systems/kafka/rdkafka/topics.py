@@ -89,7 +89,7 @@ class Topics:
         return topic
 
     def _described(self, names: list[str]) -> Mapping[str, Topic]:
-        """What one broker says of these topics now."""
+        """The description of these topics by one broker, as of now."""
         answers = self.cluster.asked(
             lambda admin, seconds: admin.describe_topics(TopicCollection(names), request_timeout=seconds)
         )
@@ -103,7 +103,7 @@ class Topics:
         return topics
 
     def _lacks(self, topics: Mapping[str, Topic], name: str) -> bool:
-        """Whether the answer of a broker lacks partitions that another one has told of."""
+        """True if the answer of a broker lacks partitions that another one has told of."""
         topic = topics.get(name)
         return (0 if topic is None else topic.partitions) < self._counts.get(name, 0)
 
@@ -149,7 +149,7 @@ class Topics:
             self._await(name, partitions)
 
     def options(self, names: Iterable[str]) -> Mapping[str, StreamOptions]:
-        """How these topics keep their records."""
+        """The options by which these topics keep their records."""
         resources = {name: ConfigResource(ResourceType.TOPIC, name) for name in names}
         descriptions = self.cluster.admin.describe_configs(list(resources.values())) if resources else {}
         options_by_topic = {}

@@ -63,7 +63,7 @@ class KafkaTransaction:
         self._put[key] = value
 
     def end_of(self, partition: Partition) -> int:
-        """Where what was appended to a partition ends."""
+        """The offset at which the records appended to a partition end."""
         self._settle(partition)
         if partition not in self._written:
             return self.ends([partition])[partition]

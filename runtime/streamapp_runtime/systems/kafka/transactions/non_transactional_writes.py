@@ -17,13 +17,13 @@ from streamapp_runtime.systems.kafka.transactions.outgoing_records import (
 
 @dataclass(frozen=True, slots=True)
 class NotedCheckpoints:
-    """What one writer of an incarnation takes for the newest checkpoints, as long as all goes well."""
+    """The checkpoints that one writer of an incarnation takes for the newest, as long as all goes well."""
 
     incarnation: int
     values: dict[bytes, bytes | None]
 
     def agrees(self, incarnation: int, expected: Mapping[bytes, bytes | None]) -> bool:
-        """Whether this is what the same writer wrote or read last."""
+        """True if this is what the same writer wrote or read last."""
         is_known = incarnation == self.incarnation and expected.keys() <= self.values.keys()
         return is_known and all(self.values[key] == value for key, value in expected.items())
 
@@ -58,7 +58,7 @@ class NonTransactionalWrites:
         self._put.setdefault(Partition(stream, 0), []).append((key, value))
 
     def end_of(self, partition: Partition) -> int:
-        """Where what was appended to a partition ends."""
+        """The offset at which the records appended to a partition end."""
         self._ends |= self.outright.delivered()
         return self._ends[partition]
 

@@ -1,4 +1,4 @@
-"""What a transaction asks of whatever brings records to the brokers."""
+"""The interface that a transaction needs of whatever brings records to the brokers."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -19,7 +19,7 @@ class RecordProducer(Protocol):
 
     @property
     def has_repeated_end(self) -> bool:
-        """Whether the end of a transaction was asked for again, so that an earlier request may yet arrive.
+        """True if the end of a transaction was asked for again, so that an earlier request may yet arrive.
 
         It would end the next transaction of the same epoch.
         """

@@ -28,7 +28,7 @@ class TransactionalWriter:
     spent: bool = False
 
     def agrees(self, expected: Iterable[tuple[bytes, bytes | None]]) -> bool:
-        """Whether what is expected is what this writer itself wrote or read last, as far as it knows."""
+        """True if what is expected is what this writer itself wrote or read last, as far as it knows."""
         return all(self.checkpoints.get(key, value) == value for key, value in expected)
 
     def abort(self) -> None:

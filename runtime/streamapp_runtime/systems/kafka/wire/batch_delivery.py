@@ -32,7 +32,7 @@ _OUT_OF_ORDER, _DUPLICATE = 45, 46
 
 @dataclass(slots=True)
 class PartitionQueue:
-    """What one partition is still to be given."""
+    """The batches that one partition is still to be given."""
 
     source: Iterator[EncodedBatch]
     sequence: int  # of the next batch that was not sent yet

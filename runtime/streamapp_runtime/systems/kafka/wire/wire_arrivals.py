@@ -95,7 +95,7 @@ class WireArrivals:
                 self._pending[connection] = _PendingFetch(number, tuple(partitions), late_at)
 
     def _has_records(self, connection: BrokerConnection, ends: Mapping[Partition, int]) -> bool:
-        """Whether a partition goes on, by a leader's answer; one asked earlier may say what is known."""
+        """True if a partition goes on, by a leader's answer; one asked earlier may say what is known."""
         fetch = self._pending.pop(connection)
         results = fetch_request.fetch_results(connection.receive(fetch.number), fetch.partitions)
         if any(result.error for result in results.values()):

@@ -1,4 +1,4 @@
-"""Where partitions begin and end, by the protocol itself: each leader is asked once for all of its own."""
+"""The bounds of partitions, by the protocol itself: each leader is asked once for all of its own."""
 
 from collections.abc import Collection, Mapping
 

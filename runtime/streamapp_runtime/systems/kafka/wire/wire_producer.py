@@ -1,4 +1,4 @@
-"""What one writer brings to the brokers, by the protocol itself: transactions, or records as they are."""
+"""The producer of one writer, by the protocol itself: transactions, or records as they are."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -73,7 +73,7 @@ class WireProducer:
 
     @property
     def has_repeated_end(self) -> bool:
-        """Whether the end of a transaction was asked for again, so that an earlier request may yet arrive."""
+        """True if the end of a transaction was asked for again, so that an earlier request may yet arrive."""
         return self._coordinator.has_repeated_end
 
     def initialise(self) -> None:

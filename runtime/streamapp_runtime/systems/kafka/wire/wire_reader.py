@@ -205,7 +205,7 @@ class WireReader:
         times: int,
         attempts: RequestRetries,
     ) -> int:
-        """Where to go on when nothing came."""
+        """The offset at which to go on when nothing came."""
         at, end = span
         if fetched.throttled:
             time.sleep(fetched.throttled / 1000)

@@ -42,11 +42,11 @@ class WireSetup:
         return WireReader(self.bootstrap, self.security, trouble=self.trouble)
 
     def offsets(self) -> WireOffsets:
-        """What says where partitions begin and end."""
+        """The lookup of the offsets at which partitions begin and end."""
         return WireOffsets(self._pool(), self.security.timeout)
 
     def arrivals(self) -> WireArrivals:
-        """What waits for records; with connections of its own, on which answers come late."""
+        """The poller for new records; with connections of its own, on which answers come late."""
         return WireArrivals(self._pool())
 
     def producer(self, transactional_id: str | None) -> WireProducer:
@@ -68,7 +68,7 @@ class WireSetup:
 def wire_setup(
     bootstrap: str, settings: Mapping[str, str], timeout: float, trouble: BrokerTrouble
 ) -> WireSetup | None:
-    """How the wire reaches the cluster; None where the settings ask for what it cannot do.
+    """The wire's setup to reach the cluster; None where the settings ask for what the wire cannot do.
 
     Settings that make no sense are such too: librdkafka then says what is wrong with them.
     """

@@ -19,7 +19,7 @@ from streamapp_runtime.systems.stream_system import STORED
 
 @dataclass(frozen=True, slots=True)
 class BatchBases:
-    """What each batch's records are counted from."""
+    """The values from which each batch's records are counted."""
 
     offset: Numbers
     last: Numbers  # the largest offset that a record may have

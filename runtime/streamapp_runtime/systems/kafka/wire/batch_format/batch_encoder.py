@@ -87,7 +87,7 @@ def encode_each(
 
 
 def encoded_size(records: pa.RecordBatch) -> int:
-    """How many bytes the records take at most as a batch that is not compressed."""
+    """The bytes that the records take at most as a batch that is not compressed."""
     overhead = HEAD.size + _MOST_OVERHEAD * len(records)
     return overhead + byte_count(records.column(0)) + byte_count(records.column(1))
 
@@ -106,7 +106,7 @@ def _sizes(records: pa.RecordBatch) -> Numbers:
 
 
 def _lengths(column: pa.Array) -> Numbers:
-    """How many bytes each takes; none where it is null, whatever lies there."""
+    """The length of each value in bytes; 0 where it is null, whatever lies there."""
     offsets = np.frombuffer(column.buffers()[1], np.int32, len(column) + 1, 4 * column.offset)
     lengths = np.diff(offsets).astype(np.int64)
     if column.null_count:

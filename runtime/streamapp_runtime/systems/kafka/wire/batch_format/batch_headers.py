@@ -101,7 +101,7 @@ def committed_batches(
 
 
 def _is_abort(octets: Octets, batch: FetchedBatch) -> bool:
-    """Whether a marker ends its transaction by dropping it."""
+    """True if a marker ends its transaction by dropping it."""
     at = _after_number(octets, batch.begin) + 1  # its length, its attributes
     for _ in ("time", "number", "length of the key"):
         at = _after_number(octets, at)

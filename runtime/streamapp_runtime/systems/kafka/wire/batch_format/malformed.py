@@ -1,4 +1,4 @@
-"""What is raised for bytes that are no answer of a broker."""
+"""The error for bytes that are no answer of a broker."""
 
 
 class MalformedError(Exception):

@@ -1,4 +1,4 @@
-"""Where the records of batches begin.
+"""The places at which the records of batches begin.
 
 A record says how long it is and nothing else says where the next one begins: a chain that has to be walked.
 Here many places of it are walked at once: every batch is cut into pieces, a place in each piece is guessed
@@ -25,7 +25,7 @@ _BLOCK = 32  # steps between looks at who has come to the end
 
 @dataclass(frozen=True, slots=True)
 class BatchExtents:
-    """Where each batch's records lie in the bytes, and how many there are."""
+    """The bounds of each batch's records in the bytes, and the number of those records."""
 
     begin: Numbers
     end: Numbers
@@ -33,7 +33,7 @@ class BatchExtents:
 
 
 def _steps() -> npt.NDArray[np.int32]:
-    """How far it is to the next record, by the first two bytes; 0 where those do not say."""
+    """The distance to the next record, by the first two bytes; 0 where those do not say."""
     pairs = np.arange(1 << 16)
     low, high = pairs & 0xFF, pairs >> 8
     one = 1 + (low >> 1)
@@ -116,7 +116,7 @@ def _in_step(octets: Octets, extents: BatchExtents) -> Numbers | None:
 
 
 def _pieces(octets: Octets, extents: BatchExtents) -> tuple[Numbers, Numbers]:
-    """Where pieces begin and end: at every batch, and at guessed places within the longer ones."""
+    """The begin and end of each piece: at every batch, and at guessed places within the longer ones."""
     parts = np.maximum(extents.count // _PIECE, 1)
     batch = np.repeat(np.arange(len(parts)), parts)
     number = np.arange(len(batch)) - np.repeat(np.cumsum(parts) - parts, parts)
@@ -154,7 +154,7 @@ def _guessed(octets: Octets, place: Numbers, limit: Numbers, width: int) -> Numb
 
 
 def _seems(octets: Octets, place: Numbers, length_size: int, limit: Numbers) -> npt.NDArray[np.bool_]:
-    """Whether a record at the place would be followed by one with a number soon after."""
+    """True where a record at the place would be followed by one with a number soon after."""
     last = len(octets) - varints.PADDING
     first = octets.take(place, mode="clip")
     second = octets.take(place + 1, mode="clip")

@@ -53,7 +53,7 @@ def try_read_varints(octets: Octets, at: Numbers) -> tuple[Numbers, Numbers, boo
 
 
 def varint_sizes(values: Numbers) -> Numbers:
-    """How many bytes each number takes."""
+    """The bytes that each number takes."""
     folded = _folded(values)
     largest = int(folded.max(initial=0))
     size = np.ones(len(values), np.int64)

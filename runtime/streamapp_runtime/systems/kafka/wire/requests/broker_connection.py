@@ -41,7 +41,7 @@ _NAMES = BrokerNames()
 
 @dataclass(frozen=True, slots=True)
 class BrokerAddress:
-    """Where a broker listens."""
+    """The host and port on which a broker listens."""
 
     host: str
     port: int
@@ -52,7 +52,7 @@ class BrokerAddress:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionSecurity:
-    """How connections are made: plain where there is no context; for whom.
+    """The TLS context, timeout and client name of connections; plain where there is no context.
 
     `timeout` is how long anything may take, and for how long what fails is tried again.
     """
@@ -66,7 +66,7 @@ PLAINTEXT = ConnectionSecurity()
 
 
 def _nothing(_: "BrokerConnection") -> None:
-    """What is done about a broker that is silent where nobody else can be asked."""
+    """No reaction to a silent broker, for where nobody else can be asked."""
 
 
 class BrokerConnection:
@@ -103,16 +103,16 @@ class BrokerConnection:
         return self._sent
 
     def fileno(self) -> int:
-        """What can be read once an answer comes."""
+        """The descriptor that can be read once an answer comes."""
         return self._socket.fileno()
 
     def awaits(self, number: int) -> bool:
-        """Whether the answer to a request is still to come."""
+        """True if the answer to a request is still to come."""
         return number > self._answered
 
     @property
     def idle(self) -> bool:
-        """Whether no answer is to come."""
+        """True if no answer is to come."""
         return self._sent == self._answered
 
     def receive(self, number: int, seconds: float | None = None) -> ResponseReader:

@@ -24,7 +24,7 @@ Lookup = Future[tuple[str, ...]]
 
 @dataclass(slots=True)
 class BrokerNames:
-    """What names led to last; any thread may ask."""
+    """The addresses that names led to last; any thread may ask."""
 
     _addresses: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _fresh_until: dict[str, float] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class BrokerNames:
         raise refusal or OSError(f"{host} has no address")
 
     def addresses(self, host: str) -> tuple[str, ...]:
-        """What a name leads to; OSError where that is not known and cannot be found out."""
+        """The addresses of a name; OSError where they are not known and cannot be found out."""
         known = self._addresses.get(host, ())
         if known and time.monotonic() < self._fresh_until.get(host, 0.0):
             return known

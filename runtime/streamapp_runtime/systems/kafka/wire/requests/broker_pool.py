@@ -171,7 +171,7 @@ class BrokerPool:
         seconds: float,
         silent: BrokerAddress | None = None,  # who is not asked
     ) -> T:
-        """What the first broker answers that does so in time: any knows what is asked here."""
+        """The answer of the first broker that gives one in time: any knows what is asked here."""
         failure: Exception = OSError("no broker is named")
         for address in self._candidates():
             if address == silent:

@@ -1,4 +1,4 @@
-"""What brokers keep a process's calls from, for other threads to see while a call continues."""
+"""The trouble with brokers that keeps a process's calls, for other threads to see while a call continues."""
 
 import time
 from collections.abc import Callable
@@ -29,7 +29,7 @@ class BrokerTrouble:
 
     @property
     def lasting(self) -> SystemTrouble | None:
-        """What has kept calls for a while and does so now."""
+        """The trouble that has kept calls for a while and does so now."""
         noted = self._noted
         if noted is None or self.clock() - noted.noted > _FRESH_SECONDS:
             return None

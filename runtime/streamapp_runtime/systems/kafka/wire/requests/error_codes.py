@@ -4,7 +4,7 @@ from enum import Enum
 
 
 class ErrorReaction(Enum):
-    """What an error asks for."""
+    """The reaction that an error asks for."""
 
     RETRY = "ask again"
     LOOK = "look the leader or coordinator up again, then retry"
@@ -69,10 +69,10 @@ ERROR_HINTS = {
 
 
 def error_name(code: int) -> str:
-    """What the protocol calls the error."""
+    """The name of the error in the protocol."""
     return _KNOWN[code][0] if code in _KNOWN else f"error {code}"
 
 
 def error_reaction(code: int) -> ErrorReaction:
-    """What it asks for; an error of a newer broker ends what was being done."""
+    """The reaction that the error asks for; an error of a newer broker ends what was being done."""
     return _KNOWN[code][1] if code in _KNOWN else ErrorReaction.FATAL

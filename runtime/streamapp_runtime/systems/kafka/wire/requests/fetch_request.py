@@ -57,7 +57,7 @@ def fetch_request(starts: Mapping[Partition, FetchStart], wait_ms: int = _WAIT_M
 
 
 def fetch_results(answer: ResponseReader, partitions: Sequence[Partition]) -> Mapping[Partition, FetchResult]:
-    """What came for each of the partitions that were asked for."""
+    """The result for each of the partitions that were asked for."""
     throttled, error = answer.int32(), answer.int16()
     answer.int32()  # the session
     if error:
@@ -75,7 +75,7 @@ def fetch_results(answer: ResponseReader, partitions: Sequence[Partition]) -> Ma
 
 
 def _partition_result(answer: ResponseReader, throttled: int) -> FetchResult:
-    """What came for one, behind its number."""
+    """The result for one partition, which follows its number."""
     error = answer.int16()
     answer.int64()  # the end, open transactions and all
     stable_end = answer.int64()

@@ -14,7 +14,7 @@ Parts = Sequence[bytes | bytearray | memoryview]
 
 @dataclass(frozen=True, slots=True)
 class ProduceResult:
-    """What became of one partition's batch: an error, or the offset of its first record."""
+    """The result of one partition's batch: an error, or the offset of its first record."""
 
     error: int
     base: int
@@ -36,7 +36,7 @@ def produce_request(
 
 
 def produce_results(answer: ResponseReader) -> Mapping[Partition, ProduceResult]:
-    """What became of each batch."""
+    """The result of each batch, by partition."""
 
     def stream(answer: ResponseReader) -> list[tuple[Partition, ProduceResult]]:
         name = answer.text() or ""

@@ -62,7 +62,7 @@ class RequestBody:
 
     @property
     def parts(self) -> Sequence[bytes | bytearray | memoryview]:
-        """What was written, not joined: records are large."""
+        """The parts that were written, not joined: records are large."""
         return self._parts
 
 

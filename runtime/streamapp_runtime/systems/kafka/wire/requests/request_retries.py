@@ -1,4 +1,4 @@
-"""How long something that fails is tried again."""
+"""The time for which something that fails is tried again."""
 
 import ssl
 import time
@@ -28,7 +28,7 @@ _ANSWER = Backoff(1.0, 8.0)
 
 
 class UnfinishedRequestError(UnavailableError):
-    """What was begun cannot be ended; it has to be started again."""
+    """A request that was begun cannot be ended; it has to be started again."""
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class RequestRetries:
 
     @property
     def answer_seconds(self) -> float:
-        """How long one of several brokers that are asked in turn may take: longer after each round."""
+        """The seconds that one of several brokers asked in turn may take to answer: more after each round."""
         return _ANSWER.seconds(self._failures + 1)
 
     def failed(self, why: object) -> None:
@@ -84,7 +84,7 @@ class RequestRetries:
 
 
 def error_to_raise(code: int, message: str) -> Exception:
-    """What to raise for an error that does not go by."""
+    """The exception to raise for an error that does not go by."""
     match error_codes.error_reaction(code):
         case ErrorReaction.FENCED:
             return FencedError(message)

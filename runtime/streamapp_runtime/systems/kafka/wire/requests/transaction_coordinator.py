@@ -114,7 +114,7 @@ class TransactionCoordinator:
 
 
 def request_description(doing: str, transactional_id: str | None) -> str:
-    """What is being done, and by whom."""
+    """The description of a request: what is being done, and by whom."""
     return doing if transactional_id is None else f'{doing} as "{transactional_id}"'
 
 
