@@ -71,7 +71,7 @@ def _nested(type_name: str, inside: str) -> pa.DataType:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """What stands between the commas that are in no bracket and no backquotes."""
+    """The parts between the commas that are in no bracket and no backquotes."""
     start = 0
     for place, sign in _outside(text):
         if sign == ",":

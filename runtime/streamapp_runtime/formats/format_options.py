@@ -1,4 +1,4 @@
-"""What a stream says of its format, beside the format's name."""
+"""The options of a stream's format, beside the format's name."""
 
 from dataclasses import dataclass
 from typing import Literal

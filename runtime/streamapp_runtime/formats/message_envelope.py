@@ -1,4 +1,4 @@
-"""What stands around a value in an intermediate stream: one byte before it says whose message it is."""
+"""The envelope of a value in an intermediate stream: one byte before it says whose message it is."""
 
 from typing import NamedTuple
 

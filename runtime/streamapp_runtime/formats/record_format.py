@@ -1,4 +1,4 @@
-"""What every format of records can do, and what it tells of the records that it cannot read."""
+"""The interface of every format of records, and what a format tells of the records that it cannot read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -42,7 +42,7 @@ def fuse_filters(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
 
 
 def _filters(piece: Piece) -> bool:
-    """Whether it reads one source, keeps rows or drops them, and changes nothing."""
+    """True if the piece reads one source, keeps rows or drops them, and changes nothing."""
     work = piece.work
     if not isinstance(work, SqlPart) or len(piece.sources) != 1:
         return False
@@ -51,12 +51,12 @@ def _filters(piece: Piece) -> bool:
 
 
 def _stays(piece: Piece, piece_of: Mapping[str, Piece]) -> bool:
-    """Whether a Python worker both makes and can judge the rows of a filter."""
+    """True if a Python worker both makes and can judge the rows of a filter."""
     return not needs_spark(piece) and not any(_in_sql(piece_of[name], piece_of) for name in piece.sources)
 
 
 def _in_sql(piece: Piece, piece_of: Mapping[str, Piece]) -> bool:
-    """Whether rows come from Spark; what computes nothing is where its sources are."""
+    """True if rows come from Spark; what computes nothing is where its sources are."""
     if not isinstance(piece.work, SqlPart):
         return False
     return needs_spark(piece) or any(_in_sql(piece_of[name], piece_of) for name in piece.sources)

@@ -82,7 +82,7 @@ class _RowOrigins:
 
 
 class _Walk:
-    """What is known so far of each piece, table and stream that the app makes; circles are walked again."""
+    """The known origins for each piece, table and stream that the app makes; circles are walked again."""
 
     def __init__(self, program: Program) -> None:
         self.pieces = program.pieces
@@ -118,18 +118,18 @@ class _Walk:
         return before != (self.flows, self.tables, self.streams)
 
     def _source(self, piece: Piece) -> _RowOrigins:
-        """What a piece reads: rows of several sources have the same columns, but for a join."""
+        """The origins of a piece's input: rows of several sources have the same columns, but for a join."""
         merged = _RowOrigins()
         for source in piece.sources:
             merged = merged.merged(self._handed_on(source))
         return merged
 
     def _handed_on(self, name: str) -> _RowOrigins:
-        """What a piece is known to put out."""
+        """The known origins of the rows that a piece puts out."""
         return self.flows.get(name, _nothing(len(self.names[name])))
 
     def _flow(self, piece: Piece) -> _RowOrigins:
-        """What a piece puts out."""
+        """The origins of the rows that a piece puts out."""
         source = self._source(piece)
         flow = _RowOrigins()
         match piece.work:
@@ -266,7 +266,7 @@ def _add(known: dict[str, _RowOrigins], name: str, flow: _RowOrigins) -> None:
 
 
 def _both(first: OutputLineage, second: OutputLineage) -> OutputLineage:
-    """What several operators write to one stream; names are told apart without case."""
+    """The lineage of several operators' writes to one stream; names are told apart without case."""
     names = {name.lower(): name for name in (*second.columns, *first.columns)}
     columns = {
         name: _NONE.union(*_named(first.columns, low), *_named(second.columns, low))

@@ -32,7 +32,7 @@ def compile_program(app: StreamApp, graph: Graph, plan: Plan, spark: SparkSource
 
 
 class _Compilation:
-    """What has been compiled so far. What reads from something that is wrong is passed over in silence."""
+    """The compilation so far. What reads from something that is wrong is passed over in silence."""
 
     def __init__(self, app: StreamApp, graph: Graph, plan: Plan, spark: SparkSource) -> None:
         self.spec = app.spec

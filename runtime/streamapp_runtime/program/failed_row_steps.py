@@ -41,7 +41,7 @@ def apply_marking_failures(rows: DataFrame, layer: SqlLayer, first: int) -> Data
 
 @contextmanager
 def without_shared_subexpressions(session: SparkSession) -> Iterator[None]:
-    """What several expressions have in common would be evaluated before them, where nothing catches it."""
+    """Shared subexpressions stay apart: else Spark evaluates them first, where nothing catches a failure."""
     before = session.conf.get(_ELIMINATION)
     session.conf.set(_ELIMINATION, "false")
     try:

@@ -104,7 +104,7 @@ class Program:
 
     @property
     def is_all_python(self) -> bool:
-        """Whether one worker does everything, and Spark computes nothing."""
+        """True if one worker does everything, and Spark computes nothing."""
         return len(self.layers) == 1
 
     @property

@@ -22,7 +22,7 @@ class ProgramReach:
 
 
 def program_reach(program: Program, fed_back: Collection[str] = ()) -> ProgramReach:
-    """What reaches every place at which time matters.
+    """The streams that reach every place at which time matters.
 
     A stream that is fed back gives rows their times and holds nobody back: it waits itself for what it feeds.
     """
@@ -61,7 +61,7 @@ class _Walk:
         return WatermarkReach(dict(sorted(holds.items())), bool(self.timed & holds.keys()))
 
     def _coming(self, piece: str) -> dict[str, int]:
-        """What comes to a piece: of each stream the longest hold on any way."""
+        """The holds that come to a piece: of each stream the longest hold on any way."""
         holds: dict[str, int] = {}
         for source in self.sources.get(piece, ()):
             for stream, hold in self._leaving(source).items():

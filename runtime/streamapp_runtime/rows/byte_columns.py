@@ -29,7 +29,7 @@ def byte_spans(column: pa.Array) -> ByteSpans:
 
 
 def byte_count(array: pa.Array) -> int:
-    """How many bytes a string or binary array has; a null may hide some."""
+    """The number of bytes of a string or binary array; a null may hide some."""
     if len(array) == 0:
         return 0
     wide = pa.types.is_large_string(array.type) or pa.types.is_large_binary(array.type)
@@ -84,7 +84,7 @@ def fixed_matrix(column: pa.Array, width: int) -> Bytes:
 
 
 def null_mask(column: pa.Array) -> npt.NDArray[np.bool_]:
-    """Where a column is null."""
+    """The mask of a column's nulls."""
     nulls: npt.NDArray[np.bool_] = column.is_null().to_numpy(zero_copy_only=False)
     return nulls
 

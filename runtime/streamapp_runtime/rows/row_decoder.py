@@ -69,7 +69,7 @@ def _refuse_if(wrong: Mask) -> None:
 
 
 def _mask(rows: _Rows, number: int) -> Mask | None:
-    """Where a column is null; None where nowhere."""
+    """The mask of a column's nulls; None where there are none."""
     bits = rows.content[rows.starts + (1 + number // 8)] & (1 << (number % 8))
     return bits.astype(bool) if bits.any() else None
 

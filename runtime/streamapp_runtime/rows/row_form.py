@@ -31,7 +31,7 @@ class RowFormError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class RowLayout:
-    """Where the columns of a schema stand in a row."""
+    """The places of a schema's columns in a row."""
 
     fixed: tuple[tuple[int, int, int], ...]  # column, where its value stands, its width
     varying: tuple[tuple[int, int], ...]  # column, where its length stands
@@ -40,7 +40,7 @@ class RowLayout:
 
 @lru_cache(maxsize=512)
 def row_layout(types: tuple[pa.DataType, ...]) -> RowLayout:
-    """Where columns of these types stand."""
+    """The layout of a row with columns of these types."""
     at = 1 + (len(types) + 7) // 8
     fixed, varying = [], []
     for column, kind in enumerate(types):
@@ -76,12 +76,12 @@ def width_of(kind: pa.DataType) -> int | None:
 
 
 def is_bytes(kind: pa.DataType) -> bool:
-    """Whether values are bytes or text."""
+    """True if values are bytes or text."""
     return kind in {pa.binary(), pa.large_binary(), pa.string(), pa.large_string()}
 
 
 def is_sequence(kind: pa.DataType) -> bool:
-    """Whether values are lists or maps."""
+    """True if values are lists or maps."""
     return any(test(kind) for test in (pa.types.is_list, pa.types.is_large_list, pa.types.is_map))
 
 
@@ -98,6 +98,6 @@ def types_of(fields: Sequence[pa.Field]) -> tuple[pa.DataType, ...]:
 
 
 def schema_hash(schema: pa.Schema) -> str:
-    """What changes when rows of a schema would be read wrongly by another: names, types, order and form."""
+    """A hash that changes when rows of a schema would be misread by another: names, types, order and form."""
     described = [f"form {ROW.version}", *(f"{field.name}\0{field.type}" for field in schema)]
     return sha256("\n".join(described).encode()).hexdigest()[:32]

@@ -11,7 +11,7 @@ from streamapp_runtime.rows.slice import Slice
 
 @dataclass(frozen=True, slots=True)
 class TaskSpan:
-    """Where the rows of one task are among others."""
+    """The span of one task's rows among those of others."""
 
     task: int
     start: int

@@ -33,14 +33,14 @@ class SnapshotGoneError(Exception):
 
 @dataclass(slots=True)
 class ReplacedBytes:
-    """How many bytes of replaced entries the snapshots of one process keep."""
+    """The bytes of replaced entries that the snapshots of one process keep."""
 
     size: int = 0
 
 
 @dataclass(slots=True, eq=False)
 class StoreSnapshot:
-    """What a store held at one moment: what it holds now, with what was replaced since laid over it."""
+    """The entries of a store at one moment: those of now, with what was replaced since laid over them."""
 
     scan: Callable[[bytes, bytes | None], Iterator[Entry]]  # of the store as it is
     memory: ReplacedBytes
@@ -57,7 +57,7 @@ class StoreSnapshot:
         return merge(unchanged, self._replaced_entries(start, end))
 
     def lacks(self, key: bytes) -> bool:
-        """Whether a write of this key would be the first one since the snapshot was made."""
+        """True if a write of this key would be the first one since the snapshot was made."""
         return not self.gone and key not in self._replaced
 
     def note(self, replaced: Replaced) -> None:
@@ -100,7 +100,7 @@ class RecordedStore:
 
     @property
     def mark(self) -> StoreMark | None:
-        """What the store contains; None for a new one."""
+        """The mark of what the store contains; None for a new one."""
         return self._store.mark
 
     def snapshot(self, memory: ReplacedBytes) -> StoreSnapshot:
@@ -161,7 +161,7 @@ class RecordedStore:
         self._store.set_mark(mark)
 
     def count(self) -> int:
-        """How many entries there are, roughly for RocksDB."""
+        """The number of entries, roughly for RocksDB."""
         return self._store.count()
 
     def size_bytes(self) -> int:

@@ -1,4 +1,4 @@
-"""What every store can do. A store is one task's part of one table: bytes to bytes, in order of the key.
+"""The interface of every store. A store is one task's part of one table: bytes to bytes, in order of the key.
 
 Writes of a batch stay pending under the name of their attempt until the next batch says which attempt was
 committed: then that one is applied together with its mark, or all are dropped. What a process leaves pending
@@ -27,7 +27,7 @@ class StoreIdentity:
 
 @dataclass(frozen=True, slots=True)
 class StoreMark:
-    """What a store contains: everything up to a position of its changelog, as of one checkpoint."""
+    """The contents of a store: everything up to a position of its changelog, as of one checkpoint."""
 
     run_id: str
     task: str
@@ -49,7 +49,7 @@ class StoreMark:
 
 @dataclass(frozen=True, slots=True)
 class StoreLimits:
-    """How much memory and address space a store may take, and whether a write waits for the disk."""
+    """The memory and address space that a store may take, and whether a write waits for the disk."""
 
     cached_bytes: int = 32 << 20  # read cache of one store, in this process
     block_cache_bytes: int = 64 << 20  # RocksDB: blocks of all stores of this process together
@@ -104,7 +104,7 @@ class Store(Protocol):
 
     @property
     def mark(self) -> StoreMark | None:
-        """What the store contains; None for a new one."""
+        """The mark of what the store contains; None for a new one."""
 
     def get(self, keys: pa.Array) -> pa.Array:
         """The value of each key, null where there is none or the key is null; pending writes are seen."""
@@ -134,7 +134,7 @@ class Store(Protocol):
         """Write the mark alone, after entries were loaded; refused while writes are pending."""
 
     def count(self) -> int:
-        """How many entries there are, roughly for RocksDB."""
+        """The number of entries, roughly for RocksDB."""
 
     def size_bytes(self) -> int:
         """The bytes of the store on disk, or in memory."""
@@ -144,7 +144,7 @@ class Store(Protocol):
 
 
 class StoreKind(StrEnum):
-    """What a table can be kept in."""
+    """The kind of store in which a table can be kept."""
 
     MEMORY = "memory"
     LMDB = "lmdb"

@@ -1,4 +1,4 @@
-"""What Arrow says of records that it cannot read, in words for whoever made them."""
+"""Arrow's messages about records that it cannot read, in words for whoever made the records."""
 
 import re
 
@@ -13,7 +13,7 @@ LONGEST_MESSAGE = 200
 
 
 def explain_arrow_message(message: str, column: str = "") -> str:
-    """What Arrow's message says."""
+    """Arrow's message, in words for whoever made the record."""
     about = f"{column}: " if column else ""
     if match := _changed.search(message):
         where = match[1].replace("/", ".") or "record"

@@ -21,7 +21,7 @@ class _NoMapError(Exception):
 
 
 def has_map(kind: pa.DataType) -> bool:
-    """Whether there is a map anywhere in the type."""
+    """True if there is a map anywhere in the type."""
     return pa.types.is_map(kind) or any(has_map(kind.field(at).type) for at in range(kind.num_fields))
 
 

@@ -1,4 +1,4 @@
-"""How each column type crosses JSON: the type that Arrow's reader is asked for, and what is made of it then.
+"""Conversions of column types for JSON: the type that Arrow's reader is asked for, and what is made of it.
 
 The reader knows numbers, texts, lists and objects. Times, dates and binaries are texts; a map is read as a
 list of its entries (see `maps`).
@@ -25,7 +25,7 @@ MOST_DIGITS = 38
 
 @dataclass(frozen=True, slots=True)
 class TypeConversion:
-    """What the reader is asked for; `convert` is absent where that is the column's type already."""
+    """The type that the reader is asked for; `convert` is absent where that is the column's type already."""
 
     read: pa.DataType
     convert: Convert | None = None

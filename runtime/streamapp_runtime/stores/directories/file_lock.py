@@ -25,7 +25,7 @@ class FileLock:
         fcntl.flock(self._file, fcntl.LOCK_EX)
 
     def is_current(self) -> bool:
-        """Whether the name still stands for this file: once it is taken away, the lock guards nothing."""
+        """True if the name still stands for this file: once it is taken away, the lock guards nothing."""
         with suppress(FileNotFoundError):
             return os.path.samestat(os.fstat(self._file), self._path.stat())
         return False
@@ -36,7 +36,7 @@ class FileLock:
 
 
 def is_locked(path: Path) -> bool:
-    """Whether any process holds the lock on a file, which need not be there."""
+    """True if any process holds the lock on a file, which need not be there."""
     with suppress(FileNotFoundError):
         file = os.open(path, _FLAGS)
         try:

@@ -43,7 +43,7 @@ def write_owned_stores(root: Path, application_id: str, owned: OwnedStores) -> N
 
 
 def read_owned_stores(root: Path, application_id: str) -> OwnedStores | None:
-    """What an app owns; None where there is no record, or where the record cannot be read."""
+    """The stores that an app owns; None where there is no record, or where the record cannot be read."""
     try:
         document = json.loads((app_directory(root, application_id) / OWNED_FILE).read_text("utf-8"))
         tasks, tables, shared = (frozenset(document[name]) for name in ("tasks", "tables", "shared"))

@@ -1,4 +1,4 @@
-"""Where state lies: `<root>/<applicationId>/<task>/<table>`, each name quoted so that it can be read back."""
+"""The directories of state: `<root>/<applicationId>/<task>/<table>`, names quoted so as to be read back."""
 
 from collections.abc import Iterator
 from pathlib import Path

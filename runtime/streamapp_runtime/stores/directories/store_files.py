@@ -1,4 +1,4 @@
-"""What lies in a store's directory beside the lock: which kind and form of store it is, and its data.
+"""The files in a store's directory beside the lock: which kind and form of store it is, and its data.
 
 `form` is written before there is data and goes before the data does, so data without it is a store that was
 half made or half removed. `unsynced` names the boot on which an LMDB store was opened without syncing, and

@@ -33,11 +33,11 @@ class LockHolder:
 
     @classmethod
     def this_process(cls, owner: str) -> "LockHolder":
-        """What this process would be recorded as."""
+        """This process, as it would be recorded."""
         return cls(owner, os.getpid(), _process_start(os.getpid()) or "", boot_id(), _this_namespace())
 
     def lives_here(self) -> bool:
-        """Whether this is a live process that can be seen from here."""
+        """True if this is a live process that can be seen from here."""
         same_place = (self.boot, self.namespace) == (boot_id(), _this_namespace())
         return same_place and _process_start(self.pid) == self.started
 
@@ -99,7 +99,7 @@ def end_holder(directory: Path, owner: str, grace_seconds: float) -> bool:
 
 
 def boot_id() -> str:
-    """What tells this run of the machine from its others."""
+    """The id that tells this run of the machine from its others."""
     return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
 
 

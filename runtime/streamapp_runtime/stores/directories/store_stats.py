@@ -24,7 +24,7 @@ _BLOCK = 512
 
 @dataclass(frozen=True, slots=True)
 class StoreStats:
-    """What a store held at one moment. Without a mark nothing was ever committed to it."""
+    """The statistics of a store at one moment. Without a mark nothing was ever committed to it."""
 
     kind: StoreKind
     entries: int | None  # None where it was written too fast to be counted; roughly, for RocksDB
@@ -33,7 +33,7 @@ class StoreStats:
 
 
 def store_stats(directory: Path) -> StoreStats | None:
-    """What the store of a directory holds; None where there is none, or it cannot be read."""
+    """The statistics of the store of a directory; None where there is none, or it cannot be read."""
     try:
         kind = StoreKind(json.loads((directory / "form").read_text("utf-8"))["kind"])
         return _STATS_READERS[kind](directory / "data")

@@ -16,7 +16,7 @@ _FIRST_CHUNK = 64
 
 
 def last_writes(keys: pa.Array, values: pa.Array) -> dict[bytes, bytes | None]:
-    """What is left of writes in order: the last one of each key, None where it deletes."""
+    """The last write of each key, from writes in order; None where it deletes."""
     if keys.null_count:
         raise ValueError("a store has no entry for a null key")
     return dict(zip(keys.to_pylist(), values.to_pylist(), strict=True))

@@ -1,4 +1,4 @@
-"""What an error of a store's library means: no room, a store that is not to be trusted, or neither of them.
+"""The meaning of an error of a store's library: no room, a store that is not to be trusted, or neither.
 
 Both libraries tell most errors of the operating system apart by their text only.
 """

@@ -70,7 +70,7 @@ class LmdbStore:
 
     @property
     def mark(self) -> StoreMark | None:
-        """What the store contains; None for a new one."""
+        """The mark of what the store contains; None for a new one."""
         return self._mark
 
     def get(self, keys: pa.Array) -> pa.Array:
@@ -121,7 +121,7 @@ class LmdbStore:
         self.apply(mark)
 
     def count(self) -> int:
-        """How many entries there are."""
+        """The number of entries."""
         with self._guarded(), self._reading() as transaction:
             entries = transaction.stat(self._entries)["entries"]
             return entries + long_keys.count(transaction.cursor(self._buckets))

@@ -19,7 +19,7 @@ _LENGTHS = struct.Struct("<II")
 
 
 def is_long(key: bytes) -> bool:
-    """Whether a key has to go into a bucket."""
+    """True if a key has to go into a bucket."""
     return not 0 < len(key) <= LONGEST
 
 
@@ -55,7 +55,7 @@ def within(buckets: "lmdb.Cursor[bytes]", start: bytes, end: bytes | None) -> di
 
 
 def count(buckets: "lmdb.Cursor[bytes]") -> int:
-    """How many long keys there are."""
+    """The number of long keys."""
     return sum(len(_unpack(content)) for content in buckets.iternext(keys=False)) if buckets.first() else 0
 
 

@@ -24,7 +24,7 @@ class MemoryStore:
 
     @property
     def mark(self) -> StoreMark | None:
-        """What the store contains; None for a new one."""
+        """The mark of what the store contains; None for a new one."""
         return self._mark
 
     def get(self, keys: pa.Array) -> pa.Array:
@@ -71,7 +71,7 @@ class MemoryStore:
         self._mark = mark
 
     def count(self) -> int:
-        """How many entries there are."""
+        """The number of entries."""
         return len(self._entries)
 
     def size_bytes(self) -> int:

@@ -70,7 +70,7 @@ class RocksDbStore:
 
     @property
     def mark(self) -> StoreMark | None:
-        """What the store contains; None for a new one."""
+        """The mark of what the store contains; None for a new one."""
         return self._mark
 
     def get(self, keys: pa.Array) -> pa.Array:
@@ -119,7 +119,7 @@ class RocksDbStore:
         self._write({}, mark)
 
     def count(self) -> int:
-        """How many entries there are, roughly."""
+        """The number of entries, roughly."""
         return self._entries.property_int_value("rocksdb.estimate-num-keys") or 0
 
     def size_bytes(self) -> int:
