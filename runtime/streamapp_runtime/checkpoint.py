@@ -1,4 +1,4 @@
-"""What a task has done, written with its outputs in one transaction: the truth that everything else follows.
+"""The record of a task's work, written with its outputs in one transaction: the truth that all else follows.
 
 Written as JSON to the app's checkpoint stream, under the task's name.
 """
@@ -20,7 +20,7 @@ RESTORE_HINT = "restore the checkpoint stream; only raise resetNonce if the stat
 
 
 class StateUnreadableError(Exception):
-    """What the app left with its streams cannot be read. Trying again does not fix it."""
+    """The state that the app left with its streams cannot be read. Trying again does not fix it."""
 
 
 class CheckpointUnreadableError(StateUnreadableError):
@@ -28,7 +28,7 @@ class CheckpointUnreadableError(StateUnreadableError):
 
 
 def json_fault(error: Exception) -> str:
-    """What is wrong with a document in JSON that cannot be decoded."""
+    """The fault of a document in JSON that cannot be decoded."""
     if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
         return "it is no JSON"
     if isinstance(error, KeyError):
@@ -38,7 +38,7 @@ def json_fault(error: Exception) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EventTimeProgress:
-    """How far a task is in event time: what it was told, what it said, and all that its partitions heard."""
+    """The event-time progress of a task: what it was told, what it said, and all its partitions heard."""
 
     turn: int = 0  # of a batch app: what another turn has reached says nothing in this one
     watermarks: Mapping[str, int] = field(default_factory=dict)  # by stream, as the task was told last
@@ -49,7 +49,7 @@ class EventTimeProgress:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """Where a task is: the next record of each partition, and how much of each changelog is written."""
+    """The position of a task: the next record of each partition, and the written part of each changelog."""
 
     run_id: str
     attempt: str = ""
@@ -104,5 +104,5 @@ def _read(fields: Mapping[str, Any]) -> EventTimeProgress:
 
 
 def attempt_name(incarnation: int, batch: int, spark_attempt: int) -> str:
-    """What pending writes are called until it is known whether they were committed."""
+    """The name of pending writes until it is known whether they were committed."""
     return f"{incarnation}.{batch}.{spark_attempt}"

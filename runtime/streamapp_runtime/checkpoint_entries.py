@@ -1,4 +1,4 @@
-"""What lies in a checkpoint stream beside the checkpoints: entries under keys that begin with a NUL.
+"""The entries of a checkpoint stream beside the checkpoints, under keys that begin with a NUL.
 
 No task has a name that begins with a NUL. An entry is JSON; the layout has a codec of its own.
 """

@@ -1,4 +1,4 @@
-"""What a process writes and raises, without the values of Secrets: standard output and error, and errors.
+"""The standard output, standard error and errors of a process, without the values of Secrets.
 
 What goes past Python's streams is not seen: C libraries that write to file descriptors, and other processes.
 """

@@ -1,4 +1,4 @@
-"""Where a container finds the values of Secrets, as its pod template says it."""
+"""The sources of the values of Secrets in a container, as its pod template names them."""
 
 import os
 import re
@@ -46,7 +46,7 @@ class SecretSources:
         return frozenset(value for value in values if value and "\0" not in value)
 
     def _may_be_of_a_secret(self, name: str) -> bool:
-        """Whether a variable is of a whole Secret, as far as nothing else accounts for it."""
+        """True if a variable is of a whole Secret, as far as nothing else accounts for it."""
         if name in self.other_variables or not name.startswith(self.prefixes or ("\0",)):
             return False
         prefixed = any(prefix and name.startswith(prefix) for prefix in self.prefixes)

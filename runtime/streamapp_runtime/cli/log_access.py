@@ -67,7 +67,7 @@ def cli_errors() -> Iterator[None]:
 
 
 def partition_count(system: "StreamSystem", stream: str) -> int:
-    """How many partitions a stream has; it has to be there."""
+    """The number of partitions of a stream, which has to be there."""
     streams = system.streams()
     if stream not in streams:
         raise click.ClickException(f'no stream named "{stream}"{nearest(stream, list(streams))}')

@@ -1,4 +1,4 @@
-"""What `streamapp state gc` finds and takes away."""
+"""The stores that `streamapp state gc` finds and takes away."""
 
 import time
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ class CollectedStore:
 
     @property
     def counts(self) -> bool:
-        """Whether its bytes are free, or would be."""
+        """True if the store's bytes are free, or would be."""
         return self.done != IN_USE
 
     def facts(self) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def collect_garbage(
 
 
 def _lives(data: Path, application_id: str) -> bool:
-    """Whether the app has checkpoints; of one on another system nothing says that it has none."""
+    """True if the app has checkpoints; of one on another system nothing says that it has none."""
     if not (data / "data.mdb").exists():
         return True
     with cli_errors(), open_log(data) as system:

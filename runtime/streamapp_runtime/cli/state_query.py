@@ -124,7 +124,7 @@ def scan(
 
 @contextmanager
 def _address(app: str, access: ClusterAccess) -> Iterator[str]:
-    """Where the app is asked."""
+    """The URL at which the app is asked."""
     if not app.startswith(("http://", "https://")):
         with _CLUSTER.call(app, access) as url:
             yield url
@@ -142,7 +142,7 @@ def _address(app: str, access: ClusterAccess) -> Iterator[str]:
 
 
 def _ask(url: str, table: str, values: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """What the driver answers; ConnectionError where nobody does."""
+    """The answer of the driver; ConnectionError where nobody answers."""
     opener = build_opener(ProxyHandler({}))  # what is on loopback is asked without a proxy
     request = Request(f"{url}/state/{quote(table, safe='')}?{urlencode(values)}")  # noqa: S310 - http or https
     if token := os.environ.get(STATE_ACCESS_VARIABLE):

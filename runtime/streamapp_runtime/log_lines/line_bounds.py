@@ -14,7 +14,7 @@ class LineBounds:
     _events: int = 0  # of the interval
 
     def admits(self, now: float) -> bool:
-        """Whether there is a line about an event of now."""
+        """True if there is a line about an event of now."""
         if now - self._since >= self.seconds and self._events <= self.most:
             self._since, self._events = now, 0
         self._events += 1

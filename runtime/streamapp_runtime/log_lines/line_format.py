@@ -1,4 +1,4 @@
-"""How a log record becomes a line: a JSON object with the field names of ECS, or text.
+"""The format of a log record as a line: a JSON object with the field names of ECS, or text.
 
 ECS, the Elastic Common Schema, is what Log4j's own layout for JSON writes in the JVMs of the same app.
 """
@@ -27,7 +27,7 @@ TRACEBACK: Final = "Traceback (most recent call last):"
 
 
 def is_log_line(line: str, log_format: LogFormat) -> bool:
-    """Whether another process of the app has made a line of this format of it already."""
+    """True if another process of the app has made a line of this format of it already."""
     return line.startswith(_JSON_START) if log_format == "json" else _TEXT_START.match(line) is not None
 
 

@@ -1,4 +1,4 @@
-"""What the lines of this process are of: its app, and the processor, task and step at work.
+"""The labels of the lines of this process: its app, and the processor, task and step at work.
 
 A worker serves one lane, whichever of its threads logs, so these are of the process and not of a thread.
 """
@@ -11,7 +11,7 @@ from typing import Final
 
 
 class ProcessRole(StrEnum):
-    """What a process is in its app."""
+    """The role of a process in its app."""
 
     DRIVER = "driver"
     EXECUTOR = "executor"

@@ -1,4 +1,4 @@
-"""What is printed in place of being logged: each line becomes a log record, a whole traceback one."""
+"""Output that is printed in place of being logged: each line becomes a log record, a whole traceback one."""
 
 import logging
 from collections.abc import Iterable

@@ -27,7 +27,7 @@ QUIET_LOGGERS: Final = {"py4j": logging.WARNING}
 
 @dataclass(frozen=True, slots=True)
 class ProcessLogging:
-    """How one process of an app logs."""
+    """The logging of one process of an app."""
 
     settings: LogSettings
     app: str  # the application id

@@ -10,7 +10,7 @@ from types import FrameType
 
 @dataclass(slots=True)
 class RunInterrupt:
-    """Whether somebody has interrupted a run."""
+    """The flag that somebody has interrupted a run."""
 
     is_set: bool = False
 

@@ -59,7 +59,7 @@ class RunProgress:
 
     @property
     def counts(self) -> str:
-        """How many rows were read, in how many batches."""
+        """The number of rows that were read, and of their batches."""
         return f"{self.rows:,} rows in {self.batches:,} batch{'es' if self.batches != 1 else ''}"
 
     def _line(self, note: str) -> str:
@@ -69,7 +69,7 @@ class RunProgress:
 
 
 def _in_notebook() -> bool:
-    """Whether this process is the kernel of a notebook."""
+    """True if this process is the kernel of a notebook."""
     if "IPython" not in sys.modules:
         return False
     from IPython import get_ipython

@@ -33,7 +33,7 @@ _SIGNATURES = {"get_many": "keys", "open": "config", "check": "config", "close":
 
 @dataclass(frozen=True, slots=True)
 class RemoteConfig:
-    """What `open` and `check` of a class receive: the table that the class stands for."""
+    """The configuration that `open` and `check` of a class receive: the table that the class stands for."""
 
     table: str
     columns: pa.Schema

@@ -36,7 +36,7 @@ def from_milliseconds(time: int) -> datetime:
 
 
 def duration(text: str | timedelta) -> int:
-    """How many milliseconds `5m` is."""
+    """The milliseconds of a duration such as `5m`."""
     if isinstance(text, timedelta):
         return text // timedelta(milliseconds=1)
     try:

@@ -1,4 +1,4 @@
-"""Where an app under test keeps its streams and stores: in memory where the machine offers that."""
+"""The folder of the streams and stores of an app under test: in memory where the machine offers that."""
 
 import shutil
 from pathlib import Path

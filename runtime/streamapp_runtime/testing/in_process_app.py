@@ -84,7 +84,7 @@ def _shared_session() -> SparkSession:
 
 
 class InProcessApp(TestApp):
-    """What `TestApp` makes."""
+    """The app that `TestApp` makes."""
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ class InProcessApp(TestApp):
 
     @property
     def spark_reasons(self) -> tuple[str, ...]:
-        """Where expressions stand that only Spark's SQL can judge or compute, and what they are."""
+        """The expressions that only Spark's SQL can judge or compute, and where they stand."""
         return spark_reasons(self.app, self._recorded_spark.texts)
 
     def send(
@@ -260,7 +260,7 @@ class InProcessApp(TestApp):
         return [table.name for table in self.app.spec.tables if table.remote is None]
 
     def size(self, stream: str) -> int:
-        """How many records a stream has."""
+        """The number of records that a stream has."""
         return self._streams.size(stream)
 
     def table(self, name: str) -> dict[str, Row]:
@@ -268,7 +268,7 @@ class InProcessApp(TestApp):
         return dict(self._state.entries(self._known_table(name), self._lanes))
 
     def state(self, operator: str) -> Rows:
-        """What an operator keeps: a row for each of its entries."""
+        """The state that an operator keeps: a row for each of its entries."""
         names = self._state.names()
         if operator not in names:
             raise WrongUseError(f'no operator with state is called "{operator}"{nearest(operator, names)}')

@@ -117,7 +117,7 @@ class InProcessHosts:
 
     @property
     def program(self) -> Program:
-        """What lanes do."""
+        """The program that lanes run."""
         return self.model.program
 
     def present(self, processors: Sequence[str]) -> tuple[str, ...]:

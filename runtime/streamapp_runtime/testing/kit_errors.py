@@ -1,4 +1,4 @@
-"""What is wrong with a test's own use of the kit, and how an app under test fails."""
+"""The errors of a test's own use of the kit, and of an app under test that fails."""
 
 from streamapp.spec.problem import ReadableError
 

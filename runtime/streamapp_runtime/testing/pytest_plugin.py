@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def streamapp() -> "Iterator[Callable[..., InProcessApp]]":
-    """What runs an app in this process, given its source; each is closed after the test."""
+    """The function that runs an app in this process, given its source; each is closed after the test."""
     from streamapp_runtime.testing.in_process_app import InProcessApp
 
     with ExitStack() as apps:

@@ -65,7 +65,7 @@ class RowCodec:
         return pa.RecordBatch.from_arrays([*arrays, pa.array([at] * len(rows), pa.int64())], schema=RECORDS)
 
     def rows(self, records: pa.RecordBatch) -> list[Row | None]:
-        """What records hold; None for a tombstone."""
+        """The rows that records hold; None for a tombstone."""
         values = records.column("value")
         decoded = self.format.decode(values).columns.to_pylist()
         return [

@@ -50,7 +50,7 @@ def _cut(lines: list[str]) -> list[str]:
 
 
 def _differences(actual: Iterable[Any], expected: Iterable[Any]) -> tuple[list[Any], list[Any]]:
-    """What is missing, and what was not expected."""
+    """The rows that are missing, and those that were not expected."""
     surplus, missing = list(actual), []
     for row in expected:
         if row in surplus:

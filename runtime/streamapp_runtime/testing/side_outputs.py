@@ -1,4 +1,4 @@
-"""What an app has left out, as tests see it: late rows, and records that could not be processed."""
+"""The input that an app left out, as tests see it: late rows, and records that could not be processed."""
 
 import json
 from base64 import b64decode

@@ -22,7 +22,7 @@ from streamapp_runtime.testing.record_rows import Row
 
 @dataclass(frozen=True, slots=True)
 class TestedState:
-    """What is kept: in changelogs as of the last commit, and in the stores of side inputs."""
+    """The state that is kept: in changelogs as of the last commit, and in the stores of side inputs."""
 
     app: StreamApp
     storage: AppStorage

@@ -52,7 +52,7 @@ class TestedStreams:
         return (*declared, *observed_streams(self.app))
 
     def topic(self, stream: str) -> str:
-        """Where a stream is; WrongUseError where the app has none of that name."""
+        """The topic of a stream; WrongUseError where the app has no stream of that name."""
         topics = declared_topics(self.app)
         name = observed_streams(self.app).get(stream, stream)
         if name not in topics:
@@ -60,11 +60,11 @@ class TestedStreams:
         return topics[name]
 
     def count(self, stream: str) -> int:
-        """How many partitions a stream has; 0 where it does not exist."""
+        """The number of partitions of a stream; 0 where it does not exist."""
         return self.system.partitions(self.topic(stream)) or 0
 
     def codec(self, name: str) -> RowCodec:
-        """How rows of a stream are written: by its columns, or by those of the operator that writes it."""
+        """The codec of a stream's rows: by its columns, or by those of the operator that writes it."""
         topic, stream = self.topic(name), self.app.spec.stream(observed_streams(self.app).get(name, name))
         columns = self._compiled_columns(stream.name)
         if not columns and stream.columns is None:
@@ -85,7 +85,7 @@ class TestedStreams:
         return pa.Table.from_batches([codec.columns_of(batch) for _, batch in batches], codec.format.schema)
 
     def size(self, stream: str) -> int:
-        """How many records a stream has."""
+        """The number of records that a stream has."""
         topic = self.topic(stream)
         spans = self.system.spans(Partition(topic, index) for index in range(self.count(stream)))
         return sum(span.end - span.oldest for span in spans.values())

@@ -1,4 +1,4 @@
-"""How messages between operator and driver travel: through files of a folder, or through ConfigMaps.
+"""The transport of messages between operator and driver: through files of a folder, or through ConfigMaps.
 
 It does not interpret them.
 """

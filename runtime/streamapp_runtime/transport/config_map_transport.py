@@ -54,7 +54,7 @@ class ConfigMapTransport:
             Thread(target=self._repeat, args=(work,), daemon=True).start()
 
     def wanted(self) -> WantedState | None:
-        """What is wanted now, as far as it is known."""
+        """The state that is wanted now, as far as it is known."""
         return self._wanted
 
     def incarnation(self) -> int:

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def message_folder(state: Path, application_id: str) -> Path:
-    """Where an app's messages lie, beside the folder of its stores."""
+    """The folder of an app's messages, beside the folder of its stores."""
     return state.parent / FOLDER / quoted(application_id)
 
 
@@ -44,7 +44,7 @@ class FileTransport:
         (self.folder / WANTED).unlink(missing_ok=True)
 
     def wanted(self) -> WantedState | None:
-        """What is wanted now; a file that cannot be read changes nothing."""
+        """The state that is wanted now; a file that cannot be read changes nothing."""
         return self._wanted.newest()
 
     def incarnation(self) -> int:

@@ -25,7 +25,7 @@ API_ERRORS: Final = (OSError, HTTPException, ValueError, KeyError)
 
 @dataclass(frozen=True, slots=True)
 class KubernetesApi:
-    """Where it is and who asks. Errors are OSErrors: refused, away, or too slow."""
+    """The address of the API server, and who asks. Errors are OSErrors: refused, away, or too slow."""
 
     url: str
     token: Path  # read again for each call: it is renewed while the pod runs

@@ -1,4 +1,4 @@
-"""What an app is sent: the lines of its data files, made-up rows, and later the lines that are added."""
+"""The input of an app: the lines of its data files, made-up rows, and later the lines that are added."""
 
 import json
 from collections.abc import Sequence

@@ -21,7 +21,7 @@ SAMPLE_FOLDER: Final = "sample"
 
 
 class LineForm(Enum):
-    """What a line of a file is."""
+    """The form of a line of a file."""
 
     JSON = "json"
     CSV = "csv"

@@ -1,4 +1,4 @@
-"""What a developer asked for: the options of `streamapp dev`, and how a version of the app ended."""
+"""The options of `streamapp dev` that a developer gave, and the outcomes of a version of the app."""
 
 import os
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from streamapp.cli.facts.count_options import CountOptions
 
 
 class VersionOutcome(IntEnum):
-    """How the process of a version ended; its exit code."""
+    """The outcome of the process of a version; its exit code."""
 
     DONE = 0  # with --once: everything was processed
     PROBLEM = 1  # something is wrong with the app, its code or its data, and has been printed

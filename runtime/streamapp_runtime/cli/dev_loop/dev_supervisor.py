@@ -108,7 +108,7 @@ class DevSupervisor:
         self.data.update(report.data)
 
     def _answer_to_end(self, code: int, *, is_first: bool) -> Changes | int | None:
-        """What follows from the end of a version; None: wait for a change."""
+        """The changes to run next, or the exit code, after a version has ended; None: wait for a change."""
         if code == VersionOutcome.REPLAY:
             return frozenset()
         if code == VersionOutcome.CLOSED_PIPE or (code == VersionOutcome.MISUSE and is_first):

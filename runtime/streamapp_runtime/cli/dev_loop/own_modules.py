@@ -12,9 +12,9 @@ from streamapp.internal_fault import OWN_PACKAGES
 
 
 class OwnModules(MetaPathFinder):
-    """What has been imported since this was made, without packages that are installed.
+    """The modules imported since this was made, without packages that are installed.
 
-    It stands behind all finders, so that it is asked for what none of them has.
+    It is a finder behind all others, so that it is asked for what none of them has.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""What an app has done, as lines: its new rows on standard output, all else on standard error."""
+"""The output of an app, as lines: its new rows on standard output, all else on standard error."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

@@ -29,7 +29,7 @@ class VersionStoppedError(BaseException):
 
 @dataclass(frozen=True, slots=True)
 class VersionReport:
-    """What a version tells the watching process."""
+    """A report of a version to the watching process."""
 
     files: tuple[Path, ...]
     data: tuple[Path, ...]
@@ -48,7 +48,7 @@ class VersionReport:
 
 @dataclass(frozen=True, slots=True)
 class VersionChannel:
-    """What the process of a version holds of the pipes to the watching process."""
+    """The ends of the pipes to the watching process that the process of a version holds."""
 
     orders: int
     reports: int
@@ -66,7 +66,7 @@ class VersionChannel:
 
     @property
     def is_abandoned(self) -> bool:
-        """Whether the watching process was killed. One that ends a version closes the pipe afterwards."""
+        """True if the watching process was killed. One that ends a version closes the pipe afterwards."""
         while select.select([self.orders], [], [], 0.0)[0]:
             if not os.read(self.orders, 1 << 16):
                 return True
@@ -121,7 +121,7 @@ class VersionProcess:
             os.write(self.orders, json.dumps(saved_at).encode() + b"\n")
 
     def new_reports(self, seconds: float) -> list[VersionReport]:
-        """What it has reported within so many seconds; sleeps where it cannot report any more."""
+        """The reports of the version within so many seconds; sleeps where it cannot report any more."""
         if self.code is not None:
             time.sleep(seconds)
             return []
@@ -133,7 +133,7 @@ class VersionProcess:
         return self._reports(block)
 
     def last_reports(self) -> list[VersionReport]:
-        """What a version that has ended reported before, a part at a time; empty at the end."""
+        """The reports from before the end of a version that has ended, a part at a time; empty at the end."""
         block = os.read(self.reports, 1 << 16)
         return self._reports(block) if block else []
 

@@ -53,7 +53,7 @@ SLOW_SECONDS: Final = 1.0
 
 @dataclass(slots=True)
 class Phases:
-    """What took how long."""
+    """The seconds that each phase took."""
 
     begun: float
     seconds: dict[str, float] = field(default_factory=dict)
@@ -226,7 +226,7 @@ class VersionRun:
 
 
 def run_version(options: DevOptions, folder: Path, is_ahead: bool, channel: VersionChannel) -> VersionOutcome:
-    """What the process of a version does. One that is started ahead of a save has Spark ready for it."""
+    """The work of a version's process. One that is started ahead of a save has Spark ready for it."""
     if is_ahead:
         with suppress(JavaMissingError, SparkStartError):  # the version says so when it runs
             _prepare_spark()

@@ -1,4 +1,4 @@
-"""Where `streamapp log` looks: the folder of an embedded log, an app, or the brokers of a cluster."""
+"""The target of `streamapp log`: the folder of an embedded log, an app, or the brokers of a cluster."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -112,7 +112,7 @@ class LogTarget:
 
 
 def is_app_source(target: str) -> bool:
-    """Whether an argument names a file with apps, and not a folder or a cluster."""
+    """True if an argument names a file with apps, and not a folder or a cluster."""
     return Path(target).suffix in _APPS and not Path(target).is_dir()
 
 

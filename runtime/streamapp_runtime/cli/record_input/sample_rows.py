@@ -26,7 +26,7 @@ _DIGITS = 4
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How many rows, of how many keys, the times that they have, and the columns that are keys."""
+    """The number of rows and of keys, the times that the rows have, and the columns that are keys."""
 
     rows: int
     keys: int
@@ -38,7 +38,7 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class _RowFacts:
-    """What the values of a row are made from: its time, and a random choice of its own."""
+    """The basis of the values of a row: its time, and a random choice of its own."""
 
     time: datetime
     random: Random

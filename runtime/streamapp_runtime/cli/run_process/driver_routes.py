@@ -1,4 +1,4 @@
-"""What a driver serves on loopback beside its metrics: its page, and queries of its state."""
+"""The routes that a driver serves on loopback beside its metrics: its page, and queries of its state."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -22,7 +22,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class DriverRoutes:
-    """What answers, by the path below which it does."""
+    """The responders of a driver, by the path below which they answer."""
 
     by_path: Mapping[str, Respond]
     write_message: Callable[[RunMessage], None]
@@ -38,7 +38,7 @@ class DriverRoutes:
 def state_routes(
     queries: StateQueries, write_message: Callable[[RunMessage], None], token: str = ""
 ) -> dict[str, Respond]:
-    """What answers queries of the state, for those who have the token where there is one."""
+    """The routes for queries of the state, for those who have the token where there is one."""
     routes = QueryRoutes(queries, lambda text, facts: write_message(RunMessage(text, dict(facts))), token)
     return {STATE_PREFIX.rstrip("/"): routes.respond}
 
@@ -49,7 +49,7 @@ def driver_routes(
     queries: StateQueries | None,
     write_message: Callable[[RunMessage], None],
 ) -> Iterator[DriverRoutes]:
-    """What is wanted of it, for as long as this lasts."""
+    """The routes that are wanted of the driver, for as long as this lasts."""
     by_path: dict[str, Respond] = {}
     with ExitStack() as served:
         if recorder is not None:

@@ -1,4 +1,4 @@
-"""How a run ended, for whoever started it: the problems, and the last word."""
+"""The end of a run, for whoever started it: the problems, and the last word."""
 
 import json
 from collections.abc import Callable, Iterator
