@@ -127,7 +127,7 @@ def test_what_vanished_while_the_watch_was_broken_is_noticed(
 ) -> None:
     """No watch tells of it: after the break they begin with a list, in which the object just is not there."""
     with _at_work(api_server, namespace, tmp_path / "one.log", patience=SOON) as (proxy, one):
-        proxy.fail("GET", "/configmaps.*watch=", 500, times=1)
+        proxy.fail("GET", "/configmaps.*watch=", 500, times=3)  # seconds in which the object can vanish
         proxy.expire("/configmaps")
         proxy.cut_watches()
         api_server.ask("DELETE", f"/api/v1/namespaces/{namespace}{ECHO}")

@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
@@ -393,7 +394,8 @@ class LaneServer:
             return
         self._peers.remove(peer)
         self._unproven.forget(peer)
-        self._selector.unregister(peer.connected)
+        with suppress(KeyError):  # a selector that is closed knows nobody, and the peer is to hear of the end
+            self._selector.unregister(peer.connected)
         peer.connected.close()
         self._asks = {lane: ask for lane, ask in self._asks.items() if ask.peer is not peer}
         if self._is_current(peer):

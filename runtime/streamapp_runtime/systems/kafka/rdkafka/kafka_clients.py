@@ -194,7 +194,7 @@ class KafkaClients:
         if kafka_error(error).code() == KafkaError._TIMED_OUT:
             self._admin = None  # it would wait for ever for a controller that is gone: another one looks anew
         if self.disconnected and not self._has_answered and not self.denied:
-            return UnavailableError(f"no broker can be reached; the last try: {self.disconnected}")
+            return UnavailableError(f"{doing}: no broker can be reached; the last try: {self.disconnected}")
         return translate_error(kafka_error(error), doing, self.denied)
 
     def note(self, error: KafkaError) -> None:
