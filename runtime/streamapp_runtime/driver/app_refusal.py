@@ -17,7 +17,7 @@ class AppRefusedError(ReadableError):
 
 
 def path_of(app: StreamApp, name: str) -> str:
-    """Where an operator, a part of one, a stream or a side input stands; what is no name stays as it is."""
+    """The path of an operator, a part of one, a stream or a side input; what is no name stays as it is."""
     whole, _, part = name.partition("/")
     if part.startswith(FILL_PREFIX):
         tables = [table.name for table in app.spec.tables]

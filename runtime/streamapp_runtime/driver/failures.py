@@ -1,4 +1,4 @@
-"""How a run comes to an end that nobody wished for, and what may befall a batch without ending it."""
+"""Failures that end a run, and those that may befall a batch without ending the run."""
 
 import re
 from collections.abc import Iterable
@@ -101,13 +101,13 @@ _FRAME: Final = re.compile(r'^\s*File "(?P<file>[^"]+)", line (?P<line>\d+) in (
 
 
 def is_process_loss(error: Exception) -> bool:
-    """Whether an executor or a Python worker was lost while Spark lives, as far as the message tells."""
+    """True if an executor or a Python worker was lost while Spark lives, as far as the message tells."""
     message = str(error)
     return any(sign in message for sign in PROCESS_LOSS_SIGNS)
 
 
 def failure_reason(error: Exception, *, out_of_memory: bool = False) -> str:
-    """What a failure says, in one line: of a traceback, the last line.
+    """The reason of a failure, in one line: of a traceback, the last line.
 
     `out_of_memory`: the kernel has lately killed a process where workers are.
     """
@@ -127,7 +127,7 @@ def failure_reason(error: Exception, *, out_of_memory: bool = False) -> str:
 
 
 def may_hold_values(reason: str) -> bool:
-    """Whether the reason of a failed batch may repeat what records hold.
+    """True if the reason of a failed batch may repeat what records hold.
 
     It does not where a process was lost, and where statuses vouch for all of it.
     """
@@ -138,7 +138,7 @@ def may_hold_values(reason: str) -> bool:
 
 
 def _end_of_worker(message: str) -> str:
-    """How a Python worker ended: where it was, if it had the time to say so."""
+    """The end of a Python worker, with the place that it was at, if it had the time to say so."""
     fault = _FAULT.search(message)
     if fault is None:
         return _SILENT_END

@@ -1,4 +1,4 @@
-"""How seldom Python looks for unreachable objects in the process of a driver.
+"""Rare garbage collections in the process of a driver: Python seldom looks for unreachable objects.
 
 A driver has some 170,000 objects once it has started, and each batch makes new orders and reports, which are
 freed without a collection. By default Python nevertheless looks at all of them several times a batch where an

@@ -1,4 +1,4 @@
-"""What the driver does about each status that a lane reports for a task: one table."""
+"""The reaction of the driver to each status that a lane reports for a task: one table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 
 
 class Reaction(StrEnum):
-    """What the driver does after a batch in which a task reported a status."""
+    """The action of the driver after a batch in which a task reported a status."""
 
     CONTINUE = "continues"
     WAIT = "gives the task its rows again after a while"
@@ -23,7 +23,7 @@ class Reaction(StrEnum):
 
 
 class TrialVerdict(StrEnum):
-    """What a status says of the records of a trial, in a search for a bad one."""
+    """The verdict of a status on the records of a trial, in a search for a bad one."""
 
     INNOCENT = "the records are not to blame"
     FAILS = "the batch fails on them"
@@ -103,15 +103,15 @@ SHOWN_STATUSES: Final = frozenset(TaskStatus) - {
 
 
 def reaction_to(status: TaskStatus) -> Reaction:
-    """What the driver does about a status."""
+    """The reaction of the driver to a status."""
     return STATUS_RULES[status].reaction
 
 
 def is_of_lane_alone(status: TaskStatus) -> bool:
-    """Whether what happened to a task concerns its lane alone, so that the others can go on."""
+    """True if what happened to a task concerns its lane alone, so that the others can go on."""
     return STATUS_RULES[status].of_lane
 
 
 def is_fine(status: TaskStatus) -> bool:
-    """Whether a task did in its batch what it was to do."""
+    """True if a task did in its batch what it was to do."""
     return reaction_to(status) is Reaction.CONTINUE

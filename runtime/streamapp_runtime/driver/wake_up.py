@@ -19,7 +19,7 @@ class WakeUp:
         weakref.finalize(self, _close, self._receiver, self._sender)
 
     def fileno(self) -> int:
-        """What can be read while this is set."""
+        """The file descriptor that can be read while this is set."""
         return self._receiver.fileno()
 
     def set(self) -> None:

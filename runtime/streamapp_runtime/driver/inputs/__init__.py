@@ -1,4 +1,4 @@
-"""What may be read next, as rules over values: positions, budgets, growths, bounded turns, side inputs.
+"""Rules over values for the next reads: positions, budgets, growths, bounded turns, side inputs.
 
 Pure: no Spark, no files, no network.
 """

@@ -1,4 +1,4 @@
-"""How many records a batch reads: so many at most, and no more than so many bytes are thought to be."""
+"""The size of a batch in records: so many at most, and no more than so many bytes are thought to be."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class BatchBudget:
     _size: float = GUESSED_RECORD_BYTES
 
     def records(self, most_records: int, most_bytes: int) -> int:
-        """How many records the next batch may read within these bounds; one in any case."""
+        """The number of records that the next batch may read within these bounds; one in any case."""
         return max(1, min(most_records, int(most_bytes / self._size)))
 
     def note(self, reports: Iterable[TaskReport]) -> None:

@@ -21,7 +21,7 @@ _NEWEST_SHARE: Final = 0.2
 
 @dataclass(slots=True)
 class BatchPacing:
-    """What is known of the batches so far. Times are seconds."""
+    """The pace of the batches so far. Times are seconds."""
 
     clock: Callable[[], float]
     input_left: bool = False  # the last batch that read inputs could not take all that there was
@@ -44,14 +44,14 @@ class BatchPacing:
         self._seconds = self._seconds_before + share * (self._busy - self._seconds_before)
 
     def wait_seconds(self, interval: float, latency: float) -> float:
-        """How long the next batch with inputs may wait; not for the latency where input is left."""
+        """The seconds that the next batch with inputs may wait; not for the latency where input is left."""
         apart = 0.0 if self.input_left else latency - self._seconds
         return max(self._inputs_begun + apart - self.clock(), self.wait_for_interval(interval))
 
     def wait_for_interval(self, interval: float) -> float:
-        """How long the next batch with any records has to wait."""
+        """The seconds that the next batch with any records has to wait."""
         return max(self._begun + interval - self.clock(), 0.0)
 
     def look_seconds(self, latency: float) -> float:
-        """How long an app that has nothing to read waits until it looks again."""
+        """The seconds that an app that has nothing to read waits until it looks again."""
         return max(latency - self._seconds, LOOK_SECONDS)

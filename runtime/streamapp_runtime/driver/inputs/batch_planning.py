@@ -48,7 +48,7 @@ class BatchDelays:
 
     @property
     def look_seconds(self) -> float:
-        """How long there is nothing to do after a look that found nothing to do."""
+        """The seconds with nothing to do after a look that found nothing to do."""
         return min(self.inputs or self.looks, LONGEST_LOOK_SECONDS)
 
 
@@ -68,7 +68,7 @@ class InputView:
 
 @dataclass(frozen=True, slots=True)
 class PlannedReads:
-    """What a batch reads, and what it leaves."""
+    """The records that a batch reads, and those that it leaves."""
 
     ranges: list[PendingRange]
     filling: frozenset[str] = frozenset()  # the tasks in whose name stores that take turns are filled
@@ -98,7 +98,7 @@ def plan_reads(view: InputView, tasks: TaskView, delays: BatchDelays) -> Planned
 
 
 class NextStep(StrEnum):
-    """What the driver does after a look."""
+    """The step of the driver after a look."""
 
     RUN = "runs a batch"
     ANSWER = "runs a batch that only answers queries"
@@ -107,7 +107,7 @@ class NextStep(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BatchReasons:
-    """What a batch would be run for."""
+    """The reasons for which a batch would be run."""
 
     reads: bool = False
     is_pressing: bool = False  # stores are to be restored, or tables to be said of
@@ -124,7 +124,7 @@ def next_step(reasons: BatchReasons) -> NextStep:
 
 
 def rest_seconds(delays: BatchDelays, *, has_more: bool, order: ReadOrder) -> float:
-    """How long nothing has to be done after a batch; `has_more`: something waits beside records."""
+    """The seconds with nothing to do after a batch; `has_more`: something waits beside records."""
     if has_more or order.priority:  # what was just written may be there to be read
         return 0.0
     return min(delays.inputs, LONGEST_LOOK_SECONDS)

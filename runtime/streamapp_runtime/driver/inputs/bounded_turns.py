@@ -64,7 +64,7 @@ def end_turn(ledger: CheckpointStream, turn: BoundedTurn) -> None:
 
 
 def within_turn(turn: BoundedTurn | None, ranges: Iterable[PendingRange]) -> list[PendingRange]:
-    """What there is to read in a turn."""
+    """The ranges that there are to read in a turn."""
     if turn is None:
         return list(ranges)
     inputs = turn.inputs()

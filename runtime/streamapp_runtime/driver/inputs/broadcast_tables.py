@@ -40,7 +40,7 @@ class BroadcastTable:
 
     @property
     def takes_turns(self) -> bool:
-        """Whether it is filled in batches in which no rows see it."""
+        """True if the table is filled in batches in which no rows see it."""
         return self.before_join and not self.in_memory
 
 
@@ -55,7 +55,7 @@ class TableVersion:
 
 @dataclass(slots=True)
 class BroadcastTables:
-    """What is known of broadcast tables under one binding of the lanes."""
+    """The known state of broadcast tables under one binding of the lanes."""
 
     tables: tuple[BroadcastTable, ...]
     clock: Callable[[], float] = time.monotonic
@@ -112,7 +112,7 @@ class BroadcastTables:
         return is_news
 
     def hosts(self) -> dict[str, list[Partition]]:
-        """What is read for broadcast tables, by the task in whose name a lane reads it."""
+        """The partitions that are read for broadcast tables, by the task in whose name a lane reads them."""
         hosted: dict[str, list[Partition]] = {}
         for name in self._locations:
             for table in self.tables:
@@ -138,7 +138,7 @@ class BroadcastTables:
                 yield from tasks
 
     def pressing(self, filled: FillProgress, busy: Collection[str] = ()) -> bool:
-        """Whether a batch is needed even if there is nothing to read; not for lanes of `busy` tasks."""
+        """True if a batch is needed even if there is nothing to read; not for lanes of `busy` tasks."""
         idle = [name for name, tasks in self.lanes.items() if tasks[0] not in busy]
         if any(name not in self._locations for name in idle):
             return True
@@ -151,7 +151,7 @@ class BroadcastTables:
     def orders(
         self, lanes: Collection[str], version: str, filled: FillProgress, ranges: Iterable[PendingRange] = ()
     ) -> dict[str, tuple[BroadcastOrder, ...]]:
-        """What each of these lanes has to do in a batch that reads these ranges.
+        """The orders for each of these lanes in a batch that reads these ranges.
 
         `version` names what is made in it. Nothing is said to a lane before it is known who fills its tables.
         """
@@ -221,7 +221,7 @@ class BroadcastTables:
         return version.name if version else ""
 
     def _lacks(self, name: str, table: BroadcastTable, filled: FillProgress) -> bool:
-        """Whether rows of a lane have to wait for a table."""
+        """True if rows of a lane have to wait for a table."""
         writer = self._filler(name, table)
         if writer is None:
             return True
@@ -240,13 +240,13 @@ class BroadcastTables:
         return table.before_join and version.positions != contained
 
     def _makes(self, name: str, table: BroadcastTable, filled: FillProgress) -> bool:
-        """Whether a lane has to make a version in this batch, or where rows come as versions: may make it."""
+        """True if a lane has to make a version in this batch, or where rows come as versions, may make it."""
         if table.versions and not table.in_memory:
             return self._fills(name, table)
         return self._due(name, table, filled)
 
     def _due(self, name: str, table: BroadcastTable, filled: FillProgress) -> bool:
-        """Whether a batch is needed for a version that a lane has to make."""
+        """True if a batch is needed for a version that a lane has to make."""
         if table.in_memory or not self._fills(name, table):
             return False
         version = self._versions.get((table.name, self._locations[name]))

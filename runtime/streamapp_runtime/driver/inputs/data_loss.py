@@ -17,7 +17,7 @@ CHECK_SECONDS = 5.0
 
 @dataclass(slots=True)
 class DataLoss:
-    """What an app does when records that it had not read are gone."""
+    """The reaction of an app when records that it had not read are gone."""
 
     system: StreamSystem
     ledger: CheckpointStream
@@ -39,7 +39,7 @@ class DataLoss:
         spans: Mapping[Partition, OffsetSpan],
         busy: Collection[Partition] = (),
     ) -> bool:
-        """Whether positions were given up, where nothing can be read; FinalFailureError where none may be.
+        """True if positions were given up, where nothing can be read; FinalFailureError where none may be.
 
         A recreated topic is given up as a whole, when no task is `busy` with partitions of it.
         """

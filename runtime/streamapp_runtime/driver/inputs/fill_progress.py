@@ -1,4 +1,4 @@
-"""How far tables are that side inputs fill, as their stores last said, and how far they have to be."""
+"""The progress of tables that side inputs fill, as their stores last said, and how far they have to be."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ ContainedPositions = Mapping[str, Mapping[Partition, int]]
 
 @dataclass(frozen=True, slots=True)
 class FillProgress:
-    """What is known between two batches."""
+    """The progress that is known between two batches."""
 
     ends: Mapping[Partition, int]  # at the start, of what is waited for
     contained: ContainedPositions
@@ -19,7 +19,7 @@ class FillProgress:
     """By task: partitions that are ahead of a version, and side inputs of which nothing is seen yet."""
 
     def paused_of(self, task: str) -> Collection[str]:
-        """What is not read on of a task's tables."""
+        """The partitions and side inputs of a task's tables that are not read on."""
         return self.paused.get(task, ())
 
     def after(self, task: str, reached: Mapping[Partition, int]) -> "FillProgress":

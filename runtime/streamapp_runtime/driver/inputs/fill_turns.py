@@ -21,7 +21,7 @@ class TurnTakingStore:
 
 @dataclass(frozen=True, slots=True)
 class FillTurn:
-    """What may be read in one batch."""
+    """The ranges that may be read in one batch."""
 
     ranges: tuple[PendingRange, ...]
     waiting: frozenset[str] = frozenset()  # tasks whose rows wait, since it is the turn of their tables

@@ -69,7 +69,7 @@ def _patience(transaction: OpenTransaction, own: Collection[str]) -> float:
 
 
 def open_transactions_text(transactions: Collection[OpenTransaction]) -> str:
-    """What cannot be read for them, and what ends one."""
+    """The partitions that cannot be read on for these transactions, and what ends one."""
     partitions = listed([str(one) for one in transactions], _MOST_NAMED)
     return (
         f"a transaction has been open for minutes, and no record behind it can be read: {partitions}; brokers"

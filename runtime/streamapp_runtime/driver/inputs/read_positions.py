@@ -1,4 +1,4 @@
-"""Where reading goes on: by partition, whichever task read it last, but for what every task reads itself."""
+"""The next offsets: by partition, whichever task read it last, but for what every task reads itself."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

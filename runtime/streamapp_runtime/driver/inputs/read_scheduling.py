@@ -28,7 +28,7 @@ class ReadOrder:
 
 @dataclass(frozen=True, slots=True)
 class PendingRange:
-    """What one task could read: from its position to the partition's end."""
+    """The range that one task could read: from its position to the partition's end."""
 
     task: str
     partition: Partition
@@ -37,7 +37,7 @@ class PendingRange:
 
     @property
     def lag(self) -> int:
-        """How much there is."""
+        """The length of the range, in offsets."""
         return self.end - self.start
 
 

@@ -1,4 +1,4 @@
-"""What an idle driver wakes up for: watermarks to be written, partitions that fall silent; and the end."""
+"""The timers that wake an idle driver: watermarks to be written, partitions that fall silent; and the end."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from streamapp_runtime.lanes.protocol.task_report import TaskReport
 
 @dataclass(slots=True)
 class Timers:
-    """What each task said last of what it waits for. Times are milliseconds."""
+    """The timers of each task as it reported them last. Times are milliseconds."""
 
     _due: dict[str, int] = field(default_factory=dict)
     _idle_at: dict[str, int] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class Timers:
                 self._ended.add(report.task)
 
     def ring(self, now: int, busy: Collection[str] = ()) -> bool:
-        """Whether a batch is due although nothing has come; not for tasks that are at one."""
+        """True if a batch is due although nothing has come; not for tasks that are at one."""
         times = (*self._due.items(), *self._idle_at.items())
         return any(at <= now and task not in busy for task, at in times)
 
@@ -43,7 +43,7 @@ class Timers:
 
     @property
     def pending(self) -> bool:
-        """Whether a watermark waits to be written."""
+        """True if a watermark waits to be written."""
         return bool(self._due)
 
     @property
@@ -60,5 +60,5 @@ class Timers:
         return {stream: at for stream, at in lowest.items() if at < NO_BOUND}
 
     def all_ended(self, tasks: Collection[str]) -> bool:
-        """Whether nothing will come to any of the tasks."""
+        """True if nothing will come to any of the tasks."""
         return self._ended.issuperset(tasks)

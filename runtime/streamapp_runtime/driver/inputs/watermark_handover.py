@@ -1,4 +1,4 @@
-"""What tasks take over of event time from others, and new partitions from those that they were split from.
+"""Event time that tasks take over from others, and new partitions from those that they were split from.
 
 A task's own checkpoint says what its partitions have heard. Where another task has read a partition
 further, or a stream has grown, its books come from there: no watermark goes back because tasks were formed
@@ -39,7 +39,7 @@ def inherited_bookkeeping(
 
 
 class _KnownBookkeeping:
-    """What all tasks have heard of their partitions in a turn, and who has heard most of each."""
+    """The books of all tasks on their partitions in a turn, and the task that has heard most of each."""
 
     def __init__(self, checkpoints: Mapping[str, Checkpoint], turn: int) -> None:
         self.books = {
@@ -57,7 +57,7 @@ class _KnownBookkeeping:
                     self._furthest[partition] = task
 
     def by_another(self, task: str, partition: Partition, layout: Layout | None) -> UpstreamProgress | None:
-        """What a task has to take over of a partition; None where it knows all itself, or nobody anything."""
+        """Progress of a partition to take over; None where the task knows all itself, or nobody anything."""
         owner = self._furthest.get(partition)
         if owner is not None:
             mine = task in self.books and partition in self.books[task].partitions

@@ -1,4 +1,4 @@
-"""What a page shows at one moment, as JSON without a version: page and driver are of one release.
+"""The snapshot that a page shows, as JSON without a version: page and driver are of one release.
 
 `streamapp top` reads it as well, and refuses as a whole what it cannot read.
 
@@ -38,7 +38,7 @@ def stream_history(facts: RunFacts, shown_name: str) -> Columns | None:
 
 
 def stream_growth(facts: RunFacts, shown_name: str) -> Fields | None:
-    """What a growth of the stream that a page shows by this name would change; None where the app has none.
+    """The outlook on a growth of the stream that a page shows by this name; None where the app has none.
 
     It is asked for when a stream is chosen: each answer plans the app anew.
     """
@@ -55,7 +55,7 @@ def _stream_shown_as(facts: RunFacts, shown_name: str) -> str | None:
 
 
 def live_fields(facts: RunFacts) -> Fields:
-    """What a page that has the history is told of later: its newest point, and everything else."""
+    """The fields for a page that has the history: its newest point, and everything else."""
     app, last = facts.app, facts.last
     lost_tasks = missing_tasks(facts)
     reports = {task: report for task, report in facts.reports.items() if task not in lost_tasks}

@@ -61,7 +61,7 @@ class _Totals:
 
 @dataclass(slots=True)
 class PageRecorder:
-    """What listeners of a run are told, as far as its page shows it. Its memory is bounded."""
+    """The events that listeners of a run are told, as far as its page shows them. Its memory is bounded."""
 
     clock: Callable[[], float]  # seconds
     now: Callable[[], float]  # seconds since 1970, which may jump

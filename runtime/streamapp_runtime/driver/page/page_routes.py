@@ -110,7 +110,7 @@ class PageRoutes:
     def _of_stream(
         self, environ: "WSGIEnvironment", answer: Callable[[RunFacts, str], Mapping[str, object] | None]
     ) -> tuple[str, bytes] | None:
-        """What is told of the stream that a request names; None where the app has no such stream."""
+        """The answer about the stream that a request names; None where the app has no such stream."""
         streams = parse_qs(environ.get("QUERY_STRING", "")).get("stream", [])
         fields = answer(self.recorder.facts(), streams[0]) if len(streams) == 1 else None
         return None if fields is None else (_JSON, _json(fields))

@@ -1,4 +1,4 @@
-"""What is known of a run at one moment, as frozen values."""
+"""The facts that are known of a run at one moment, as frozen values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ class RunNote:
 
 @dataclass(frozen=True, slots=True)
 class RemoteCounts:
-    """How many keys a remote table was asked for so far."""
+    """The numbers of keys that a remote table was asked for so far."""
 
     asked: int = 0
     cached: int = 0
@@ -48,7 +48,7 @@ class RemoteCounts:
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """All of it."""
+    """All of them."""
 
     now: float  # seconds since 1970
     started: float

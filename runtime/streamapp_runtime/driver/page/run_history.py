@@ -16,7 +16,7 @@ Columns = dict[str, list[float | None]]
 
 @dataclass(frozen=True, slots=True)
 class StreamSamples:
-    """How the streams do at one moment, in four bytes a number: there may be hundreds of streams."""
+    """Rates and lags of streams at one moment, in four bytes a number: there may be hundreds of streams."""
 
     places: Mapping[str, int] = field(default_factory=dict)  # of streams, shared by the points of one model
     rates_in: Sequence[float] = ()  # NaN for a stream that is never read
@@ -42,7 +42,7 @@ class StreamSamples:
 
 @dataclass(frozen=True, slots=True)
 class HistoryPoint:
-    """How a run went since the point before."""
+    """The progress of a run since the point before."""
 
     at: float  # seconds since 1970
     rows_in: float  # a second

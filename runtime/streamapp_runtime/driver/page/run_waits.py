@@ -1,4 +1,4 @@
-"""What an app waits for and what holds it back, in sentences that the page, `top` and `why` share."""
+"""The waits of an app and the causes that hold it back, in sentences that the page, `top` and `why` share."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ _AWAY: Final = frozenset({TaskStatus.WAITING, TaskStatus.AWAY})
 
 
 def waits(facts: RunFacts) -> Iterator[Wait]:
-    """What the app waits for and what holds it back."""
+    """The waits of the app and the causes that hold it back."""
     yield from (Wait(WaitKind.DRIVER_WAITS, text) for text in _driver_waits(facts))
     yield from (Wait(WaitKind.STUCK_WATERMARK, text) for text in (*_held_back(facts), *_never_read(facts)))
     yield from (Wait(WaitKind.SLOW_TASK, text) for text in _behind_alone(facts))
@@ -35,7 +35,7 @@ def waits(facts: RunFacts) -> Iterator[Wait]:
 
 
 def _driver_waits(facts: RunFacts) -> Iterator[str]:
-    """What the app waits for, in sentences."""
+    """The waits of the app, in sentences."""
     if facts.activity.startswith("waits "):
         yield shown_activity(facts)
     elif facts.awaited:
@@ -132,12 +132,12 @@ def missing_tasks(facts: RunFacts) -> frozenset[str]:
 
 
 def shown_activity(facts: RunFacts) -> str:
-    """What the driver does. What a client of a remote table says is its own, and may name keys."""
+    """The activity of the driver. The words of a remote table's client are its own, and may name keys."""
     return facts.activity if facts.show_values or not facts.activity.startswith(_REMOTE) else _REMOTE
 
 
 def task_failure(facts: RunFacts, report: TaskReport) -> str:
-    """What a task says of its failure, as far as that may be shown."""
+    """The failure that a task reports, as far as it may be shown."""
     message = _HIDDEN_MESSAGE
     if facts.show_values or report.status in SHOWN_STATUSES:
         message = report.message

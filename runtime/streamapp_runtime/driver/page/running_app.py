@@ -32,7 +32,7 @@ def no_outlook(_: str) -> GrowthOutlook | None:
 
 @dataclass(frozen=True, slots=True)
 class RunningApp:
-    """What one model of an app is, apart from how it goes."""
+    """One model of an app, apart from the progress of its run."""
 
     name: str
     graph: Graph
@@ -93,7 +93,7 @@ def running_app(
 
 
 def _doubled(launch: Launch, stream: str) -> GrowthOutlook | None:
-    """What would follow if a stream had twice the partitions, which every rule of tasks allows at first."""
+    """The outlook for a stream with twice the partitions, which every rule of tasks allows at first."""
     layout, count = launch.assignment.layout, launch.counts.get(stream)
     if count is None:
         return None

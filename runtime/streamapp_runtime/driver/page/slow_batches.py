@@ -1,4 +1,4 @@
-"""What most of the time of slow batches goes to, where that can be named."""
+"""The work that takes most of the time of slow batches, where that can be named."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -27,13 +27,13 @@ _MOST_PARTS: Final = 5
 
 
 def is_behind(facts: RunFacts) -> bool:
-    """Whether so many records are not yet read that it matters."""
+    """True if so many records are not yet read that it matters."""
     lag = sum(facts.last.task_lags.values()) if facts.last else 0
     return lag >= max(FEW_RECORDS, SECONDS_OF_LAG * sum(facts.task_rates.values()))
 
 
 def slow_batches(facts: RunFacts) -> Iterator[Wait]:
-    """What takes most of each batch, while the app is behind or its batches take long.
+    """The work that takes most of each batch, while the app is behind or its batches take long.
 
     It is what somebody can change: a remote table, the app's own code, or expressions that Spark computes.
     """

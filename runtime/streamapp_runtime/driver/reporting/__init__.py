@@ -1,4 +1,4 @@
-"""What a run tells: log lines, metrics, the report to the operator.
+"""The output of a run: log lines, metrics, the report to the operator.
 
 Reads values of the loop; changes nothing.
 """

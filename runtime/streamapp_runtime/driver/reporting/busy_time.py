@@ -1,4 +1,4 @@
-"""How busy a run is: the share of the last minute in which batches were made."""
+"""The utilization of a run: the share of the last minute in which batches were made."""
 
 from collections import deque
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Whether a driver makes progress: what its loop does, and by when that was to be over.
+"""The liveness of a driver: the activity of its loop, and the time by which that was to be over.
 
 The loop notes each of its steps; the kubelet asks. A process that is stopped does not answer at all.
 """
@@ -18,7 +18,7 @@ LATELY_SECONDS: Final = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What a driver does."""
+    """An activity of a driver, with its beginning and its deadline."""
 
     text: str
     since: float
@@ -56,12 +56,12 @@ class DriverLiveness:
         self.doing("takes over", self.start_seconds)
 
     def readiness(self) -> tuple[bool, str]:
-        """Whether progress is made by a driver that has warmed up, and what it does."""
+        """True if the driver has warmed up and makes progress; and its activity."""
         alive, text = self.answer()
         return alive and not self.warming_up, text
 
     def answer(self) -> tuple[bool, str]:
-        """Whether progress is made, and what the driver does."""
+        """True if the driver makes progress; and its activity."""
         now, activity = self.clock(), self._activity
         seconds = f"{activity.text}, for {now - activity.since:.0f} s"
         if activity.due is None or now <= activity.due:
@@ -71,5 +71,5 @@ class DriverLiveness:
 
     @property
     def was_late(self) -> bool:
-        """Whether somebody was told lately that no progress is made, and may end the driver for that."""
+        """True if somebody was told lately that no progress is made, and may end the driver for that."""
         return self.clock() - self._late_at <= LATELY_SECONDS

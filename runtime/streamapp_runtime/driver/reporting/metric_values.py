@@ -53,7 +53,7 @@ class RunMetrics:
 
     @property
     def registry(self) -> CollectorRegistry:
-        """What a scrape reads."""
+        """The registry that a scrape reads."""
         return self._values.registry
 
     def launched(self, launch: Launch) -> None:

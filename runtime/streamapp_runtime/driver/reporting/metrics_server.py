@@ -1,4 +1,4 @@
-"""Where metrics are read from, and whether the driver makes progress: a small server in threads of its own.
+"""A small server for metrics and for the liveness of the driver, in threads of its own.
 
 Each connection has a thread, and both are bounded: nobody waits behind others, and where there are too many,
 the oldest connection of the address that has most ends. So a kubelet is answered beside whoever holds

@@ -1,4 +1,4 @@
-"""What a run says of itself, and when: its plan, how it goes from time to time, and what it did."""
+"""The messages of a run, and their times: its plan, its progress from time to time, and its summary."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""How a run went in the last seconds: steadier than one batch, and what its end follows from."""
+"""The progress of a run in the last seconds: steadier than one batch, and the basis of its estimated end."""
 
 from collections import deque
 from dataclasses import dataclass, field

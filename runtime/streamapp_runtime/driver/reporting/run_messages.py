@@ -32,7 +32,7 @@ WRITTEN = (Role.OUTPUT, Role.INPUT_OUTPUT)
 
 @dataclass(frozen=True, slots=True)
 class RunTotals:
-    """What some batches did together."""
+    """The totals of some batches."""
 
     batches: int = 0
     rows_in: int = 0
@@ -63,7 +63,7 @@ class RunTotals:
         )
 
     def since(self, earlier: "RunTotals") -> "RunTotals":
-        """What came to it since."""
+        """The difference from earlier totals."""
         return RunTotals(
             self.batches - earlier.batches,
             self.rows_in - earlier.rows_in,
@@ -99,7 +99,7 @@ def telemetry_message(text: str) -> RunMessage:
 
 
 def plan_message(launch: Launch) -> RunMessage:
-    """What runs, with the partition counts of today; and that its state was given up, where it was."""
+    """The plan that runs, with the partition counts of today; and its state that was given up, if any."""
     streams = launch.proposal.plan.streams.values()
     side_outputs = _side_outputs(launch.app)
     planned_counts = dict.fromkeys(side_outputs.values()) | {s.name: s.partitions for s in streams}
@@ -156,7 +156,7 @@ def _dropped_text(dropped: DroppedState) -> str:
 def batch_message(
     batch: BatchResult, since: RunTotals, bad: int, seconds: float, recent: RecentProgress, *, bounded: bool
 ) -> RunMessage:
-    """How it goes: what some batches did in so many seconds, and how the last one left things.
+    """The progress message: the work of some batches in so many seconds, and the state after the last one.
 
     The short text has the rates of the last seconds and, where the work is `bounded`, when it should end.
     """
@@ -303,7 +303,7 @@ def idle_message(totals: RunTotals) -> RunMessage:
 
 
 def summary_message(totals: RunTotals, seconds: float) -> RunMessage:
-    """What a run did."""
+    """The summary of what a run did."""
     rate = totals.rows_in / max(seconds, 1e-9)
     batches = counted(totals.batches, "batch", "batches")
     text = f"{totals.rows_in:,} rows in, {totals.rows_out:,} out, {batches}"
@@ -331,7 +331,7 @@ def summary_message(totals: RunTotals, seconds: float) -> RunMessage:
 
 
 def _left_out_texts(totals: RunTotals) -> Iterator[str]:
-    """What was left out, and why; the bad records last, with the commonest reasons and where to see them."""
+    """The rows left out, and why; the bad records last, with the commonest reasons and where to see them."""
     if totals.late:
         yield counted(totals.late, "late row")
     for text in _lacking_texts(totals):
@@ -347,7 +347,7 @@ def _left_out_texts(totals: RunTotals) -> Iterator[str]:
 
 
 def _lacking_texts(totals: RunTotals) -> list[str]:
-    """How many rows operators left out because of a null."""
+    """The numbers of rows that operators left out because of a null."""
     return [
         f"{counted(number, 'row')} of {name} without a {lack}"
         for (name, lack), number in sorted(totals.lacking.items())

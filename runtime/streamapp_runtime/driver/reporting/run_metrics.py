@@ -1,4 +1,4 @@
-"""What a run measures of itself, as one table; the reference page is made of it."""
+"""The metrics of a run, as one table; the reference page is made of it."""
 
 from streamapp.exposition.metric import Metric, MetricKind
 from streamapp.exposition.metrics_page import metrics_page as page_of

@@ -1,4 +1,4 @@
-"""How a run stands, as it tells those who look: the same of its own author as of one under an operator."""
+"""The state of a run, as it tells those who look: the same of its own author as of one under an operator."""
 
 from streamapp.protocol.driver_report import DriverState, ExecutorBinding, Progress, Report, next_power_of_two
 from streamapp_runtime.driver.batches.batch_result import BatchResult
@@ -6,7 +6,7 @@ from streamapp_runtime.driver.batches.loop import Loop
 
 
 def run_report(loop: Loop, last: BatchResult | None, utilization: int | None, *, ended: bool) -> Report:
-    """What loop and last batch say; the sender and the app are the caller's to add."""
+    """The report of the loop and the last batch; the sender and the app are the caller's to add."""
     launch, supervisor = loop.launch, loop.lanes.supervisor
     bound, locations = supervisor.binding(), supervisor.executors.store_locations
     progress = Progress(next_power_of_two(last.lag), last.restoring, utilization) if last else Progress()

@@ -1,4 +1,4 @@
-"""How much state an app has on disk and how much room there is, as its lanes have reported."""
+"""The size of an app's state on disk and the free space, as its lanes have reported them."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
