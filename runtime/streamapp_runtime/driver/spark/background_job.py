@@ -27,7 +27,7 @@ class BackgroundJob:
 
     @property
     def is_over(self) -> bool:
-        """Whether the job has ended."""
+        """True if the job has ended."""
         return not self._thread.is_alive()
 
     def wait(self, seconds: float, until: Callable[[], bool] = lambda: False) -> None:

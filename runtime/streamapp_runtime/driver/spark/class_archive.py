@@ -34,7 +34,7 @@ FREE_BYTES: Final = 2 << 30
 
 
 class JvmRole(StrEnum):
-    """What a JVM is there for: which classes it loads."""
+    """The role of a JVM, which decides which classes it loads."""
 
     LOCAL = "local"  # a driver whose lanes run in its own process
     DRIVER = "driver"  # a driver with executors
@@ -47,7 +47,7 @@ class JvmRole(StrEnum):
 
     @property
     def last_class(self) -> str:
-        """What is loaded when a first batch ends: a list without it is of a start that came to nothing."""
+        """The class loaded when a first batch ends: a list without it is of a start that came to nothing."""
         return _LAST_CLASSES[self]
 
 
@@ -81,7 +81,7 @@ class ClassArchive:
 
     @property
     def name(self) -> str:
-        """What the names of all its files begin with."""
+        """The prefix of the names of all its files."""
         return f"{self.role.value}-{self.digest}"
 
     @property
@@ -91,7 +91,7 @@ class ClassArchive:
 
     @property
     def size_file(self) -> Path:
-        """How many bytes the archive was made with: one cut short is never mapped."""
+        """The file with the bytes that the archive was made with: one cut short is never mapped."""
         return self.folder / f"{self.name}.size"
 
     @property
@@ -101,7 +101,7 @@ class ClassArchive:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the archive is there as it was made."""
+        """True if the archive is there as it was made."""
         try:
             return self.file.stat().st_size == int(self.size_file.read_text())
         except (OSError, ValueError):
@@ -116,11 +116,11 @@ class ClassArchive:
             return ""
 
     def class_lists(self) -> list[Path]:
-        """What JVMs without the archive have written down."""
+        """The class lists that JVMs without the archive have written."""
         return sorted(self.folder.glob(f"{self.name}.*.classes"))
 
     def options(self) -> tuple[str, ...]:
-        """What a JVM is started with: to use the archive, or to write down what it is to hold."""
+        """The options of a JVM: to use the archive, or to write down what it is to hold."""
         if self.is_whole:
             with suppress(OSError):
                 os.utime(self.file)  # one that is in use is not tidied away
@@ -175,7 +175,7 @@ class ClassArchive:
 
 
 def archive_folder() -> Path | None:
-    """Where archives are kept; None where they are turned off, or where there is no place for them."""
+    """The folder of the archives; None where they are turned off, or where there is no place for them."""
     if os.environ.get(OFF):
         return None
     if folder := os.environ.get(FOLDER):

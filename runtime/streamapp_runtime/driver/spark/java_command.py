@@ -68,7 +68,7 @@ def scala_version(jars: Sequence[str]) -> str:
 
 
 def default_settings(environment: Mapping[str, str]) -> Mapping[str, str] | None:
-    """What `spark-defaults.conf` sets; None where only the launcher can read it."""
+    """The settings of `spark-defaults.conf`; None where only the launcher can read it."""
     folder = environment.get("SPARK_CONF_DIR")
     file = Path(folder, _DEFAULTS) if folder else None
     if file is None or not file.is_file():

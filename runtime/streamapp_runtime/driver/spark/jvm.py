@@ -152,7 +152,7 @@ def _java() -> str:
 
 
 def _failed(java: str, words: str) -> Exception:
-    """Whether it is for want of a newer Java: that no further try fixes."""
+    """The error of a failed start; JavaMissingError for want of a newer Java: that no further try fixes."""
     version = _version(java)
     number = re.search(r'version "(?:1\.)?(\d+)', version)
     if number is None or int(number[1]) < MINIMUM_JAVA:
@@ -169,7 +169,7 @@ def _version(java: str) -> str:
 
 
 def _pass_on(output: IO[bytes]) -> None:
-    """What the JVM and its workers say."""
+    """Pass on the output of the JVM and its workers."""
     with output:
         for line in output:
             SPARK_OUTPUT.write(line.decode(errors="replace"))

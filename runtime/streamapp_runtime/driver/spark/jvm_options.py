@@ -1,4 +1,4 @@
-"""What Spark's JVMs are told besides Spark's own: when Java compiles for speed, how garbage is collected.
+"""Options of Spark's JVMs besides Spark's own: when Java compiles for speed, how garbage is collected.
 
 Most of what an app runs there is called once a batch. Java's second compiler is made for what is called
 millions of times; left to itself it takes up nearly all of Spark, and costs more than the batches. Its
@@ -49,7 +49,7 @@ def jvm_options(settings: Mapping[str, str], role: str) -> str:
 
 
 def mebibytes(memory: str) -> int:
-    """How much `1g` is; ValueError for a form that only Spark knows."""
+    """The mebibytes of a size such as `1g`; ValueError for a form that only Spark knows."""
     match = _MEMORY.fullmatch(memory.lower())
     if match is None:
         raise ValueError(f"{memory} is no size in m or g")

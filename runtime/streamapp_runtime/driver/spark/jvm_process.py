@@ -44,7 +44,7 @@ class JvmEndedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class JvmRequest:
-    """What a JVM is started for."""
+    """A request for a JVM: the settings of its command, and its logging."""
 
     settings: Mapping[str, str]  # of its command
     log4j: str  # the properties of its logging

@@ -1,4 +1,4 @@
-"""What py4j does not reach of Scala by itself: singletons, sequences, and fields without a getter."""
+"""Parts of Scala that py4j does not reach by itself: singletons, sequences, and fields without a getter."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where Spark is taken to be: the installed one, in a folder of this process's own.
+"""The Spark home of this process: the installed Spark, in a folder of the process's own.
 
 Spark's executors on one machine work in `work` below that folder, and an installation need not be writable.
 """

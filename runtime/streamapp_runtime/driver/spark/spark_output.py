@@ -1,4 +1,4 @@
-"""Where the output of Spark's JVM, of its Python workers and of pyspark goes.
+"""The output of Spark's JVM, of its Python workers and of pyspark, and its destination.
 
 A run on a terminal keeps it in a file, and shows only what is no error output: what went wrong, the run says
 itself in one sentence. Without a file everything goes to standard error.
@@ -37,7 +37,7 @@ class ErrorLines:
     _in_error: bool = False
 
     def holds(self, line: str) -> bool:
-        """Whether this line, the next one of the output, is error output."""
+        """True if this line, the next one of the output, is error output."""
         if line.startswith(_TRACEBACK):
             self._open_tracebacks += 1
         elif line[:1] in {" ", "\t"}:

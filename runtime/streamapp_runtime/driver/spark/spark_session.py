@@ -68,7 +68,7 @@ def open_configured_session(name: str, shape: Mapping[str, str], log4j: str | No
 
 
 def _causes(error: Py4JJavaError) -> str:
-    """What an exception of Java and its causes say, none of it twice."""
+    """The messages of an exception of Java and of its causes, none of them twice."""
     texts, cause = list[str](), error.java_exception
     while cause is not None:
         words = str(cause.getMessage() or "").split()
@@ -97,7 +97,7 @@ def _end_accumulators_apart(context: SparkContext) -> None:
 
 
 def is_alive(context: SparkContext) -> bool:
-    """Whether Spark's driver can be spoken to."""
+    """True if Spark's driver can be spoken to."""
     try:
         return not context._jsc.sc().isStopped()  # noqa: SLF001 - Spark has no other way
     except (Py4JError, OSError, AttributeError):  # stopped in Python, it has no JVM any more
@@ -124,5 +124,5 @@ def live_executors(context: SparkContext) -> dict[str, str]:
 
 
 def in_one_process(context: SparkContext) -> bool:
-    """Whether lanes run in the driver's own process, where there are no executors."""
+    """True if lanes run in the driver's own process, where there are no executors."""
     return (context.master or "").startswith("local[")

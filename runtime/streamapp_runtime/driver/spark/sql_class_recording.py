@@ -16,7 +16,7 @@ BATCHES = 3
 
 
 def main(processors: int) -> None:
-    """What a layer of Spark between two of Python loads, on every executor."""
+    """Load the classes of a layer of Spark between two of Python, on every executor."""
     session = open_session("streamapp-recording", processors)
     spark = session.open()
     rows = spark.range(processors, numPartitions=processors).mapInArrow(same_rows, "id long")

@@ -1,4 +1,4 @@
-"""Whether the driver that works answers its standby, which says so when it does not.
+"""The watch of a standby over the driver that works: the standby says so when the driver does not answer.
 
 The standby asks what the kubelet asks, and notices a lost node half a minute before Kubernetes does. A driver
 that has never answered it is not judged: its port may be closed to the standby.
@@ -107,7 +107,7 @@ def running_driver(pods: list[dict[str, Any]], before: int) -> RunningDriver | N
 
 
 def is_answered(address: str, port: int, seconds: float) -> bool:
-    """Whether a driver answers that it makes progress. No proxy stands between pods."""
+    """True if a driver answers that it makes progress. No proxy stands between pods."""
     connection = HTTPConnection(address, port, timeout=seconds)
     try:
         connection.request("GET", LIVENESS_PATH)

@@ -24,7 +24,7 @@ GRACE_SHARE: Final = 0.5
 
 @dataclass(slots=True)
 class HandOver:
-    """Whether there is anything left to wait for, once a driver was asked to end."""
+    """The wait of a driver for its successor, once it was asked to end."""
 
     drivers: Pods  # the pods of the app's drivers
     incarnation: int  # of this driver
@@ -35,7 +35,7 @@ class HandOver:
     _over: bool = False
 
     def is_over(self) -> bool:
-        """Whether the driver is to end now. The first call begins the watch, which is beside the batches."""
+        """True if the driver is to end now. The first call begins the watch, which is beside the batches."""
         if self._watch is None:
             self._watch = Thread(target=self._await_successor, daemon=True)
             self._watch.start()

@@ -37,7 +37,7 @@ class StandbyProgram:
         return self.compiled.program
 
     def setup(self, context: AppContext) -> StandbySetup:
-        """What lanes need that restore stores: by the checkpoint stream as it was looked at last."""
+        """The setup of lanes that restore stores: by the checkpoint stream as it was looked at last."""
         app = context.app
         specs = {
             name: spec
@@ -84,7 +84,7 @@ def standby_program(
 
 
 def _is_filled_early(table: Table) -> bool:
-    """Whether a table of each task is filled from the whole of its streams, with rows as they come.
+    """True if a table of each task is filled from the whole of its streams, with rows as they come.
 
     Tables for all tasks, and those whose rows come as versions, are made by batches of all lanes.
     """

@@ -1,4 +1,4 @@
-"""What a driver that stands by gets ready: its program, its executors, and their stores.
+"""The warm-up of a driver that stands by: its program, its executors, and their stores.
 
 A driver that works is ended for one that is ready. So it is ready once it has compiled the app, and its
 executors are there or no node has room for them. Stores are restored as far as they can be until then.
@@ -160,7 +160,7 @@ class StandbyWarmUp:
         self._model_version = wanted.model.version if wanted and wanted.model else None
 
     def _wanted_count(self) -> int:
-        """How many executors there are to be."""
+        """The number of executors that there are to be."""
         wanted = self.transport.wanted()
         return (wanted and wanted.processors) or self.context.app.spec.processors
 

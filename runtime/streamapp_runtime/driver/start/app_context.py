@@ -1,4 +1,4 @@
-"""Where an app runs, and the app itself: what stays the same from one model to the next."""
+"""An app and the system that it runs on, which stay the same from one model to the next."""
 
 import time
 from collections.abc import Callable

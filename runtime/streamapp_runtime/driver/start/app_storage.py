@@ -1,4 +1,4 @@
-"""Where an app keeps what it has: the system that its streams are in, and the folder of its stores."""
+"""The storage of an app: the system that its streams are in, and the folder of its stores."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from streamapp_runtime.systems.connection import Connection, EmbeddedConnection,
 
 @dataclass(frozen=True, slots=True)
 class AppStorage:
-    """What an app of this machine has to itself, and what it shares."""
+    """The storage that an app of this machine has to itself, and that which it shares."""
 
     connection: Connection
     state: Path  # below which stores are kept
@@ -41,7 +41,7 @@ def storage_of(app: StreamApp, data: Path | None, secrets: Path | None = None) -
 
 
 def connection_of(system: System, index: int, data: Path | None, secrets: Path | None) -> Connection:
-    """How a system is reached, the one of this index among the app's; `data` stands in for an own path."""
+    """The connection to a system, the one of this index among the app's; `data` stands in for an own path."""
     if system.embedded is not None:
         return EmbeddedConnection(str((data or Path(system.embedded.path)).resolve()), system.embedded.sync)
     if system.kafka is None:

@@ -1,4 +1,4 @@
-"""What workers have to know of an app's event time: made of the program, the tasks and its settings."""
+"""The setup of workers for an app's event time: made of the program, the tasks and the app's settings."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

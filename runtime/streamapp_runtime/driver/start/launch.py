@@ -223,7 +223,7 @@ def reading_setup(
     specs: Mapping[str, StoreSpec],
     side_input_specs: Mapping[str, SideInputStoreSpec],
 ) -> WorkerSetup:
-    """What a worker has to know that reads records and keeps stores, and writes nothing to a stream."""
+    """The setup of a worker that reads records and keeps stores, and writes nothing to a stream."""
     ledger, storage = context.ledger, context.storage
     return WorkerSetup(
         application_id=context.app.application_id,
@@ -244,7 +244,7 @@ def reading_setup(
 
 
 def _begins(specs: Iterable[StoreSpec], starts: Mapping[Partition, int]) -> dict[Partition, int]:
-    """Where changelogs begin that hold entries of a run that was given up."""
+    """The offsets at which changelogs begin that hold entries of a run that was given up."""
     names = {spec.changelog for spec in specs}
     return {partition: at for partition, at in starts.items() if partition.stream in names}
 

@@ -20,7 +20,7 @@ def made_counts(app: StreamApp, system: StreamSystem) -> dict[str, int | None]:
 
 
 def live_world(context: AppContext, processors: tuple[str, ...], now: float) -> World:
-    """What tasks are formed by."""
+    """The world by which tasks are formed."""
     counts = counts_of(context.app, context.system)
     return World(
         counts=counts,

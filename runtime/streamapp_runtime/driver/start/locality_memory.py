@@ -1,4 +1,4 @@
-"""What is remembered from one run to the next of where tasks were: it saves work, and decides nothing."""
+"""The locations of tasks, remembered from one run to the next: they save work, and decide nothing."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ _MODEL = b"model/"
 
 @dataclass(frozen=True, slots=True)
 class RememberedPlacement:
-    """Where tasks were, and the model by which they were there."""
+    """The locations that tasks had, and the model by which they had them."""
 
     model: JobModel | None = None
     tasks: Mapping[str, str | None] = field(default_factory=dict)  # task -> location
@@ -42,7 +42,7 @@ class LocalityMemory:
         return cls(FileMetadataStore(folder), location)
 
     def recall(self, run_id: str) -> RememberedPlacement:
-        """What is known of a run; what cannot be read is not known."""
+        """The placement that is known of a run; what cannot be read is not known."""
         try:
             packed = self.store.get(_MODEL + run_id.encode())
             model = decode_model(packed) if packed is not None else None

@@ -1,4 +1,4 @@
-"""What operations, formats and remote tables of an app cannot do, found before anything is started."""
+"""Checks for what operations, formats and remote tables cannot do, made before anything is started."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

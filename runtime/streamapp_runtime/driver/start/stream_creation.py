@@ -67,7 +67,7 @@ def create_changelogs(specs: Iterable[StoreSpec], changelog: Mapping[str, int], 
 def rejection_policies(
     app: StreamApp, topics: Mapping[str, str], system: StreamSystem
 ) -> dict[RejectionCause, RejectionPolicy]:
-    """What becomes of records that are left out; streams that take them are made where they are missing."""
+    """The policies for records that are left out; streams that take them are made where they are missing."""
     letters = {cause: policy.stream for cause, policy in _rejections(app) if policy.action == "deadLetter"}
     return {
         cause: replace(policy, letters=_letters(letters.get(cause), topics, system))

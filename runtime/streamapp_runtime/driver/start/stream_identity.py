@@ -1,4 +1,4 @@
-"""Whether an app's streams are the ones that it knew: another topic may have been made under a name."""
+"""The check that an app's streams are those that it knew: another topic may have been made under a name."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What an app's own functions make of the streams of today, asked by the driver: the operator may not ask."""
+"""Answers of an app's own functions for today's streams, asked by the driver: the operator may not ask."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What each task reads, hops too, and in which order an app's streams are read."""
+"""The partitions that each task reads, hops too, and the order in which an app's streams are read."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -56,7 +56,7 @@ def latest_positions(
 def input_ends(
     tasks: Sequence[PlacedOperation], partitions: Mapping[str, Sequence[Partition]], system: StreamSystem
 ) -> dict[Partition, int]:
-    """Where the inputs of a batch app end today. Another app's stream ends where that app says so."""
+    """The end offsets of a batch app's inputs today. Another app's stream ends where that app says so."""
     inputs = {
         task.operation.stream: task.operation.topic
         for task in tasks
@@ -72,7 +72,7 @@ def input_ends(
 def partitions_by_task(
     app: StreamApp, assignment: Assignment, tasks: Sequence[PlacedOperation], written: Mapping[str, int]
 ) -> dict[str, tuple[Partition, ...]]:
-    """What each task reads; a hop's partition goes to the task that holds the table's keys of that number."""
+    """The partitions of each task; a hop's goes to the task that holds the table's keys of that number."""
     reads = read_topics(tasks)
     partitions = {task: list(assignment.partitions(task)) for task in assignment.tasks}
     owners = {p: task for task, parts in assignment.tasks.items() for p in parts}
@@ -97,7 +97,7 @@ def partitions_by_task(
 def side_partitions_by_task(
     app: StreamApp, assignment: Assignment, tasks: Sequence[PlacedOperation]
 ) -> dict[str, list[Partition]]:
-    """What fills the tables of each task that are the task's own."""
+    """The partitions that fill the tables of each task that are the task's own."""
     reads = [read for read in side_input_reads(tasks) if not fills_broadcast_table(app, read)]
     return {
         name: [
@@ -135,7 +135,7 @@ def _broadcast_table(table: Table, partitions: Iterable[Partition]) -> Broadcast
 
 
 def fills_broadcast_table(app: StreamApp, read: Read) -> bool:
-    """Whether a reading fills a table that is whole everywhere."""
+    """True if a reading fills a table that is whole everywhere."""
     return any(table.name == read.table and table.broadcast for table in app.spec.tables)
 
 

@@ -39,7 +39,7 @@ LOCATION_PATH: Final = "spec.placement.location"
 
 @dataclass(frozen=True, slots=True)
 class UserFunctions:
-    """What an app brings; what it returns is checked wherever it is called."""
+    """The functions that an app brings; what one returns is checked wherever it is called."""
 
     grouper: UserGrouper | None = None
     algorithm: ExpansionAlgorithm = modulo
@@ -139,7 +139,7 @@ class UserLocations:
 
 
 def _in_time(work: Callable[[], T], seconds: float) -> T | None:
-    """What the work returns; None where it takes too long. It continues then: no thread can be ended."""
+    """The result of the work; None where that takes too long. It continues then: no thread can be ended."""
     results: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
 
     def run() -> None:

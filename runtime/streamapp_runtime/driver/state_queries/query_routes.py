@@ -108,7 +108,7 @@ class QueryRoutes:
 
 
 def state_lookup(table: str, query: str) -> StateLookup:
-    """What the query of a URL asks for; QueryRefusedError where it cannot be asked."""
+    """The lookup that the query of a URL asks for; QueryRefusedError where it cannot be asked."""
     values: dict[str, list[bytes]] = {}
     try:
         pairs = parse_qsl(query, keep_blank_values=True, encoding="latin-1", max_num_fields=MOST_KEYS + 4)

@@ -1,4 +1,4 @@
-"""What somebody asks of a table, and which entries of its stores that is.
+"""A lookup in a table, and the entries of the table's stores that are looked up.
 
 An operator's own state has more in the keys of its entries than the keys of rows, so that not every kind can
 be asked for a key, or for the keys with a prefix.
@@ -50,7 +50,7 @@ class StateLookup:
         return StateQuery(0, self.table, (), start=start, end=end, limit=self.share(tasks))
 
     def share(self, tasks: int) -> int:
-        """How many entries each of so many tasks gives of a page at most.
+        """The number of entries that each of so many tasks gives of a page at most.
 
         That is little more than its part, which is enough where keys are spread evenly: what many tasks give
         would else be many times as large as what is made of it.

@@ -41,7 +41,7 @@ class UnknownTableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class QueryOrders:
-    """What lanes are asked of their state in one batch."""
+    """The queries that lanes are asked of their state in one batch."""
 
     by_lane: Mapping[str, tuple[StateQuery, ...]]  # by processor
     snapshots: tuple[int, ...] = ()  # the numbers of those that are being read
@@ -76,11 +76,11 @@ class StateQueries:
 
     @property
     def tables(self) -> Mapping[str, KnownTable]:
-        """What can be asked, by name."""
+        """The tables that can be asked, by name."""
         return self._tables
 
     def table(self, name: str) -> KnownTable:
-        """What a name stands for; UnknownTableError, or StateUnavailableError before a model runs."""
+        """The table of a name; UnknownTableError, or StateUnavailableError before a model runs."""
         if self._launch is None:
             raise StateUnavailableError("the app is starting")
         if name not in self._tables:
@@ -148,14 +148,14 @@ class StateQueries:
             self._snapshots.end(name)
 
     def wanted(self, idle_tasks: Collection[str], *, together: bool) -> bool:
-        """Whether a batch of these tasks would answer something; `together` where no others are at work."""
+        """True if a batch of these tasks would answer something; `together` where no others are at work."""
         if not self._waiting:
             return False
         with self._lock:
             return any(_asked_tasks(each, idle_tasks, together) for each in self._waiting.values())
 
     def orders(self, lanes: Mapping[str, Collection[str]], *, together: bool) -> QueryOrders:
-        """What each of the lanes that are given orders is asked, and has to keep."""
+        """The queries for each of the lanes that are given orders, and the snapshots that are to be kept."""
         with self._lock:
             snapshots = self._snapshots.numbers()
         if not self._waiting:

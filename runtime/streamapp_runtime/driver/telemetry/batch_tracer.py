@@ -152,7 +152,7 @@ class BatchTracer:
         return attributes
 
     def _resource(self) -> Resource:
-        """What the environment says; the app's name where it names no service."""
+        """The resource that the environment describes, with the app's name where it names no service."""
         named = "service.name=" in self.environment.get("OTEL_RESOURCE_ATTRIBUTES", "")
         if named or self.environment.get("OTEL_SERVICE_NAME"):
             return Resource.create()

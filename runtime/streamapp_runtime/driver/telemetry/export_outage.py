@@ -10,7 +10,7 @@ from streamapp_runtime.redacted_output import redacted
 
 @dataclass(slots=True)
 class ExportOutage:
-    """Whether a receiver takes what it is sent. Called from the threads that send."""
+    """The state of a receiver: it takes what it is sent, or does not. Called from the threads that send."""
 
     what: str  # that is sent
     endpoint: str

@@ -79,7 +79,7 @@ class LineageDelivery(Generic[E]):
                 self._closing.wait(RETRY_SECONDS)
 
     def _taken(self, event: E) -> bool:
-        """Whether nothing is left to do for an event."""
+        """True if nothing is left to do for an event."""
         try:
             self._send(event)
         except EventRefusedError as refusal:

@@ -25,7 +25,7 @@ EXTRA: Final = "install the extra: pip install 'streamapp[telemetry]'"
 
 @dataclass(slots=True)
 class RunTelemetry:
-    """What is told of a run, to those that are configured."""
+    """The traces and the lineage of a run, each where it is configured."""
 
     tracer: "BatchTracer | None"
     lineage: "RunLineage | None"
@@ -83,7 +83,7 @@ class RunTelemetry:
 
 
 def open_telemetry(app: StreamApp, warn: Callable[[str], None]) -> RunTelemetry | None:
-    """What the environment configures; None, and nothing imported, where it configures nothing."""
+    """The telemetry that the environment configures; None, and nothing imported, where it configures none."""
     environment = os.environ  # which the libraries read too
     tracer = _tracer(app, environment, warn) if _traces_wanted(environment) else None
     lineage = _lineage(app, environment, warn) if _lineage_wanted(environment) else None
