@@ -349,11 +349,12 @@ class Reference:
 
     def _aggregate(self, name: str, body: Part) -> None:
         source = body["from"]
-        groups = split_list(body["key"]) if "key" in body else [self.keys[source]]
+        key_column = self.keys[source]  # None where no column has the key
+        groups = split_list(body["key"]) if "key" in body else [key_column] if key_column else []
         totals = split_list(body["aggregates"])
         placed = self._placed_by(source)
-        order = _quoted(groups)
-        own_key = "key" not in body or (len(groups) == 1 and groups[0] == self.keys[source])
+        order = _quoted(groups) or "_k"
+        own_key = "key" not in body or (len(groups) == 1 and groups[0] == key_column)
         grouped = "_k IS NOT NULL" if own_key else f'"{placed}" IS NOT NULL'
         self.sql.execute(
             f'CREATE TABLE "{name}-rows" AS SELECT *, dense_rank() OVER (ORDER BY {order}) AS _g '
@@ -370,9 +371,9 @@ class Reference:
                 "make_timestamptz(_w_end * 1000) AS window_end",
             ]
         columns = [*groups, *(("window_start", "window_end") if spans else ()), *names]
-        firsts = ", ".join(f'any_value("{column}") AS "{column}"' for column in groups)
+        firsts = [f'any_value("{column}") AS "{column}"' for column in groups]
         inner = (
-            f"SELECT {', '.join([firsts, *spans, *totals])}, _em AS _n, _es AS _s, any_value(_t) AS _t, "
+            f"SELECT {', '.join([*firsts, *spans, *totals])}, _em AS _n, _es AS _s, any_value(_t) AS _t, "
             f"any_value(_k) AS _own, _time AS _e FROM "
             f'"{name}-emissions" JOIN "{name}-members" USING (_em) JOIN "{name}-rows" USING (_n) '
             "GROUP BY _em, _es, _w, _w_end, _time"
@@ -385,7 +386,7 @@ class Reference:
             f"false AS _m FROM ({inner}) ORDER BY _n",
         )
         self._note_overflow(name, totals)
-        self.keys[name] = groups[0] if own_key else None
+        self.keys[name] = key_column if own_key else None
         if not self.case.whole_sends and (body.get("emit") == "onUpdate" or "window" not in body):
             self.newest_of[name] = tuple(columns[: len(groups) + len(spans)])
 
