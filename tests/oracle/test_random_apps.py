@@ -27,6 +27,12 @@ def test_some_random_apps_give_right_answers() -> None:
 
 
 @pytest.mark.long
+def test_many_random_apps_give_right_answers() -> None:
+    _tried(FIRST_SEED + CASES, CASES_WHEN_LONG)
+
+
+@pytest.mark.long
+@pytest.mark.nightly
 def test_random_apps_of_a_new_seed_give_right_answers() -> None:
     """The seed is of the commit: each change is held against others, and a run of it can be repeated."""
     revision = ["git", "rev-parse", "--short=7", "HEAD"]

@@ -38,6 +38,8 @@ def _stream_differences(stream: ExpectedStream, records: Sequence[Record]) -> li
     if stream.newest_of is None:
         certain = Counter((key, row) for key, row, is_certain in wanted if is_certain)
         return _counted(certain, Counter((key, row) for key, row, _ in wanted), Counter(actual))
+    if not set(stream.newest_of) <= set(stream.columns):
+        return []  # no column tells the groups apart, whose newest rows would be compared
     places = [stream.columns.index(column) for column in stream.newest_of]
     newest = [{_group(row, places): (key, row) for key, row in some} for some in (_pairs(wanted), actual)]
     return _counted(Counter(newest[0].values()), Counter(newest[0].values()), Counter(newest[1].values()))
