@@ -35,7 +35,7 @@ ExpressionSearch = Callable[[Sequence[PendingRange]], Mapping[tuple[str, int, in
 
 @dataclass(slots=True)
 class BadRecordSearch:
-    """What is suspected of a batch's failure, and which records are known to be bad."""
+    """The records suspected of a batch's failure, and those known to be bad."""
 
     policies: Mapping[RejectionCause, RejectionPolicy]
     key_of: Callable[[tuple[str, int, int]], bytes | None]  # by stream, partition and offset
@@ -45,7 +45,7 @@ class BadRecordSearch:
     _attempted: tuple[PendingRange, ...] = ()  # what the batch in hand was given
 
     def due(self, failures: int) -> bool:
-        """Whether so many failures in a row are to be looked into."""
+        """True if so many failures in a row are to be looked into."""
         return bool(self.suspects) and failures >= FAILURES_BEFORE
 
     def search(self, expressions: ExpressionSearch, trial: Trial) -> Iterator[None]:
@@ -74,7 +74,7 @@ class BadRecordSearch:
         self.suspects = ()
 
     def _search_by_halves(self, suspects: Sequence[PendingRange], trial: Trial) -> bool:
-        """Whether more records are to blame; FinalFailureError where the app ends at such a record."""
+        """True if more records are to blame; FinalFailureError where the app ends at such a record."""
         record = find_bad_record(suspects, trial)
         if record is None:
             return False
@@ -112,7 +112,7 @@ class BadRecordSearch:
         self.suspects, self._attempted = self._attempted or self.suspects, ()
 
     def note_success(self, pending: Iterable[PendingRange]) -> bool:
-        """Whether nothing is suspected any more: a batch that read other records proves nothing of those.
+        """True if nothing is suspected any more: a batch that read other records proves nothing of those.
 
         `pending` is what could be read when the batch began.
         """

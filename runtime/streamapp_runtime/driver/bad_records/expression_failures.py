@@ -57,7 +57,7 @@ def failing_records(
 
 
 def names_failed_rows(program: Program) -> bool:
-    """Whether workers say of which rows an operation fails: they compute expressions, or sums."""
+    """True if workers name the rows for which an operation fails: they compute expressions, or sums."""
     named_by = ComputeColumns | FilterRows | Totals
     return any(isinstance(task.operation, named_by) for task in program.python_tasks)
 
@@ -87,7 +87,7 @@ def reasons_by_record(
 
 
 def _reason(session: SparkSession, step: SqlStep, row: pa.Table, tag: int) -> str:
-    """What Spark says when the step is done with this row alone."""
+    """Spark's error message when the step is done with this row alone."""
     place = row.schema.get_field_index("tag")
     row = row.set_column(place, "tag", pa.array([tag], pa.int32()))
     frame: Any = session.createDataFrame(row)

@@ -1,4 +1,4 @@
-"""What tasks have left out of their partitions so far, which their next orders go on counting from."""
+"""Counts of records that tasks left out of their partitions so far; their next orders count on from these."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

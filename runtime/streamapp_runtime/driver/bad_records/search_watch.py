@@ -1,4 +1,4 @@
-"""How long a search for bad records may take, what is said of it meanwhile, and what ends it."""
+"""The time limit of a search for bad records, its progress messages, and the errors that end it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +23,7 @@ class SearchStoppedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SearchProgress:
-    """How far a search is."""
+    """The progress of a search."""
 
     suspects: int = 0  # records of the batch that failed
     streams: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class SearchProgress:
 
     @property
     def text(self) -> str:
-        """What is said of it."""
+        """The message about the progress."""
         among = f"among {self.suspects:,} of {', '.join(self.streams)}"
         if not self.trials:
             return f"a batch fails again and again: bad records are searched for {among}"

@@ -1,4 +1,4 @@
-"""What there is to read: where the tasks are, and where the partitions end."""
+"""The records to read: from the positions of the tasks to the ends of the partitions."""
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -73,7 +73,7 @@ class Backlog:
 
     @property
     def launch(self) -> Launch:
-        """What runs."""
+        """The launch that runs."""
         return self.run.launch
 
     @property
@@ -105,7 +105,7 @@ class Backlog:
         self.side_inputs.start(self._spans(self._of_topics(self.side_inputs.partitions)))
 
     def positions(self) -> ReadPositions:
-        """Where the tasks are, by their checkpoints."""
+        """The positions of the tasks, by their checkpoints."""
         return ReadPositions(self.ledger.positions(), self.launch.shared, self.ledger.starts)
 
     def pending(self, positions: ReadPositions, busy: Collection[str] = ()) -> list[PendingRange]:
@@ -132,7 +132,7 @@ class Backlog:
         return ranges
 
     def remaining(self, pending: Sequence[PendingRange], ranges: Sequence[PendingRange]) -> RemainingInput:
-        """What is left after a batch that reads some of what is pending, and what tasks take over for it."""
+        """The input left after a batch that reads some of the pending ranges, and what tasks take over."""
         event_time = self.launch.setup.time
         if event_time is None:
             return RemainingInput()
@@ -163,7 +163,7 @@ class Backlog:
         self.unread.forget()
 
     def readable(self, pending: Sequence[PendingRange], positions: ReadPositions) -> list[PendingRange]:
-        """What may be read now: what does not wait for older partitions of a stream that grew."""
+        """The ranges that may be read now: they do not wait for older partitions of a stream that grew."""
         now, settle = self.clock(), self.launch.settle
         splits = settle_splits(self.ledger, self.system, self.launch.topics, now, settle)
         reached = self._reached(positions) if splits else {}
@@ -172,7 +172,7 @@ class Backlog:
         return [one for one in pending if (one.task, one.partition) not in closed]
 
     def _reached(self, positions: ReadPositions) -> dict[tuple[str, Partition], int]:
-        """Where tasks are, or would begin: a partition whose records are all gone is read to its end."""
+        """The offsets of tasks, or the oldest: a partition whose records are all gone is read to its end."""
         oldest = {
             (task, partition): self.spans[partition].oldest
             for task, partitions in self.launch.partitions.items()
@@ -182,7 +182,7 @@ class Backlog:
         return oldest | positions.next_of(self.launch.partitions)
 
     def settled(self) -> bool:
-        """Whether all that the app wrote to itself is there to be read."""
+        """True if all that the app wrote to itself is there to be read."""
         return not self.system.open_transactions(self._own_partitions())
 
     def await_sight(self) -> None:
@@ -208,7 +208,7 @@ class Backlog:
         return waiting_tasks if is_filling else ()
 
     def side_partitions(self) -> Mapping[str, tuple[SidePartition, ...]]:
-        """What fills the tables of each task."""
+        """The partitions that fill the tables of each task."""
         return self.side_inputs.side_partitions_of or self.side_inputs.side_partitions(self.positions())
 
     def forget_read(self) -> None:

@@ -50,7 +50,7 @@ class BatchPlanner:
 
     @property
     def behind(self) -> bool:
-        """Whether there is anything to read, to fix or to say, or a store to bring back."""
+        """True if there is anything to read, to fix or to say, or a store to bring back."""
         return self._has_work(lambda: bool(self.backlog.pending(self.backlog.positions())))
 
     @property
@@ -60,13 +60,13 @@ class BatchPlanner:
 
     @property
     def ended(self) -> bool:
-        """Whether all that the app reads has ended, and all that follows from it was done."""
+        """True if all that the app reads has ended, and all that follows from it was done."""
         is_idle = self.lanes.supervisor.bound and not self.lanes.runner.lanes
         return is_idle and self.timers.all_ended(self.backlog.launch.partitions)
 
     @property
     def rest_seconds(self) -> float:
-        """How long nothing has to be done after a batch: records that have come may wait so long."""
+        """The seconds without work after a batch: records that have come may wait so long."""
         has_more = (
             not self.lanes.supervisor.bound or self.needs_batch or self._is_asked or self.timers.pending
         )
@@ -74,12 +74,12 @@ class BatchPlanner:
 
     @property
     def look_seconds(self) -> float:
-        """How long there is nothing to do after a look that found nothing to do."""
+        """The seconds for which there is nothing to do after a look that found nothing to do."""
         return self._delays.look_seconds
 
     @property
     def needs_batch(self) -> bool:
-        """Whether a batch is needed even if there is nothing to read."""
+        """True if a batch is needed even if there is nothing to read."""
         busy_tasks = self.lanes.runner.tasks
         restoring = self.lanes.supervisor.restoring - busy_tasks
         return bool(restoring) or self.backlog.side_inputs.pressing(busy_tasks)
@@ -93,7 +93,7 @@ class BatchPlanner:
     def next_step(
         self, positions: ReadPositions, pending: Sequence[PendingRange]
     ) -> tuple[NextStep, list[PendingRange]]:
-        """What is done next, and what a batch reads then."""
+        """The next step, and the ranges that a batch reads then."""
         if self.lanes.runner.lanes.issuperset(self.lanes.supervisor.lanes):
             return NextStep.HEAR, []
         waiting = self.backlog.waiting(positions)
@@ -111,7 +111,7 @@ class BatchPlanner:
         return next_step(reasons), ranges
 
     def ranges_to_read(self, readable: Sequence[PendingRange], waiting: frozenset[str]) -> list[PendingRange]:
-        """What the next batch reads of all that may be read; the rows of some tasks wait for their tables."""
+        """The readable ranges that the next batch reads; the rows of some tasks wait for their tables."""
         settings, backlog, runner = self.backlog.run.settings, self.backlog, self.lanes.runner
         supervisor, side_inputs = self.lanes.supervisor, self.backlog.side_inputs
         view = InputView(
@@ -165,7 +165,7 @@ class BatchPlanner:
             wake.clear()
 
     def _has_work(self, has_input: Callable[[], bool]) -> bool:
-        """Whether there is anything to do, input included."""
+        """True if there is anything to do, input included."""
         is_bound, is_busy = self.lanes.supervisor.bound, bool(self.lanes.runner.lanes)
         if not is_bound or is_busy or self.needs_batch or self.timers.pending:
             return True
@@ -177,14 +177,14 @@ class BatchPlanner:
 
     @property
     def _is_asked(self) -> bool:
-        """Whether a batch would answer queries of the state. That alone keeps no run from its end."""
+        """True if a batch would answer queries of the state. That alone keeps no run from its end."""
         runner = self.lanes.runner
         idle_tasks = self.lanes.supervisor.tasks - runner.tasks
         return self.queries.wanted(idle_tasks, together=runner.together)
 
     @property
     def _delays(self) -> BatchDelays:
-        """How long records wait, by the settings and by what batches have taken so far."""
+        """The delays of records, by the settings and by what batches have taken so far."""
         settings = self.backlog.run.settings
         return BatchDelays(
             self.pacing.wait_seconds(settings.batch_interval, settings.batch_latency),

@@ -1,4 +1,4 @@
-"""What came of one batch, for whoever counts or shows batches."""
+"""The result of one batch, for whoever counts or shows batches."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ LACKS: Final = {NULL_KEYS_COUNTER: "key", NULL_TIMES_COUNTER: "time"}
 
 @dataclass(frozen=True, slots=True)
 class BatchResult:
-    """What one batch did."""
+    """The result of one batch."""
 
     number: int
     incarnation: int
@@ -78,7 +78,7 @@ def batch_result(
     pending: Sequence[PendingRange],
     ranges: Sequence[PendingRange],
 ) -> BatchResult:
-    """What the reports of a batch say together. Of what was pending, its lanes were to read these ranges.
+    """The result of a batch by all its reports. Of what was pending, its lanes were to read these ranges.
 
     What a task did whose batch failed is done again: it counts then.
     """
@@ -121,7 +121,7 @@ def _lacking(reports: Iterable[TaskReport]) -> Counter[tuple[str, str]]:
 
 
 def _rejected(reports: Iterable[TaskReport]) -> Counter[tuple[str, str]]:
-    """What was left out: of tasks that failed the records are read again."""
+    """The number of records left out, by stream and reason: those of failed tasks are read again."""
     reasons: Counter[tuple[str, str]] = Counter()
     for report in reports:
         if report.checkpoint:
@@ -135,7 +135,7 @@ def _samples(reports: Iterable[TaskReport]) -> tuple[RejectionSample, ...]:
 
 
 def _by_task(ranges: Iterable[PendingRange]) -> Counter[str]:
-    """How many records of each task."""
+    """The number of records of each task."""
     records: Counter[str] = Counter()
     for one in ranges:
         records[one.task] += one.lag
@@ -143,7 +143,7 @@ def _by_task(ranges: Iterable[PendingRange]) -> Counter[str]:
 
 
 def by_stream(ranges: Iterable[PendingRange]) -> Counter[str]:
-    """How many records of each stream."""
+    """The number of records of each stream."""
     records: Counter[str] = Counter()
     for one in ranges:
         records[declared_stream(one.partition.stream)] += one.lag

@@ -1,4 +1,4 @@
-"""How batches are run: by all lanes together in lock step, or in rounds of lanes that do not wait.
+"""Runners of batches: of all lanes together in lock step, or in rounds of lanes that do not wait.
 
 A round gives every idle lane an order. It ends when all its lanes have reported, or when half of them have
 and the others have been given as much time again. Those stay at work while further rounds go by without them,
@@ -35,7 +35,7 @@ class OrderedBatch:
 
 @dataclass(frozen=True, slots=True)
 class FinishedOrders:
-    """What lanes report of one batch, and what the batch was about."""
+    """The reports of lanes on one batch, and what the batch was about."""
 
     lanes: frozenset[str]  # the processors
     reports: tuple[TaskReport, ...]
@@ -66,7 +66,7 @@ class BatchRunner(ABC):
 
     @property
     def ranges(self) -> tuple[PendingRange, ...]:
-        """What these lanes read."""
+        """The ranges that these lanes read."""
         return ()
 
     @abstractmethod
@@ -74,7 +74,7 @@ class BatchRunner(ABC):
         """Run a batch: what lanes report of it and of earlier ones, as far as these are waited for."""
 
     def receive(self, seconds: float | None = None) -> FinishedOrders | None:
-        """What a lane that is at work reports, waited for so long; None where none does."""
+        """The orders that a lane at work has finished, waited for so long; None where no lane reports."""
         return None
 
     def abandon(self, error: BaseException | None = None) -> None:
@@ -135,7 +135,7 @@ class LaneRounds(BatchRunner):
 
     @property
     def ranges(self) -> tuple[PendingRange, ...]:
-        """What lanes that are at work read."""
+        """The ranges that lanes at work read."""
         return tuple(one for batch in self._batches.values() for one in batch.ranges)
 
     def run(self, batch: OrderedBatch) -> Iterator[FinishedOrders]:
@@ -165,7 +165,7 @@ class LaneRounds(BatchRunner):
                 until = now + max(now - begun, LEAST_PATIENCE_SECONDS)
 
     def receive(self, seconds: float | None = None) -> FinishedOrders | None:
-        """What a lane that is at work reports, waited for so long; None where none does."""
+        """The orders that a lane at work has finished, waited for so long; None where no lane reports."""
         if not self._batches:
             return None
         result = self.exchange.receive(seconds)

@@ -125,7 +125,7 @@ class BatchWatch:
         self._steps[lane] = time.monotonic(), text
 
     def _at_work(self, batch: "_WatchedBatch") -> str:
-        """What lanes have said of late, and since the batch began."""
+        """The steps that lanes have reported of late, and since the batch began."""
         since = max(batch.begun, time.monotonic() - _FRESH_SECONDS)
         fresh = [text for at, text in self._steps.values() if at >= since]
         return f": {'; '.join(sorted(fresh))}" if fresh else ", and no lane says which operator has it"
@@ -133,7 +133,7 @@ class BatchWatch:
 
 @dataclass(slots=True, eq=False)
 class _WatchedBatch:
-    """What is known of a batch while it runs."""
+    """A batch that is watched while it runs."""
 
     number: int
     seconds: float | None  # that it may take

@@ -127,16 +127,16 @@ class HostedLanes:
 
     @property
     def lock_step(self) -> LockStep:
-        """What runs a batch of all lanes together."""
+        """The runner of a batch of all lanes together."""
         return LockStep(self.supervisor.exchange if self.supervisor.bound else None, self.watch)
 
     def batch_seconds(self, *, rows: bool) -> float | None:
-        """How long a batch may take. One without rows starts workers, and restores stores."""
+        """The seconds that a batch may take. One without rows starts workers, and restores stores."""
         seconds = self.run.settings.batch_timeout
         return seconds if rows or seconds is None else max(seconds, START_SECONDS)
 
     def seconds_left(self, seconds: float | None) -> float | None:
-        """How long a batch that may take so long may take before the run has to end."""
+        """The seconds left to a batch with this limit before the run has to end."""
         if self.end_by is None:
             return seconds
         left = max(self.end_by - time.monotonic(), 0.0)
@@ -144,7 +144,7 @@ class HostedLanes:
 
     @property
     def _hosting(self) -> LaneHosting:
-        """Where lanes work."""
+        """The hosting of the lanes."""
         if self.hosting is None:
             if not isinstance(self.session, DeferredSession):
                 raise TypeError("executors are those of a session that is there")

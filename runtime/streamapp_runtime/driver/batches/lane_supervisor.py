@@ -70,12 +70,12 @@ class LaneSupervisor:
 
     @property
     def bound(self) -> bool:
-        """Whether batches may run."""
+        """True if batches may run."""
         return is_bound(self.state)
 
     @property
     def open(self) -> bool:
-        """Whether there are lanes, be it that they wait for a fence."""
+        """True if there are lanes, even if they wait for a fence."""
         return is_open(self.state)
 
     @property
@@ -86,17 +86,17 @@ class LaneSupervisor:
 
     @property
     def independent_exchange(self) -> LaneByLaneExchange | None:
-        """What gives lanes their orders one by one; None where all of them run a batch together."""
+        """The exchange that gives lanes their orders one by one; None where all run a batch together."""
         return self._lane_by_lane
 
     @property
     def next_action(self) -> NextAction:
-        """What is to be done with the lanes next."""
+        """The next action with the lanes."""
         return next_action(self.state)
 
     @property
     def exchange(self) -> BatchExchange:
-        """What batches run."""
+        """The exchange that runs batches."""
         if self._exchange is None:
             raise TypeError(f"lanes that are {self.state} run no batch")
         return self._exchange
@@ -175,7 +175,7 @@ class LaneSupervisor:
         self._advance(self._stores_event())
 
     def can_dismiss(self, processors: Collection[str]) -> bool:
-        """Whether other lanes can go on without these."""
+        """True if other lanes can go on without these."""
         return self.independent and not self.lanes.keys() <= set(processors)
 
     def note_success(self, processors: Collection[str]) -> None:
@@ -225,7 +225,7 @@ class LaneSupervisor:
         return {name: bound[name] for name in self.lanes if name in bound}
 
     def known_placement(self) -> KnownPlacement:
-        """Where tasks and their stores are, which the next model is placed by."""
+        """The known placement of tasks and their stores, by which the next model is placed."""
         launch, owners = self.run.launch, processor_by_task(self.assignment.assigned)
         if not launch.app.spec.placement.host_affinity:
             return KnownPlacement(launch.model, owners=owners)
@@ -276,7 +276,7 @@ class LaneSupervisor:
             self.stores.note_bound(locations, launch.assignment.tasks, launch.setup.store_specs)
 
     def _rebalance_delay(self) -> float:
-        """How long tasks wait for a processor that is missing; not at all for one that cannot come."""
+        """The seconds that tasks wait for a processor that is missing; none for one that cannot come."""
         cannot_come = self.executors.cannot_come(tuple(self.run.launch.lanes))
         return 0.0 if cannot_come else self.run.settings.rebalance_delay
 

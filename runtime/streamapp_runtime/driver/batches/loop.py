@@ -119,7 +119,7 @@ class Loop:
 
     @property
     def launch(self) -> Launch:
-        """What runs."""
+        """The launch that runs."""
         return self.run.launch
 
     @property

@@ -1,4 +1,4 @@
-"""What follows a failure: lanes are given up alone, or everything starts again from the checkpoints.
+"""Recovery after a failure: lanes are given up alone, or everything starts again from the checkpoints.
 
 What a failure is, is a function of reports or of an error. What follows is counted here, and ends the run
 where there have been too many failures, or an outage lasts for too long.
@@ -87,7 +87,7 @@ class Recovery:
 
     @property
     def awaited(self) -> str:
-        """What outside of the app is waited for; empty where nothing is."""
+        """The message on what is waited for outside of the app; empty where nothing is."""
         if self.retries.outage.since is not None:
             return f"waits for the streams' system: {self.retries.outage.reason}"
         return f"waits for a remote table: {self.backoff.reason}" if self.backoff.tasks else ""

@@ -29,7 +29,7 @@ TABLE_BACKOFF: Final = Backoff(0.1, 5.0)
 
 
 def is_outage(error: Exception) -> bool:
-    """Whether an error says only that the system does not answer: lack of room or of rights is another."""
+    """True if an error says only that the system does not answer: lack of room or of rights is another."""
     return isinstance(error, UnavailableError) and not isinstance(error, DeniedError | FullError)
 
 
@@ -57,7 +57,7 @@ class Outage:
 
 
 class OutagePhase(StrEnum):
-    """Where an outage stands."""
+    """The phase of an outage."""
 
     BEGUN = "begun"
     GOES_ON = "goes on"
@@ -66,7 +66,7 @@ class OutagePhase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OutageNotice:
-    """What there is to know of an outage at one of its moments."""
+    """A notice of an outage at one of its moments."""
 
     phase: OutagePhase
     reason: str  # the last one
@@ -144,7 +144,7 @@ class OutageNotes:
 
 @dataclass(slots=True)
 class Retries:
-    """How often batches have failed in a row, and since when the system has been away."""
+    """The number of batch failures in a row, and the time since which the system has been away."""
 
     clock: Callable[[], float]  # seconds
     failures: int = 0  # in a row
@@ -155,7 +155,7 @@ class Retries:
         self.outage = Outage(self.clock)
 
     def pause_seconds(self) -> float | None:
-        """How long to wait before lanes are bound again; None where nothing has failed."""
+        """The seconds to wait before lanes are bound again; None where nothing has failed."""
         if self.failures:
             return BATCH_BACKOFF.seconds(self.failures)
         return None if self.outage.since is None else OUTAGE_PAUSE_SECONDS
@@ -188,7 +188,7 @@ class Retries:
 
 @dataclass(slots=True)
 class MemoryKills:
-    """Whether lost workers wanted more memory than there is, by what the kernel counts beside them."""
+    """Kills of workers that wanted more memory than there is, by what the kernel counts beside them."""
 
     recent: bool = False
     _counts: dict[str, int] = field(default_factory=dict)  # by location

@@ -1,4 +1,4 @@
-"""What became different about who runs what, as it is told to people and counted."""
+"""Changes of a run, in its model, lanes or spec, as they are told to people and counted."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What a run goes by, in one place: the model that runs, and the settings that an edit may change."""
+"""The model that runs, and the settings that an edit may change, in one place for the whole run."""
 
 from dataclasses import dataclass, replace
 from typing import Self

@@ -1,4 +1,4 @@
-"""How far the tables are that side inputs fill, as their stores say themselves, and who waits for them."""
+"""The progress of tables that side inputs fill, as their stores say themselves, and who waits for them."""
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ class AwaitedVersions:
     _since: float = 0.0
 
     def note(self, streams: tuple[str, ...]) -> tuple[str, ...]:
-        """What is waited for now; those for which it was the same for long enough."""
+        """The side inputs that are waited for now, if they were the same for long enough; else none."""
         if streams != self._streams:
             self._streams, self._since = streams, self.clock()
         return streams if self.clock() - self._since >= WAITING_SECONDS else ()
@@ -39,7 +39,7 @@ class AwaitedVersions:
 
 @dataclass(slots=True)
 class SideInputProgress:
-    """What stores contain, by task. What is not known was not yet reported, and nothing is read for it."""
+    """The positions that stores contain, by task. Nothing is read for those that are not yet reported."""
 
     launch: Launch
     broadcast_tables: BroadcastTables
@@ -86,7 +86,7 @@ class SideInputProgress:
 
     @property
     def left(self) -> int:
-        """How many records main inputs still wait for, about: as many offsets have to be passed."""
+        """The number of records that main inputs still wait for, about: as many offsets have to be passed."""
         return sum(
             BootstrapGate({p: self.ends[p] for p in parts if p in self.ends}).remaining(
                 self.contained.get(task, {}), self.paused.get(task, ())
@@ -102,13 +102,13 @@ class SideInputProgress:
         return tuple(sorted({declared_stream(stream) for stream in streams}))
 
     def pressing(self, busy: Collection[str] = ()) -> bool:
-        """Whether a batch is needed even if there is nothing to read; not for tasks that are at one."""
+        """True if a batch is needed even if there is nothing to read; not for tasks that are at one."""
         return bool(self.unreported.keys() - busy) or self.broadcast_tables.pressing(self._filled, busy)
 
     def broadcast_orders(
         self, lanes: Collection[str], version: str, ranges: Iterable[PendingRange]
     ) -> Mapping[str, tuple[BroadcastOrder, ...]]:
-        """What each of these lanes has to do with broadcast tables in a batch that reads these ranges."""
+        """The broadcast orders of each of these lanes in a batch that reads these ranges."""
         return self.broadcast_tables.orders(lanes, version, self._filled, ranges)
 
     def note(self, reports: Sequence[TaskReport]) -> None:
@@ -144,7 +144,7 @@ class SideInputProgress:
                 self.unreported.setdefault(task, {})[partition] = span
 
     def pending(self, spans: Mapping[Partition, OffsetSpan]) -> Iterator[PendingRange]:
-        """What could be read into tables now."""
+        """The ranges that could be read into tables now."""
         for task, positions in self.contained.items():
             for partition, at in positions.items():
                 paused = self.paused.get(task, frozenset())
@@ -155,7 +155,7 @@ class SideInputProgress:
     def _waits(
         self, partition: Partition, contained: Mapping[Partition, int], paused: Collection[str]
     ) -> bool:
-        """Whether older partitions go first. How a stream of broadcast tables alone grew is not known."""
+        """True if older partitions go first. How a stream of broadcast tables alone grew is not known."""
         layout = self.launch.assignment.layout.streams.get(declared_stream(partition.stream))
         return waits_for_older(partition, self.ends, contained, layout.initial if layout else 1, paused)
 
@@ -172,7 +172,7 @@ class SideInputProgress:
         return frozenset(waiting_tasks)
 
     def side_partitions(self, positions: ReadPositions) -> Mapping[str, tuple[SidePartition, ...]]:
-        """What fills the tables of each task, and how far the checkpoints say it was ever read."""
+        """The partitions that fill each task's tables, and how far the checkpoints say each was ever read."""
         parts = self._of_tasks()
         next_positions = positions.next_of(parts)
         starts = positions.starts or {}

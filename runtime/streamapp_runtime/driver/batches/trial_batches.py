@@ -59,7 +59,7 @@ class TrialBatches:
     def trial(
         self, ranges: Sequence[PendingRange], exchange: BatchExchange
     ) -> tuple[TaskReport, ...] | TrialFailure:
-        """What lanes report of a batch of which nothing is committed; how it fails, where it does."""
+        """The reports of lanes on a batch of which nothing is committed; its failure, where it fails."""
         batches, lanes = self.batches, self.batches.planner.lanes
         timeout = lanes.run.settings.batch_timeout
         seconds = lanes.seconds_left(timeout and min(timeout, max(TRIAL_SECONDS, 10 * batches.longest)))
@@ -95,7 +95,7 @@ class TrialBatches:
         return failing_records(supervisor.executors, supervisor.exchange, incarnation, trial)
 
     def _trial_failure(self, ranges: Sequence[PendingRange]) -> TrialFailure | None:
-        """How a batch fails; None where it does not. Nothing of it is committed."""
+        """The failure of a batch; None where it does not fail. Nothing of the batch is committed."""
         self.batches.restore_lanes()
         reports = self.trial(ranges, self.batches.planner.lanes.supervisor.exchange)
         if isinstance(reports, TrialFailure):
