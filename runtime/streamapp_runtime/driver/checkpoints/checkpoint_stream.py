@@ -59,7 +59,7 @@ class CheckpointStream:
 
     @property
     def was_reset(self) -> bool:
-        """Whether this start gave state up."""
+        """True if this start gave state up."""
         return self.dropped is not None
 
     def open(self, new_run: str, claim: Ownership = NOBODY, reset: StateReset = NEVER) -> None:

@@ -47,7 +47,7 @@ class Ownership:
         raise AppRefusedError([problem])
 
     def entry(self, values: Mapping[bytes, bytes], stream: str) -> dict[bytes, bytes]:
-        """What there is to write; nothing where it is written, or where nothing is claimed."""
+        """The entry to write; empty where it is already written, or where nothing is claimed."""
         if not self.app or self.app == recorded_owner(values, stream):
             return {}
         return {OWNER.key: OWNER.encode({"app": self.app})}

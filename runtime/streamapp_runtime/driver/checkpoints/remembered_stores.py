@@ -1,8 +1,8 @@
-"""Where the stores of an app's tasks lie, and how far they are: beside the checkpoints, for later drivers.
+"""Locations and positions of the stores of an app's tasks: beside the checkpoints, for later drivers.
 
-It is noted when lanes are bound, when all stores have been restored, and when lanes close them. Nothing is
-written while everything was always at one location. It only saves work: what cannot be read is empty, and a
-location that turns out to have lost a store is taken to have lost all that were left there.
+They are noted when lanes are bound, when all stores have been restored, and when lanes close them. Nothing
+is written while everything was always at one location. They only save work: what cannot be read is empty,
+and a location that turns out to have lost a store is taken to have lost all that were left there.
 """
 
 import time
@@ -48,7 +48,7 @@ class RememberedStores:
         self._restoring = frozenset(self.history.places)
 
     def positions(self, specs: Mapping[str, StoreSpec]) -> StorePositions:
-        """How far the stores of each task are by now, at each location where they lie."""
+        """The positions of the stores of each task by now, at each location where they lie."""
         now = self.clock()
         return self._renewed({}, specs, now).positions(now)
 
@@ -102,7 +102,7 @@ class RememberedStores:
         return self.history.with_locations({**unchanged, **locations}, positions, self._restoring, now)
 
     def _checkpoint_positions(self, specs: Mapping[str, StoreSpec]) -> dict[str, int]:
-        """How far the stores of tasks are that have restored them."""
+        """The positions of the stores of tasks that have restored them."""
         on_disk = {name for name, spec in specs.items() if spec.kind is not StoreKind.MEMORY}
         return {
             task: sum(end for name, end in checkpoint.changelogs.items() if name in on_disk)

@@ -19,7 +19,7 @@ _PAUSE_SECONDS = 0.02
 
 @dataclass(frozen=True, slots=True)
 class StateReset:
-    """What a start says: so many times the state of this resource was to be given up."""
+    """The reset nonce of a resource at a start: so many times its state was to be given up."""
 
     nonce: int = 0
     owner: str = ""  # the uid of the resource; empty for a run that is started by hand
@@ -36,7 +36,7 @@ class StateReset:
         return cls(app.spec.reset_nonce, forced=fresh)
 
     def due(self, values: Mapping[bytes, bytes], stream: str) -> bool:
-        """Whether the number was raised since the last start, or the state is to be given up in any case.
+        """True if the number was raised since the last start, or the state is to be given up in any case.
 
         A resource that is recreated takes up what there is, whatever its number: it was not raised.
         """
@@ -50,7 +50,7 @@ class StateReset:
         return self.owner == last.owner and self.nonce > last.nonce
 
     def entry(self, values: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-        """What there is to write; nothing where it is written."""
+        """The entry to write; empty where it is already written."""
         value = RESET.encode({"owner": self.owner, "nonce": self.nonce})
         is_written = values.get(RESET.key) == value or (RESET.key not in values and self == NEVER)
         return {} if is_written else {RESET.key: value}
@@ -61,14 +61,14 @@ NEVER = StateReset()
 
 @dataclass(frozen=True, slots=True)
 class DroppedState:
-    """What a start has given up, beside all positions."""
+    """The state that a start has given up, beside all positions."""
 
     stores: tuple[str, ...]
     forced: bool  # by `--fresh`, not by a raised number
 
     @classmethod
     def of(cls, values: Mapping[bytes, bytes], stream: str, *, forced: bool) -> "DroppedState":
-        """What the values of a checkpoint stream know of."""
+        """The state of all stores that the values of a checkpoint stream name."""
         return cls(_store_names(values, stream), forced)
 
 
@@ -84,7 +84,7 @@ def _store_names(values: Mapping[bytes, bytes], stream: str) -> tuple[str, ...]:
 def ends_of(
     system: StreamSystem, prefix: str, pause: Callable[[float], None], clock: Callable[[], float]
 ) -> dict[Partition, int]:
-    """Where the streams of an app end, once all that was open in them is void."""
+    """The end offsets of an app's streams, once all transactions that were open in them are void."""
     counts = {name: count for name, count in system.streams().items() if name.startswith(prefix)}
     partitions = [Partition(name, index) for name, count in sorted(counts.items()) for index in range(count)]
     until = clock() + SETTLE_SECONDS

@@ -1,4 +1,4 @@
-"""How the rows of an app's stores are read: kept beside the checkpoints, and compared at a start.
+"""The schemas of the rows of an app's stores: kept beside the checkpoints, and compared at a start.
 
 Bytes of a store are read by the schema that the app has today. Read by another than they were written with,
 they are an error or, worse, a wrong answer.
@@ -24,7 +24,7 @@ from streamapp_runtime.driver.checkpoints.state_reset import StateReset
 
 @dataclass(frozen=True, slots=True)
 class StateSchema:
-    """How the rows of one store are read: a hash of all that matters, and the declaration behind it."""
+    """The schema of the rows of one store: a hash of all that matters, and the declaration behind it."""
 
     schema: str
     declaration: str = ""
@@ -68,7 +68,7 @@ def take_state_schemas(
 def schema_changes(
     app: StreamApp, values: Mapping[bytes, bytes], stream: str, schemas: Mapping[str, str]
 ) -> list[Problem]:
-    """What `take_state_schemas` would refuse, by the values of the checkpoint stream."""
+    """The changes that `take_state_schemas` would refuse, by the values of the checkpoint stream."""
     return _changes(app, STATE_SCHEMAS.read(values, stream, _parse) or {}, _schemas_today(app, schemas))
 
 

@@ -16,7 +16,7 @@ from streamapp_runtime.stores.store_snapshot import open_snapshot
 
 
 def _seen(kind: StoreKind, directory: Path) -> AbstractContextManager[Store]:
-    """What rows see: the last whole version where rows come as versions, else the store."""
+    """The state that rows see: the last whole version where rows come as versions, else the store."""
     numbers = [
         int(folder.name[1:])
         for folder in directory.glob(f"{SEALED_FOLDER}/v*")

@@ -40,7 +40,7 @@ def decode_checkpoint(value: bytes, stream: str, task: str) -> Checkpoint:
 
 
 def stored_values(system: StreamSystem, checkpoints: str) -> Mapping[bytes, bytes] | None:
-    """What lies in this checkpoint stream; None where there is no such stream."""
+    """The values in this checkpoint stream; None where there is no such stream."""
     if system.partitions(checkpoints) is None:
         return None
     return system.latest(checkpoints, settled=False)

@@ -1,4 +1,4 @@
-"""How a batch is run: by a Spark job for each batch, or by lanes that stay.
+"""Exchanges that run batches: by a Spark job for each batch, or by lanes that stay.
 
 Both keep the same contract: `run` gives the reports of all lanes of that batch and of no other, or raises
 what befell it, and nothing of the exchange is at work any more once `close` has returned. Lanes that stay
@@ -31,7 +31,7 @@ class BatchExchange(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LaneResult:
-    """What one lane reports of the order that it was at."""
+    """The reports of one lane on the order that it was at."""
 
     processor: str
     batch: int
@@ -70,7 +70,7 @@ class LaneByLaneExchange(BatchExchange, Protocol):
 
 
 class LaneLoss(StrEnum):
-    """How a lane was lost, where Spark does not say why."""
+    """The reason for the loss of a lane, where Spark does not give one."""
 
     CONNECTION = "its connection ended"
     SILENCE = "its executor does not answer"

@@ -36,7 +36,7 @@ def bind_executors(
 
 
 def cannot_come(present: int, wanted: int, unschedulable: int) -> bool:
-    """Whether some executors are present, and no node has room for any of those that are missing.
+    """True if some executors are present, and no node has room for any of those that are missing.
 
     Without any the wait continues: there is nothing that could run without them.
     """

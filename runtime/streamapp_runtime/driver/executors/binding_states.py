@@ -11,7 +11,7 @@ from typing import Final
 
 
 class BindingState(StrEnum):
-    """How the lanes of a run are, between two steps of the driver."""
+    """The state of the lanes of a run, between two steps of the driver."""
 
     UNFENCED = "unfenced"
     """No lane is bound, and lanes that were bound before may still be writing."""
@@ -26,7 +26,7 @@ class BindingState(StrEnum):
 
 
 class BindingEvent(StrEnum):
-    """What happens to the lanes."""
+    """An event that happens to the lanes."""
 
     TASKS_MOVED = "tasks moved"
     """Tasks were assigned to other processors than those that ran them."""
@@ -51,7 +51,7 @@ class BindingEvent(StrEnum):
 
 
 class NextAction(StrEnum):
-    """What the driver does next with the lanes."""
+    """The driver's next action with the lanes."""
 
     FENCE = "raise the incarnation"
     BIND = "bind the lanes"
@@ -136,15 +136,15 @@ def next_state(state: BindingState, event: BindingEvent) -> BindingState:
 
 
 def next_action(state: BindingState) -> NextAction:
-    """What the driver does next."""
+    """The driver's next action."""
     return _ACTIONS[state]
 
 
 def is_bound(state: BindingState) -> bool:
-    """Whether batches may run."""
+    """True if batches may run."""
     return next_action(state) is NextAction.RUN
 
 
 def is_open(state: BindingState) -> bool:
-    """Whether there are lanes, be it that they wait for a fence."""
+    """True if there are lanes, even if they wait for a fence."""
     return state in _OPEN

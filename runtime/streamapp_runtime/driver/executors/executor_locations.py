@@ -1,6 +1,6 @@
-"""Where the executors of an app are: read from their pods, for Spark knows nothing of nodes and claims.
+"""Locations of the executors of an app: read from pods, for Spark knows nothing of nodes and claims.
 
-It only saves work. What an executor finds on its disk is looked at by its lanes in any case.
+They only save work. What an executor finds on its disk is looked at by its lanes in any case.
 """
 
 import time
@@ -19,7 +19,7 @@ AGAIN_SECONDS = 1.0
 
 
 class ExecutorLocations(Protocol):
-    """Where executors are, and whether those that are missing can come."""
+    """The locations of executors, and the number of missing ones that cannot come."""
 
     def __call__(self, live: Collection[str]) -> Mapping[str, str]:
         """Executor -> location, of those that are asked for and known."""
@@ -71,7 +71,7 @@ class PodLocations:
     _counting: Lock = field(default_factory=Lock)
 
     def __call__(self, live: Collection[str]) -> Mapping[str, str]:
-        """Where these executors are, as far as anybody knows."""
+        """The locations of these executors, as far as anybody knows."""
         if set(live) - self._known.keys() and self.clock() - self._read_at >= AGAIN_SECONDS:
             self._read_at = self.clock()
             self._known |= self._read_pods(set(live) - self._known.keys())

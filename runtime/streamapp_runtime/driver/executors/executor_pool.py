@@ -49,7 +49,7 @@ class _Growth:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing is waited for any more: the new ones have their workers, or took too long."""
+        """True if nothing is waited for any more: the new ones have their workers, or took too long."""
         has_workers = self.workers is not None and self.workers.is_over
         return has_workers or time.monotonic() >= self.deadline
 
@@ -66,7 +66,7 @@ class ExecutorPool:
     _growth: _Growth | None = None
 
     def ready(self, count: int) -> bool:
-        """Whether so many can be given work: those that are asked for have their Python workers then.
+        """True if so many executors can be given work: those asked for have their Python workers then.
 
         They are waited for, but not for ever.
         """
@@ -99,7 +99,7 @@ class ExecutorPool:
 
     @property
     def present(self) -> int:
-        """How many executors there are."""
+        """The number of live executors."""
         return len(live_executors(self.session.context))
 
     def start_workers(self, until: Callable[[], bool], seconds: float) -> None:
@@ -159,7 +159,7 @@ class ExecutorPool:
         self.workers = max(self.workers, count)
 
     def _limit(self, count: int) -> None:
-        """How many executors Spark is to have; unless it is told it takes all that it can get."""
+        """Tell Spark the number of executors to have; unless it is told it takes all that it can get."""
         context: Any = self.session.context
         jvm = context._jvm  # noqa: SLF001 - Python has no requestTotalExecutors
         no_localities = companion(jvm, "scala.collection.immutable.Map").empty()

@@ -44,7 +44,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class _Question:
-    """What one executor was asked last."""
+    """The last question to one executor."""
 
     asked_at: float
     answer: Any  # Spark's future; None where Spark has no connection to whom to ask
@@ -60,7 +60,7 @@ class _Question:
 
     @property
     def is_silent(self) -> bool:
-        """Whether the executor has let others wait for too long."""
+        """True if the executor has let others wait for too long."""
         return not self.is_answered and self.waited_seconds >= SILENT_SECONDS
 
 
@@ -132,7 +132,7 @@ class ExecutorProbe:
         return frozenset(name for name, question in list(self._questions.items()) if question.is_silent)
 
     def _is_over(self, executor: str, now: float, ask_seconds: float) -> bool:
-        """Whether an executor has left a question unanswered for too long; it is asked when it is time."""
+        """True if an executor has left a question unanswered for too long; it is asked when it is time."""
         question = self._questions.get(executor)
         if question is None or (question.is_answered and now - question.asked_at >= ask_seconds):
             self._questions[executor] = _Question(now, self._ask(executor), now)
@@ -143,7 +143,7 @@ class ExecutorProbe:
         return not question.is_answered and question.waited_seconds >= self._patience(question)
 
     def _patience(self, question: _Question) -> float:
-        """How long an answer may take."""
+        """The seconds that an answer may take."""
         return min(GONE_SECONDS, self._answer_seconds) if question.answer is None else self._answer_seconds
 
     def _ask(self, executor: str) -> Any:
@@ -163,7 +163,7 @@ class ExecutorProbe:
 
     @cached_property
     def _block_managers(self) -> Any:
-        """What knows where each executor answers.
+        """The block manager master, which knows where each executor answers.
 
         `SparkEnv` leads there too, but py4j cannot list its methods without the jars of Spark Connect.
         """
@@ -171,7 +171,7 @@ class ExecutorProbe:
 
     @cached_property
     def _question(self) -> tuple[Any, Any]:
-        """What each executor is asked, and the class of its answer."""
+        """The question to each executor, and the class of the answer."""
         jvm, class_of = self._jvm, self._jvm.java.lang.Class.forName
         values = self._context._gateway.new_array(jvm.java.lang.Object, 2)  # noqa: SLF001 - py4j's own arrays
         values[0], values[1] = jvm.org.apache.spark.storage.TaskResultBlockId(0), False

@@ -45,7 +45,7 @@ class LaneAssignment:
 
     @property
     def complete(self) -> bool:
-        """Whether every processor is there and has its tasks."""
+        """True if every processor is there and has its tasks."""
         return not self._missing_since and not self.given_up
 
     @property

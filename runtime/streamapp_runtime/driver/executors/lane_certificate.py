@@ -69,7 +69,7 @@ def _make_keys(keytool: Path, file: Path, password: str) -> None:
 
 
 def _encoded(gateway: Any, interface: str, encodable: Any) -> bytes:
-    """What `getEncoded` gives; py4j sees no method of the classes that implement such interfaces in Java."""
+    """The bytes of `getEncoded`; py4j sees no method of classes that implement such interfaces in Java."""
     jvm = gateway.jvm
     no_types = gateway.new_array(jvm.java.lang.Class, 0)
     method = jvm.java.lang.Class.forName(interface).getMethod("getEncoded", no_types)

@@ -66,7 +66,7 @@ class LaneExecutors:
 
     @property
     def sql_session(self) -> SparkSession:
-        """What computes expressions that only Spark can."""
+        """The session for expressions that only Spark can compute."""
         return self.session.open()
 
     def present(self, processors: Sequence[str]) -> tuple[str, ...]:
@@ -76,7 +76,7 @@ class LaneExecutors:
         return tuple(self._bound(answering_executors(self.session.context), processors))
 
     def locations_of(self, processors: Sequence[str]) -> dict[str, str | None]:
-        """Where processors would run now; the location of their stores where that is not known."""
+        """The locations where processors would run now; those of their stores where these are not known."""
         locations: dict[str, str | None] = {name: self.store_locations.get(name) for name in processors}
         if not in_one_process(self.session.context):
             live = answering_executors(self.session.context)
@@ -101,16 +101,16 @@ class LaneExecutors:
         return present
 
     def has_had(self, count: int) -> bool:
-        """Whether so many executors had their workers before the first lane was bound, as with a standby."""
+        """True if so many executors had their workers before the first lane was bound, as with a standby."""
         return len(session_lanes(self.session.context).identities) >= count
 
     def cannot_come(self, processors: Sequence[str]) -> bool:
-        """Whether there are executors, and no node has room for any of those that are missing."""
+        """True if there are executors, and no node has room for any of those that are missing."""
         present, wanted = len(self.present(processors)), len(processors)
         return present < wanted and cannot_come(present, wanted, self.locations.unschedulable())
 
     def open_exchange(self, processors: Sequence[str], incarnation: int) -> BatchExchange:
-        """What runs every batch from now on; ExecutorsMissingError when lanes cannot be parted.
+        """The exchange that runs every batch from now on; ExecutorsMissingError when lanes cannot be parted.
 
         Lanes stay where all is done in Python. Spark passes rows on only when a batch of its own is full,
         so where it computes something, each batch is a job.
@@ -144,7 +144,7 @@ class LaneExecutors:
         return JobPerBatch(frame, session_lanes(self.session.context).server)
 
     def _lives(self, processor: str) -> bool:
-        """Whether the executor of a lane is there."""
+        """True if the executor of a lane is there."""
         context = self.session.context
         return in_one_process(context) or self.bound.get(processor) in live_executors(context)
 
@@ -203,7 +203,7 @@ class LaneExecutors:
         return lane.mapPartitions(self._packed(0, incarnation, number).every_batch)
 
     def _locations_missing(self) -> bool:
-        """Whether it is not known of all executors where they are; pods are labelled a moment late."""
+        """True if the location of some executor is not known; pods are labelled a moment late."""
         if self.locations is no_locations or in_one_process(self.session.context):
             return False
         live = answering_executors(self.session.context)

@@ -1,4 +1,4 @@
-"""Where lanes work: on executors of Spark, or wherever else somebody hosts them. The loop knows this much."""
+"""Hosts of lanes, as far as the loop knows them: executors of Spark, or other hosts."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -22,29 +22,29 @@ class LaneHosts(Protocol):
 
     @property
     def sql_session(self) -> SparkSession:
-        """What computes expressions that only Spark can."""
+        """The session for expressions that only Spark can compute."""
 
     @property
     def program(self) -> Program:
-        """What lanes do."""
+        """The program of the lanes."""
 
     def present(self, processors: Sequence[str]) -> tuple[str, ...]:
         """The processors that have a host now."""
 
     def locations_of(self, processors: Sequence[str]) -> dict[str, str | None]:
-        """Where processors would run now; the location of their stores where that is not known."""
+        """The locations where processors would run now; those of their stores where these are not known."""
 
     def wait_for(self, processors: Sequence[str], seconds: float) -> tuple[str, ...]:
         """The processors that have a host: all, or those that came in time. None is an error."""
 
     def has_had(self, count: int) -> bool:
-        """Whether so many hosts have been there before the first lane was bound."""
+        """True if so many hosts have been there before the first lane was bound."""
 
     def cannot_come(self, processors: Sequence[str]) -> bool:
-        """Whether there are hosts, and those that are missing cannot come as things are."""
+        """True if there are hosts, and those that are missing cannot come as things are."""
 
     def open_exchange(self, processors: Sequence[str], incarnation: int) -> BatchExchange:
-        """What runs every batch from now on."""
+        """The exchange that runs every batch from now on."""
 
     def marking_exchange(self, incarnation: int) -> BatchExchange | None:
         """The same for a search, in which rows that fail are marked; None where no expression is Spark's."""
@@ -59,7 +59,7 @@ class BatchWatcher(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class HostedModel:
-    """What hosts are to be opened for."""
+    """A model for whose lanes hosts are to be opened."""
 
     program: Program
     setup: WorkerSetup
@@ -77,7 +77,7 @@ class LaneHosting(Protocol):
         """The hosts of a model's lanes."""
 
     def watcher(self, slow: Callable[[str], None], waits: Callable[[str, str], None]) -> BatchWatcher:
-        """What watches batches; `slow` is called while one takes long, `waits` while brokers keep one."""
+        """The watcher of batches; `slow` is called while one takes long, `waits` while brokers keep one."""
 
     @property
     def end_reason(self) -> str:

@@ -61,7 +61,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LaneReport:
-    """What a lane reports of an order."""
+    """The reports of a lane on an order."""
 
     lane: int
     batch: int
@@ -97,7 +97,7 @@ class _Peer:
 
 @dataclass(frozen=True, slots=True)
 class _Ask:
-    """What a lane waits for: the order behind a batch."""
+    """A lane's pending request for the order behind a batch."""
 
     peer: _Peer
     after: int
@@ -175,7 +175,7 @@ class LaneServer:
                 self._answer(lane, ask)
 
     def next_event(self, seconds: float | None = None) -> LaneEvent | None:
-        """What a lane of this binding reports, or that it left; waited for, or for so many seconds.
+        """The next report of a lane of this binding, or that it left; waited for, or for so many seconds.
 
         None where nothing came, and after `interrupt`; LaneServerEndedError where nothing can come any more.
         """

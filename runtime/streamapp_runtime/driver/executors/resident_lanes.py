@@ -35,13 +35,13 @@ SHORT_LOSS_SECONDS: Final = 2.0
 
 
 class LaneJobs(Protocol):
-    """What hosts lanes."""
+    """The jobs that host lanes."""
 
     def serve(self, number: int, processor: str, ready: Callable[[], None]) -> None:
         """Host a lane until it has ended, or raise what became of it; `ready` is called before it begins."""
 
     def lives(self, processor: str) -> bool:
-        """Whether what a lane was hosted on is still there."""
+        """True if the host of a lane is still there."""
 
     def cancel(self) -> None:
         """Have all lanes ended."""
@@ -222,7 +222,7 @@ class ResidentLanes:
             lane.ended.wait(self._loss_seconds - seconds)
 
     def _wait(self, seconds: float) -> bool:
-        """Whether all lanes have ended within so many seconds; those that are lost may never."""
+        """True if all lanes have ended within so many seconds; those that are lost may never."""
         until = time.monotonic() + seconds
         current = [*self._lanes.values(), *self._starting.values()]
         return all(lane.ended.wait(max(until - time.monotonic(), 0.0)) for lane in current)

@@ -42,9 +42,9 @@ class SessionLanes:
             self.exchange = None
 
     def take_identities(self, executors: Collection[str]) -> list[str]:
-        """What the workers of these executors said of themselves; nothing where one of them has not said it.
+        """The identities that workers of these executors reported; empty where one has not reported its own.
 
-        It is given once. Where lanes find themselves elsewhere they are bound again, and are asked then.
+        They are given once. Where lanes find themselves elsewhere they are bound again, and are asked then.
         """
         identities, self.identities = self.identities, {}
         return [identities[name] for name in executors] if identities.keys() >= set(executors) else []
@@ -88,7 +88,7 @@ def close_lanes() -> None:
 
 
 def resident_lanes_wanted() -> bool:
-    """Whether lanes stay where they can."""
+    """True if lanes stay where they can."""
     return os.environ.get(RESIDENT_VARIABLE, "true").lower() != "false"
 
 
@@ -104,7 +104,7 @@ def _server(context: SparkContext) -> LaneServer:
 
 
 def driver_address(context: SparkContext) -> tuple[str, str]:
-    """Where workers reach this driver, and the address that it binds."""
+    """The address at which workers reach this driver, and the address that it binds."""
     settings = context.getConf()
     host = str(settings.get("spark.driver.host", "127.0.0.1"))
     return _own_address(host), str(settings.get("spark.driver.bindAddress", host))

@@ -49,7 +49,7 @@ class RunLimits:
 
 
 class RunMode(Protocol):
-    """What a run by hand and a run under an operator do in ways of their own. Called in this order."""
+    """The steps in which a run by hand and a run under an operator differ. Called in this order."""
 
     @property
     def app(self) -> StreamApp:
@@ -61,13 +61,13 @@ class RunMode(Protocol):
 
     @property
     def locations(self) -> ExecutorLocations:
-        """Where executors are."""
+        """The locations of executors."""
 
     def begin(self) -> None:
         """Say that the run begins, before anything else."""
 
     def storage(self) -> AppStorage:
-        """Where the app's streams and stores are; AppRefusedError where they cannot be anywhere."""
+        """The storage of the app's streams and stores; AppRefusedError where they cannot be anywhere."""
 
     def refuse_early(self, storage: AppStorage) -> None:
         """AppRefusedError for what needs no Spark to be refused."""
@@ -86,12 +86,12 @@ class RunMode(Protocol):
         """Take over, and make the first model ready; StoppedError where the run was to end before."""
 
     def settings(self) -> RunSettings:
-        """What the batches go by."""
+        """The settings of the batches."""
 
     def follower(
         self, loop: Loop, executor_pool: ExecutorPool, changed: Callable[[RunChange], None]
     ) -> ModelFollower:
-        """What is done between two batches."""
+        """The follower that is called between two batches."""
 
 
 def run_app(

@@ -1,4 +1,4 @@
-"""What a start of another generation would refuse, found by a driver that runs. Nothing is written."""
+"""The refusals of a start of another generation, found by a driver that runs. Nothing is written."""
 
 import time
 from collections.abc import Mapping
@@ -55,7 +55,7 @@ class CandidateTrial:
 
     @property
     def problems(self) -> list[Problem] | None:
-        """What would refuse a start; None while the trial continues."""
+        """The problems for which a start would be refused; None while the trial continues."""
         return self._problems
 
     def _run(self) -> None:

@@ -12,7 +12,7 @@ from streamapp_runtime.driver.start.launch import Launch
 
 
 def is_live(before: StreamApp, after: StreamApp) -> bool:
-    """Whether an app that runs can go on as another generation of itself."""
+    """True if an app that runs can go on as another generation of itself."""
     return before.application_id == after.application_id and can_apply_live(changes(before, after))
 
 

@@ -64,7 +64,7 @@ TAKE_OVER_POLL_SECONDS: Final = 0.05
 
 
 def takes_over(own: int, wanted: int) -> bool:
-    """Whether the driver of an incarnation is wanted; StoppedError where a later one is: it was given up."""
+    """True if the driver of an incarnation is wanted; StoppedError where a later one is: it was given up."""
     if wanted > own:
         raise StoppedError
     return wanted == own
@@ -106,7 +106,7 @@ class Managed:
         self.transport.report(first_report(self.accepted, self.environment.pod, DriverState.STARTING))
 
     def storage(self) -> AppStorage:
-        """Where the operator's volumes are."""
+        """The storage on the operator's volumes."""
         state = self.environment.state
         storage = storage_of(self.app, state, self.environment.secrets)
         secret_sources = worker_secret_sources(self.environment, self.app)
@@ -179,7 +179,7 @@ class Managed:
     def follower(
         self, loop: Loop, executor_pool: ExecutorPool, changed: Callable[[RunChange], None]
     ) -> ManagedFollower:
-        """What takes up what the operator wants."""
+        """The follower that takes up what the operator wants."""
         self.start_clock.note(StartStep.LAUNCH)
         return ManagedFollower(
             loop=loop,
@@ -259,7 +259,7 @@ class Managed:
         return takes_over(self.environment.incarnation, self.transport.incarnation())
 
     def _await_other(self, stop: SignalStop, other_than: WantedState | None) -> WantedState:
-        """What is wanted of a driver of this app, once it is something else."""
+        """The wanted state of a driver of this app, once it is another one."""
         deadline = time.monotonic() + MODEL_SECONDS
         while time.monotonic() < deadline:
             if stop.is_set():

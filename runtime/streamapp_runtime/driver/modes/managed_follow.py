@@ -1,4 +1,4 @@
-"""What a driver does for its operator between batches: take up models and edits, count streams, report."""
+"""A driver's work for its operator between batches: take up models and edits, count streams, report."""
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,7 +29,7 @@ from streamapp_runtime.driver.start.user_functions import UserLocations
 
 
 def first_report(accepted: AcceptedApp, pod: str, state: DriverState) -> Report:
-    """What a driver can report before it has a model."""
+    """The report of a driver before it has a model."""
     return Report(state, driver=pod, spec_hash=accepted.hash, generation=accepted.generation)
 
 

@@ -24,7 +24,7 @@ Counts = Mapping[str, int | None]
 
 @dataclass(slots=True)
 class ModelAuthor:
-    """What is looked at between two batches."""
+    """The author of a run's models, which looks at the streams between two batches."""
 
     context: AppContext
     location: str | None  # of all processors
@@ -35,7 +35,7 @@ class ModelAuthor:
     _refused: tuple[Counts, tuple[str, ...]] | None = None  # what was refused last, not to be asked again
 
     def due(self) -> bool:
-        """Whether streams are to be counted again."""
+        """True if streams are to be counted again."""
         seconds = growth_interval(self.context.app)
         return seconds is not None and self.clock() - self._counted >= seconds
 

@@ -1,4 +1,4 @@
-"""What is done between two batches in every mode: look for another model from time to time, and report."""
+"""The work between two batches in every mode: look for another model from time to time, and report."""
 
 import time
 from abc import ABC, abstractmethod

@@ -22,7 +22,7 @@ def driver_secret_values(environment: PodEnvironment) -> frozenset[str]:
 
 
 def worker_secret_sources(environment: PodEnvironment, app: StreamApp) -> SecretSources:
-    """Where the Python workers of a run find theirs; those of an app in one pod are in the driver's."""
+    """The secret sources of the Python workers of a run; for an app in one pod, those of the driver."""
     if is_embedded(app):
         return _driver_sources(environment)
     container = environment.spark().get(EXECUTOR_CONTAINER, "")

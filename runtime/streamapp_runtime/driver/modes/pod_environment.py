@@ -1,4 +1,4 @@
-"""Where an operator has put a driver: what its environment tells it."""
+"""The place where an operator has put a driver, as its environment tells it."""
 
 import json
 import os
@@ -110,7 +110,7 @@ class PodEnvironment:
 
     @property
     def has_own_executors(self) -> bool:
-        """Whether this driver's executors can be there beside those of another one.
+        """True if this driver's executors can be there beside those of another one.
 
         Those of a StatefulSet have its name, which all drivers of the app give it, and mount its claims.
         """
@@ -153,7 +153,7 @@ class PodEnvironment:
 
 
 def pod_environment() -> PodEnvironment:
-    """Where this process was put."""
+    """The place where this process was put."""
     return PodEnvironment.of(os.environ)
 
 

@@ -49,7 +49,7 @@ EXECUTOR_START_SECONDS: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How long to run and how."""
+    """The options of a run: how long it lasts, and how it runs."""
 
     processors: int
     data: Path | None = None  # in place of the path in the resource; the folder of stores
@@ -159,7 +159,7 @@ class Standalone:
     def follower(
         self, loop: Loop, executor_pool: ExecutorPool, changed: Callable[[RunChange], None]
     ) -> StandaloneFollower:
-        """What takes up growths, and what `streamapp scale` wants."""
+        """The follower that takes up growths, and what `streamapp scale` wants."""
         return StandaloneFollower(
             loop=loop,
             executor_pool=executor_pool,

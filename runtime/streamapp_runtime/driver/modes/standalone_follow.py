@@ -13,7 +13,7 @@ from streamapp_runtime.driver.start.locality_memory import LocalityMemory
 
 @dataclass(slots=True, kw_only=True)
 class StandaloneFollower(ModelFollower):
-    """What goes on beside the batches of a run by hand."""
+    """The work beside the batches of a run by hand."""
 
     author: ModelAuthor
     locality: LocalityMemory

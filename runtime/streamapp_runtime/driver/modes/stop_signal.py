@@ -23,7 +23,7 @@ class SignalStop:
     _launched: bool = False
 
     def is_set(self) -> bool:
-        """Whether the run is to end."""
+        """True if the run is to end."""
         if not self.wanted or self.hand_over is None or not self._launched:
             return self.wanted
         return self.hand_over.is_over()
