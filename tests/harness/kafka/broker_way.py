@@ -49,6 +49,31 @@ class BrokerWay:
                 self.lead(near, far)
 
 
+class RequestWay(BrokerWay):
+    """Leads to a broker one request after the other, each of which may be looked at."""
+
+    def __init__(self, target: str) -> None:
+        self._clients: list[socket.socket] = []
+        super().__init__(target)
+
+    def serve(self, near: socket.socket, far: socket.socket) -> None:
+        """Serve a client until one side ends."""
+        raise NotImplementedError
+
+    def end_connections(self) -> None:
+        for client in self._clients:
+            with suppress(OSError):
+                client.shutdown(socket.SHUT_RDWR)
+
+    def lead(self, near: socket.socket, far: socket.socket) -> None:
+        self._clients.append(near)
+        self._start(self._serve, near, far)
+
+    def _serve(self, near: socket.socket, far: socket.socket) -> None:
+        with suppress(OSError), near, far:
+            self.serve(near, far)
+
+
 def framed(source: socket.socket) -> bytes:
     """A whole request or answer with its size before it; nothing once the other side has ended."""
     head = source.recv(4, socket.MSG_WAITALL)

@@ -2,20 +2,18 @@
 
 import socket
 import struct
-from contextlib import suppress
 
-from tests.harness.kafka.broker_way import BrokerWay, framed
+from tests.harness.kafka.broker_way import RequestWay, framed
 
 END_TRANSACTION = 26
 
 
-class LateWay(BrokerWay):
+class LateWay(RequestWay):
     """Leads to a broker, but for one request, which comes there when it is let through."""
 
     def __init__(self, target: str) -> None:
         self._api: int | None = None
         self._held = b""
-        self._clients: list[socket.socket] = []
         super().__init__(target)
 
     def hold(self, api: int) -> None:
@@ -31,21 +29,12 @@ class LateWay(BrokerWay):
         _, _, _, error = struct.unpack_from(">iiih", answer)  # size, correlation, throttling, error
         return int(error)
 
-    def end_connections(self) -> None:
-        for client in self._clients:
-            with suppress(OSError):
-                client.shutdown(socket.SHUT_RDWR)
-
-    def lead(self, near: socket.socket, far: socket.socket) -> None:
-        self._clients.append(near)
-        self._start(self._serve, near, far)
-
-    def _serve(self, near: socket.socket, far: socket.socket) -> None:
-        with suppress(OSError), near, far:
-            while request := framed(near):
-                (api,) = struct.unpack_from(">h", request, 4)
-                if api == self._api:
-                    self._api, self._held = None, request
-                    return
-                far.sendall(request)
-                near.sendall(framed(far))
+    def serve(self, near: socket.socket, far: socket.socket) -> None:
+        """Pass each request and its answer on; the connection ends with one that is held back."""
+        while request := framed(near):
+            (api,) = struct.unpack_from(">h", request, 4)
+            if api == self._api:
+                self._api, self._held = None, request
+                return
+            far.sendall(request)
+            near.sendall(framed(far))

@@ -3,21 +3,19 @@
 import socket
 import struct
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
 
-from tests.harness.kafka.broker_way import BrokerWay, framed
+from tests.harness.kafka.broker_way import RequestWay, framed
 
 _PRODUCE = 0
 _NOT_LEADER = 6
 _NOTHING = -1
 
 
-class RefusingWay(BrokerWay):
+class RefusingWay(RequestWay):
     """Leads to a broker, but for some requests."""
 
     def __init__(self, target: str) -> None:
         self.requests = 0  # Produce requests
-        self._clients: list[socket.socket] = []
         super().__init__(target)
 
     def refuse(self, topic: str, numbers: AbstractSet[int]) -> None:
@@ -26,20 +24,10 @@ class RefusingWay(BrokerWay):
         """
         self._topic, self._refused, self.requests = topic.encode(), numbers, 0
 
-    def end_connections(self) -> None:
-        for client in self._clients:
-            with suppress(OSError):
-                client.shutdown(socket.SHUT_RDWR)
-
-    def lead(self, near: socket.socket, far: socket.socket) -> None:
-        self._clients.append(near)
-        self._start(self._serve, near, far)
-
-    def _serve(self, near: socket.socket, far: socket.socket) -> None:
+    def serve(self, near: socket.socket, far: socket.socket) -> None:
         """One request after the other, each answered before the next is looked at, as a broker does."""
-        with suppress(OSError), near, far:
-            while request := framed(near):
-                near.sendall(self._answer(request, far))
+        while request := framed(near):
+            near.sendall(self._answer(request, far))
 
     def _answer(self, request: bytes, far: socket.socket) -> bytes:
         api, _, correlation = struct.unpack_from(">hhi", request, 4)
