@@ -60,6 +60,21 @@ def test_a_name_is_seen_wherever_it_is_bound(code: str) -> None:
     assert "found" in dict(bound_names(ast.parse(code)))
 
 
+def test_a_docstring_begins_with_its_noun() -> None:
+    """The models of the resource are left out: pages are made of theirs."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    clauses = [
+        f"{file}: {docstring.splitlines()[0]}"
+        for file, tree in trees(PRODUCT)
+        for node in ast.walk(tree)
+        if isinstance(node, documented)
+        and (docstring := ast.get_docstring(node))
+        and docstring.split()[0] in {"What", "Whether", "How", "Where"}
+        and not (isinstance(node, ast.ClassDef) and file.startswith("streamapp/spec/resource/"))
+    ]
+    assert clauses == []
+
+
 def test_no_test_is_the_harness_of_another() -> None:
     borrowed = [
         f"{file}:{node.lineno}: {node.module}"
