@@ -65,7 +65,7 @@ class TestedState:
         """A table that side inputs fill, as the stores of the lanes hold it."""
         spec = next((table for table in self.app.spec.tables if table.name == known.name), None)
         is_broadcast = spec is not None and spec.broadcast
-        if is_broadcast and spec is not None and not spec.in_versions:
+        if spec is not None and spec.broadcast and not spec.in_versions:
             # On disk rows see a copy of it, which the next batch brings up to date: this is what fills it.
             for worker in self.processes.workers.values():
                 for name, filled in worker.context.side_input_stores.on_disk():

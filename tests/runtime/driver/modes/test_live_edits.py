@@ -172,9 +172,8 @@ def _idle(loop: Loop) -> None:
         if loop.step() is None:
             if not loop.backlog.pending(loop.backlog.positions()):
                 return
-            time.sleep(
-                loop.planner.look_seconds
-            )  # an edit has given the app a latency, for which inputs wait
+            # An edit has given the app a latency, for which inputs wait.
+            time.sleep(loop.planner.look_seconds)
     raise AssertionError("the app does not come to rest")
 
 
