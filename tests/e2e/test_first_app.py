@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from ast import literal_eval
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from tests.harness.cluster.app_traffic import Traffic
 from tests.harness.cluster.cluster_faults import kill_driver
 from tests.harness.cluster.cluster_programs import ProgramError
 from tests.harness.cluster.waiting import until
+from tests.harness.machine.listening_sockets import KINDS, ListeningSocket, bound_sockets
 from tests.harness.machine.processes import Child
 
 APP = "page-views"
@@ -115,6 +117,20 @@ def test_the_app_goes_on_when_its_pods_are_to_encrypt_and_to_show_a_page(app: Ru
     assert "BEGIN CERTIFICATE" in _lane_certificate(space, space.driver(APP))
 
 
+def test_pods_listen_where_the_trust_model_says(app: RunningApp) -> None:
+    """Its driver has a page now, which is on loopback, and other free ports of Spark are, too."""
+    space = app.space
+    (driver,) = space.pods(APP, "driver")
+    sockets = _reachable_sockets(space, driver)
+    ports = {socket.port for socket in sockets if socket.kind.startswith("tcp")}
+    assert ports == set(driver_service.PORTS.values())
+    assert len([socket for socket in sockets if socket.kind.startswith("udp")]) <= 1
+    for executor in app.executors():
+        assert {socket.port for socket in _reachable_sockets(space, executor)} == {
+            driver_service.PORTS["blockmanager"]
+        }
+
+
 def test_the_command_has_its_page_on_this_machine(app: RunningApp, tmp_path: Path) -> None:
     kubeconfig = str(app.space.cluster.kubeconfig)
     command = [STREAMAPP, "page", APP, "--no-open", "-n", APP, "--kubeconfig", kubeconfig]
@@ -145,6 +161,19 @@ def _metrics(space: Space, driver: str) -> list[str]:
     url = f"http://localhost:{driver_service.METRICS}/metrics"
     program = f"from urllib.request import urlopen; print(urlopen({url!r}).read().decode())"
     return space.kubectl("exec", driver, "-c", "driver", "--", "python", "-c", program).splitlines()
+
+
+def _reachable_sockets(space: Space, pod: dict[str, Any]) -> list[ListeningSocket]:
+    """The sockets of a pod that others reach."""
+    program = (
+        f"from pathlib import Path; print({{kind: Path('/proc/net', kind).read_text() for kind in {KINDS}}})"
+    )
+    container = pod["spec"]["containers"][0]["name"]
+    tables = literal_eval(
+        space.kubectl("exec", pod["metadata"]["name"], "-c", container, "--", "python", "-c", program)
+    )
+    sockets = [socket for kind, table in tables.items() for _, socket in bound_sockets(kind, table)]
+    return [socket for socket in sockets if not socket.is_loopback]
 
 
 def _drivers(space: Space) -> list[str]:

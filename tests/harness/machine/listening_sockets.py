@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 
+KINDS = ("tcp", "tcp6", "udp", "udp6")
 LISTENING = "0A"
 
 
@@ -28,7 +29,10 @@ def listening_sockets(pid: int) -> list[ListeningSocket]:
     """Those of a process and its descendants."""
     inodes = {inode for process in _tree(pid) for inode in _socket_inodes(process)}
     return sorted(
-        one for kind in ("tcp", "tcp6", "udp", "udp6") for inode, one in _bound(kind) if inode in inodes
+        one
+        for kind in KINDS
+        for inode, one in bound_sockets(kind, Path(f"/proc/net/{kind}").read_text())
+        if inode in inodes
     )
 
 
@@ -56,8 +60,9 @@ def _socket_inodes(pid: int) -> Iterator[str]:
                     yield target[len("socket:[") : -1]
 
 
-def _bound(kind: str) -> Iterator[tuple[str, ListeningSocket]]:
-    for line in Path(f"/proc/net/{kind}").read_text().splitlines()[1:]:
+def bound_sockets(kind: str, table: str) -> Iterator[tuple[str, ListeningSocket]]:
+    """The sockets of one of the kernel's tables, each with its number."""
+    for line in table.splitlines()[1:]:
         fields = line.split()
         host, _, port = fields[1].partition(":")
         if kind.startswith("udp") or fields[3] == LISTENING:
