@@ -91,7 +91,11 @@ class FullError(UnavailableError):
 
 
 class DeniedError(UnavailableError):
-    """The system does not let us do this: credentials, certificates or permissions have to be changed."""
+    """The system does not let us do this: credentials, permissions, or its release, have to be changed."""
+
+
+class TransactionAbortableError(UnavailableError):
+    """A transaction cannot be committed; once it is aborted the next one may go well."""
 
 
 class RecordRefusedError(Exception):

@@ -78,6 +78,7 @@ class Broker:
         self.host = host
         self._within = within
         self.told: dict[str, str] = {}  # the address that clients of a further listener are told to use
+        self.features: dict[str, int] = {}  # those that its cluster has in another version than the newest
         self._guards = {name: (protocol, free_port()) for name, protocol in (guards or {}).items()}
         self.home = home
         self.log = home / "log.txt"
@@ -186,6 +187,7 @@ class Broker:
         lines = (f"{name}={value}\n" for name, value in settings.items())
         unformatted = self._config.with_suffix(".new")
         unformatted.write_text("".join(lines), encoding="utf-8")
+        features = [part for item in self.features.items() for part in ("--feature", "{}={}".format(*item))]
         run = subprocess.run(
             [
                 *self._java(),
@@ -195,6 +197,7 @@ class Broker:
                 "AAAAAAAAAAAAAAAAAAAAAQ",
                 "-c",
                 unformatted,
+                *features,
             ],
             capture_output=True,
             text=True,

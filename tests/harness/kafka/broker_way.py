@@ -1,10 +1,15 @@
 """A way to a broker: a port of its own, and what happens to the connections that are made there."""
 
 import socket
+import struct
 import threading
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
+
+PRODUCE, INIT_PRODUCER_ID, ADD_PARTITIONS, END_TRANSACTION = 0, 22, 24, 26
+"""The protocol's numbers of requests."""
 
 
 class BrokerWay:
@@ -54,11 +59,18 @@ class RequestWay(BrokerWay):
 
     def __init__(self, target: str) -> None:
         self._clients: list[socket.socket] = []
+        self.requests: Counter[int] = Counter()  # of each kind that came
         super().__init__(target)
 
     def serve(self, near: socket.socket, far: socket.socket) -> None:
         """Serve a client until one side ends."""
         raise NotImplementedError
+
+    def counted(self, request: bytes) -> int:
+        """The kind of a request that came."""
+        (api,) = struct.unpack_from(">h", request, 4)
+        self.requests[api] += 1
+        return int(api)
 
     def end_connections(self) -> None:
         for client in self._clients:

@@ -5,8 +5,6 @@ import struct
 
 from tests.harness.kafka.broker_way import RequestWay, framed
 
-END_TRANSACTION = 26
-
 
 class LateWay(RequestWay):
     """Leads to a broker, but for one request, which comes there when it is let through."""
@@ -26,14 +24,13 @@ class LateWay(RequestWay):
         with socket.create_connection(self._target) as late:
             late.sendall(self._held)
             answer = framed(late)
-        _, _, _, error = struct.unpack_from(">iiih", answer)  # size, correlation, throttling, error
+        *_, error = struct.unpack_from(">iibih", answer)  # size, correlation, no tag, throttling, error
         return int(error)
 
     def serve(self, near: socket.socket, far: socket.socket) -> None:
         """Pass each request and its answer on; the connection ends with one that is held back."""
         while request := framed(near):
-            (api,) = struct.unpack_from(">h", request, 4)
-            if api == self._api:
+            if self.counted(request) == self._api:
                 self._api, self._held = None, request
                 return
             far.sendall(request)

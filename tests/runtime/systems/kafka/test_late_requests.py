@@ -10,16 +10,20 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from tests.harness.engine.record_values import texts, values, write
 from tests.harness.kafka.broker import Broker
+from tests.harness.kafka.broker_way import ADD_PARTITIONS, END_TRANSACTION, INIT_PRODUCER_ID
 from tests.harness.kafka.clients import created
-from tests.harness.kafka.late_proxy import END_TRANSACTION, LateWay
+from tests.harness.kafka.late_proxy import LateWay
 
 OWNER = "late.checkpoint"
 
 
-@pytest.fixture(scope="module")
-def late(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Broker, LateWay]]:
-    """A broker, and a way to it on which requests are held back."""
+@pytest.fixture(scope="module", params=[1, 2], ids="transaction.version={}".format)
+def late(
+    request: pytest.FixtureRequest, kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Broker, LateWay]]:
+    """A broker with either version of transactions, and a way to it on which requests are held back."""
     broker = Broker(tmp_path_factory.mktemp("late") / "broker", guards={"WAY": "PLAINTEXT"})
+    broker.features = {"transaction.version": request.param}
     way = LateWay(broker.guarded("WAY"))
     broker.told = {"WAY": way.address}
     broker.start()
@@ -43,6 +47,7 @@ def test_a_late_end_of_one_transaction_does_not_end_the_next(
             first.commit()
         else:
             first.abort()
+        taken_over = way.requests[INIT_PRODUCER_ID]
         following = system.begin(OWNER, 1)
         following.append(partition, values("second"))
         following.end_of(partition)
@@ -54,3 +59,6 @@ def test_a_late_end_of_one_transaction_does_not_end_the_next(
         write(reader, partition, values("last"))  # behind the end of both
         assert texts(reader, partition) == ["first" if commits else "second", "last"]
         assert error, "the broker took a late request for the end of the next transaction"
+        has_own_epoch = broker.features["transaction.version"] > 1
+        assert (way.requests[INIT_PRODUCER_ID] == taken_over) is has_own_epoch, "a new epoch is not asked for"
+        assert (way.requests[ADD_PARTITIONS] == 0) is has_own_epoch, "leaders add partitions"

@@ -16,7 +16,7 @@ from streamapp_runtime.systems.kafka.transactions.outgoing_records import (
     with_timestamps,
 )
 from streamapp_runtime.systems.kafka.transactions.transactional_writer import TransactionalWriter
-from streamapp_runtime.systems.stream_system import SIGHT_SECONDS
+from streamapp_runtime.systems.stream_system import SIGHT_SECONDS, TransactionAbortableError
 
 SIGHTED = 4
 """So many partitions are looked at for all that were written to."""
@@ -108,9 +108,16 @@ class KafkaTransaction:
 
     @contextmanager
     def _whole(self) -> Iterator[None]:
-        """Something that leaves the writer of no more use where it fails; who follows voids what it left."""
+        """Something that leaves the writer of no more use where it fails; who follows voids what it left.
+
+        What the cluster wants to be aborted is: the writer goes on where that goes well.
+        """
         try:
             yield
+        except TransactionAbortableError:
+            self._open = self.writer.busy = False
+            self.writer.abort()
+            raise
         except BaseException:
             self._open = False
             self.writer.spent = True

@@ -23,6 +23,7 @@ from streamapp_runtime.systems.kafka.wire.requests.request_retries import (
     RequestRetries,
     error_to_raise,
 )
+from streamapp_runtime.systems.kafka.wire.requests.request_versions import PRODUCE, PRODUCE_ADDING
 
 _AT_ONCE = 4  # requests; a leader knows the last five batches of a producer again
 _REQUEST = 8 << 20  # bytes of one
@@ -128,9 +129,10 @@ class BatchDelivery:
         stamped = {
             partition: each.batch.stamped(self.identity, each.sequence) for partition, each in batches.items()
         }
-        body = produce_request.produce_request(self.transactional_id, stamped, self.timeout_ms)
+        write = produce_request.produce_request(self.transactional_id, stamped, self.timeout_ms)
+        request = PRODUCE_ADDING if self.identity.has_epoch_per_transaction else PRODUCE
         try:
-            number = connection.send(*produce_request.PRODUCE, body)
+            number = connection.send(request, write)
         except CONNECTION_FAILURES:
             number = 0  # no answer will come, which shows when it is waited for
         return _Sent(connection, number, batches)

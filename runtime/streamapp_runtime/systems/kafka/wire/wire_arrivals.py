@@ -16,6 +16,7 @@ from streamapp_runtime.systems.kafka.wire.requests.broker_connection import Brok
 from streamapp_runtime.systems.kafka.wire.requests.broker_pool import BrokerPool
 from streamapp_runtime.systems.kafka.wire.requests.fetch_request import FetchStart
 from streamapp_runtime.systems.kafka.wire.requests.request_retries import CONNECTION_FAILURES, RequestRetries
+from streamapp_runtime.systems.kafka.wire.requests.request_versions import FETCH
 from streamapp_runtime.systems.stream_system import HasFileno, UnavailableError, UnknownStreamError
 
 _LEAST_SECONDS = 0.001
@@ -89,8 +90,8 @@ class WireArrivals:
         for connection, partitions in by_leader.items():
             if connection not in self._pending:
                 starts = {partition: FetchStart(ends[partition], 1) for partition in partitions}
-                body = fetch_request.fetch_request(starts, int(1000 * seconds))
-                number = connection.send(*fetch_request.FETCH, body)
+                write = fetch_request.fetch_request(starts, int(1000 * seconds))
+                number = connection.send(FETCH, write, _LEADER_SECONDS)
                 late_at = time.monotonic() + seconds + _LATE_SECONDS
                 self._pending[connection] = _PendingFetch(number, tuple(partitions), late_at)
 

@@ -19,6 +19,7 @@ from streamapp_runtime.systems.kafka.wire.requests.request_retries import (
     RequestRetries,
     error_to_raise,
 )
+from streamapp_runtime.systems.kafka.wire.requests.request_versions import LIST_OFFSETS
 
 _OLDEST = OffsetQuestion(EARLIEST, committed=False)
 _STABLE_END = OffsetQuestion(LATEST, committed=True)
@@ -80,9 +81,9 @@ class WireOffsets:
         """A request to each leader."""
         requests = []
         for connection, of_leader in self._cluster.by_leader(partitions, attempts).items():
-            body = list_offsets_request.list_offsets_request(of_leader, question)
+            write = list_offsets_request.list_offsets_request(of_leader, question)
             try:
-                number = connection.send(*list_offsets_request.LIST_OFFSETS, body)
+                number = connection.send(LIST_OFFSETS, write)
             except CONNECTION_FAILURES:
                 number = 0  # no answer will come, which shows when it is waited for
             requests.append((connection, number, of_leader))

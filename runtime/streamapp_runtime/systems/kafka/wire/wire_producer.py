@@ -27,6 +27,7 @@ from streamapp_runtime.systems.kafka.wire.requests.transaction_coordinator impor
     TransactionCoordinator,
     request_description,
 )
+from streamapp_runtime.systems.stream_system import TransactionAbortableError
 
 _HELD = 16 << 20  # bytes that wait before they are sent
 _SMALL = 65_536  # bytes for a partition that are encoded with those for others
@@ -69,7 +70,7 @@ class WireProducer:
         self._size = 0
         self._added: set[Partition] = set()
         self._ends: dict[Partition, int] = {}
-        self._broken = False
+        self._broken = self._abortable = False
 
     @property
     def has_repeated_end(self) -> bool:
@@ -79,7 +80,7 @@ class WireProducer:
     def initialise(self) -> None:
         """Take over the name: whoever had it is fenced, and what it had open is void."""
         self._identity = self._coordinator.initialise(self._timeout_ms)
-        self._broken = False
+        self._broken = self._abortable = False
         self._sequences.clear()
         self._forget()
 
@@ -104,8 +105,9 @@ class WireProducer:
         return ends
 
     def abort(self) -> None:
-        """Drop everything."""
+        """Drop everything; after a TransactionAbortableError too, where the next one has another epoch."""
         self._held, self._size = {}, 0
+        self._broken &= not self._abortable
         self._end(commit=False)
 
     def close(self) -> None:
@@ -115,7 +117,9 @@ class WireProducer:
     def _end(self, *, commit: bool) -> None:
         with self._whole() as identity:
             if self._added:
-                self._coordinator.end(identity, commit=commit)
+                self._identity = self._coordinator.end(identity, commit=commit)
+            if self._identity != identity:
+                self._sequences.clear()  # of each epoch begin anew
         self._forget()
 
     def _forget(self) -> None:
@@ -127,7 +131,8 @@ class WireProducer:
             return
         with self._whole() as identity:
             if identity.transactional and (new := batches_by_partition.keys() - self._added):
-                self._coordinator.add(identity, new)
+                if not identity.has_epoch_per_transaction:  # else leaders have them added
+                    self._coordinator.add(identity, new)
                 self._added |= new
             encoded = self._encoded(batches_by_partition)
             outboxes = {
@@ -171,6 +176,10 @@ class WireProducer:
             raise UnfinishedRequestError(
                 request_description("writing", self._transactional_id) + " has to be started again"
             )
-        self._broken = True
-        yield self._identity
+        self._broken, self._abortable = True, False
+        try:
+            yield self._identity
+        except TransactionAbortableError:
+            self._abortable = self._identity.has_epoch_per_transaction
+            raise
         self._broken = False

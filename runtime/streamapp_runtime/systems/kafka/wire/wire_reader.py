@@ -27,6 +27,7 @@ from streamapp_runtime.systems.kafka.wire.requests.broker_trouble import BrokerT
 from streamapp_runtime.systems.kafka.wire.requests.error_codes import ErrorReaction
 from streamapp_runtime.systems.kafka.wire.requests.fetch_request import FetchResult, FetchStart
 from streamapp_runtime.systems.kafka.wire.requests.request_retries import CONNECTION_FAILURES, RequestRetries
+from streamapp_runtime.systems.kafka.wire.requests.request_versions import FETCH
 from streamapp_runtime.systems.stream_system import OffsetRange, OutOfRangeError, UnavailableError
 
 _LEAST, _MOST = 65_536, 8 << 20  # bytes of one fetch
@@ -73,8 +74,8 @@ class WireReader:
                 for one in of_leader
             }
             try:
-                body = fetch_request.fetch_request(starts)
-                requests.append((connection, connection.send(*fetch_request.FETCH, body), of_leader))
+                write = fetch_request.fetch_request(starts)
+                requests.append((connection, connection.send(FETCH, write), of_leader))
             except CONNECTION_FAILURES:
                 self._lost(connection, of_leader)
         for connection, number, of_leader in requests:
@@ -143,9 +144,7 @@ class WireReader:
         self, connection: BrokerConnection, partition: Partition, at: int, end: int
     ) -> tuple[BrokerConnection, int]:
         start = FetchStart(at, min(self._fetch_size(partition, end - at), _MOST))
-        return connection, connection.send(
-            *fetch_request.FETCH, fetch_request.fetch_request({partition: start})
-        )
+        return connection, connection.send(FETCH, fetch_request.fetch_request({partition: start}))
 
     def _fetch_size(self, partition: Partition, records: int) -> int:
         """About how many bytes so many records take."""

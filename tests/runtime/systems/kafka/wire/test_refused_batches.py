@@ -2,17 +2,22 @@
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSecurity
 from streamapp_runtime.systems.kafka.wire.wire_producer import WireProducer
+from streamapp_runtime.systems.stream_system import TransactionAbortableError
+from tests.harness.engine.record_values import texts, values, write
 from tests.harness.kafka.broker import Broker
+from tests.harness.kafka.broker_way import INIT_PRODUCER_ID, PRODUCE
 from tests.harness.kafka.clients import consumed, created
 from tests.harness.kafka.record_contents import numbered
-from tests.harness.kafka.refusing_proxy import RefusingWay
+from tests.harness.kafka.refusing_proxy import TRANSACTION_ABORTABLE, RefusingWay
 
 COUNT = 30_000
 
@@ -44,8 +49,30 @@ def test_each_record_is_written_once_and_in_order(
     writer.initialise()
     writer.append(partition, numbered(0, COUNT, size=50))
     end = writer.commit()[partition]
-    assert way.requests > max(refused) + 1
+    assert way.requests[PRODUCE] > max(refused) + 1
     found = consumed(broker.bootstrap, topic, 0, end)
     assert [row[1] for row in found] == [b"k%d" % number for number in range(COUNT)]
     assert end == found[-1][0] + 1
     writer.close()
+
+
+@pytest.mark.parametrize("refused", [0, 1], ids=["first", "second"])
+def test_what_has_to_be_aborted_is_and_the_next_transaction_goes_on_under_its_name(
+    refusing: tuple[Broker, RefusingWay], refused: int
+) -> None:
+    _, way = refusing
+    topic = created(way.address)
+    partition, owner = Partition(topic, 0), f"{topic}.checkpoint"
+    with closing(KafkaSystem(way.address)) as system:
+        way.refuse(topic, set())
+        write(system, partition, values("first"), owner=owner)
+        way.refuse(topic, {refused}, TRANSACTION_ABORTABLE)
+        aborted = system.begin(owner, 1)
+        with pytest.raises(TransactionAbortableError, match=f"writing to {topic}#0: TRANSACTION_ABORTABLE"):
+            for text in ("lost", "lost as well"):
+                aborted.append(partition, values(text))
+                aborted.end_of(partition)  # the broker has it, where it is not refused
+        aborted.abort()
+        write(system, partition, values("last"), owner=owner)
+        assert texts(system, partition) == ["first", "last"]
+    assert not way.requests[INIT_PRODUCER_ID], "nobody took over"

@@ -22,11 +22,12 @@ _SEQUENCES = 1 << 31  # after the last comes the first
 
 @dataclass(frozen=True, slots=True)
 class ProducerIdentity:
-    """Who writes, and whether in transactions."""
+    """Who writes, and whether in transactions, by which version of their protocol."""
 
     producer: int
     epoch: int
     transactional: bool = True
+    has_epoch_per_transaction: bool = False
 
 
 @dataclass(frozen=True, slots=True)

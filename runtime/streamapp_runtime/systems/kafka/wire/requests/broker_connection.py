@@ -4,6 +4,7 @@ import socket
 import ssl
 import struct
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,7 +15,19 @@ from streamapp_runtime.systems.kafka.wire.batch_format import varints
 from streamapp_runtime.systems.kafka.wire.batch_format.malformed import MalformedError
 from streamapp_runtime.systems.kafka.wire.batch_format.varints import Octets
 from streamapp_runtime.systems.kafka.wire.requests.broker_names import BrokerNames
-from streamapp_runtime.systems.kafka.wire.requests.request_fields import RequestBody, ResponseReader
+from streamapp_runtime.systems.kafka.wire.requests.request_fields import (
+    RequestBody,
+    ResponseReader,
+    WriteRequest,
+)
+from streamapp_runtime.systems.kafka.wire.requests.request_versions import (
+    API_VERSIONS,
+    BrokerRequest,
+    BrokerVersions,
+    ClusterFeatures,
+    ask_versions,
+    write_api_versions,
+)
 
 _LARGEST = 1 << 30  # no broker sends so much: what says so is no broker
 _HEAD = struct.Struct(">ii")
@@ -91,16 +104,26 @@ class BrokerConnection:
             raise _failure(address, error) from None
         self._sent = 0
         self._answered = 0
+        self._unanswered: deque[tuple[BrokerRequest, int]] = deque()  # with the version of each
+        self._versions: BrokerVersions | None = None  # until the first request
         self._room: Octets = np.empty(_SPARE, np.uint8)
 
-    def send(self, api: int, version: int, body: RequestBody) -> int:
-        """Send a request; gives its number, by which its answer is asked for."""
-        self._sent += 1
-        client = self._client
-        head = struct.pack(f">hhih{len(client)}s", api, version, self._sent, len(client), client)
-        size = struct.pack(">i", len(head) + sum(map(len, body.parts)))
-        self._write([size, head, *body.parts])
-        return self._sent
+    @property
+    def features(self) -> ClusterFeatures:
+        """The features of the cluster, once something was asked."""
+        return self._versions.features if self._versions else ClusterFeatures()
+
+    def send(self, request: BrokerRequest, write: WriteRequest, seconds: float | None = None) -> int:
+        """Send a request in the newest version that both sides know; gives its number, to ask for its answer.
+
+        Before the first one the broker is asked for its versions. `seconds` is how long nothing may come of
+        that, where it is less than anything may take.
+        """
+        if self._versions is None:
+            self._versions = ask_versions(
+                lambda version: self.receive(self._send(API_VERSIONS, version, write_api_versions), seconds)
+            )
+        return self._send(request, self._versions.newest(request, self.address), write)
 
     def fileno(self) -> int:
         """The descriptor that can be read once an answer comes."""
@@ -129,17 +152,36 @@ class BrokerConnection:
             self._answered += 1
             if correlation != self._answered:
                 raise MalformedError(f"{self.address} answered what was not asked")
+            request, version = self._unanswered.popleft()
             if correlation == number:
-                return ResponseReader(octets, size - 4)
+                flexible = version >= request.flexible_from
+                answer = ResponseReader(octets, size - 4, version, flexible=flexible)
+                if request is not API_VERSIONS:  # whose head is the same in all versions
+                    answer.tags()
+                return answer
 
-    def ask(self, api: int, version: int, body: RequestBody, seconds: float | None = None) -> ResponseReader:
+    def ask(
+        self, request: BrokerRequest, write: WriteRequest, seconds: float | None = None
+    ) -> ResponseReader:
         """Send a request and wait for the answer."""
-        return self.receive(self.send(api, version, body), seconds)
+        return self.receive(self.send(request, write, seconds), seconds)
 
     def close(self) -> None:
         """Let go of the socket."""
         with suppress(OSError):
             self._socket.close()
+
+    def _send(self, request: BrokerRequest, version: int, write: WriteRequest) -> int:
+        flexible = version >= request.flexible_from
+        body = RequestBody(version, flexible=flexible)
+        write(body)
+        self._sent += 1
+        self._unanswered.append((request, version))
+        client = self._client
+        head = struct.pack(f">hhih{len(client)}s", request.key, version, self._sent, len(client), client)
+        head += b"\0" * flexible  # no field with a tag; the client's name is as in the older encoding
+        self._write([struct.pack(">i", len(head) + sum(map(len, body.parts))), head, *body.parts])
+        return self._sent
 
     def _write(self, parts: Sequence[bytes | bytearray | memoryview]) -> None:
         try:

@@ -1,6 +1,6 @@
 """The brokers of a cluster: who leads a partition, who keeps a transaction, and a connection to each."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -12,13 +12,21 @@ from streamapp_runtime.systems.kafka.wire.requests.broker_connection import (
 )
 from streamapp_runtime.systems.kafka.wire.requests.broker_trouble import BrokerTrouble
 from streamapp_runtime.systems.kafka.wire.requests.error_codes import error_name
-from streamapp_runtime.systems.kafka.wire.requests.request_fields import RequestBody, ResponseReader
+from streamapp_runtime.systems.kafka.wire.requests.request_fields import (
+    RequestBody,
+    ResponseReader,
+    WriteRequest,
+)
 from streamapp_runtime.systems.kafka.wire.requests.request_retries import CONNECTION_FAILURES, RequestRetries
+from streamapp_runtime.systems.kafka.wire.requests.request_versions import (
+    FIND_COORDINATOR,
+    METADATA,
+    BrokerRequest,
+    ClusterFeatures,
+)
 
 T = TypeVar("T")
 
-_METADATA = (3, 7)
-_FIND_COORDINATOR = (10, 2)
 UNKNOWN_TOPIC = 3
 _NOBODY = -1  # as brokers say that a partition has no leader
 _LIVENESS_SECONDS = 0.5
@@ -113,6 +121,12 @@ class BrokerPool:
                 self._trouble.note(failure)
                 attempts.failed(failure)
 
+    @property
+    def features(self) -> ClusterFeatures:
+        """The features of the cluster, by the broker that has heard of them last."""
+        of_brokers = [connection.features for connection in self._connections.values()]
+        return max(of_brokers, key=lambda features: features.epoch, default=ClusterFeatures())
+
     def lost(self, connection: BrokerConnection) -> None:
         """Give up a connection that failed, and look again for the leaders of what that broker led."""
         connection.close()
@@ -151,8 +165,10 @@ class BrokerPool:
                 self._addresses[node] = address
             return error, address
 
-        body = RequestBody().text(transactional_id).int8(1)
-        return self._asked(_FIND_COORDINATOR, body, read, attempts.answer_seconds)
+        def write(body: RequestBody) -> None:
+            body.text(transactional_id).int8(1)
+
+        return self._asked(FIND_COORDINATOR, write, read, attempts.answer_seconds)
 
     def _topic(self, name: str, attempts: RequestRetries) -> _Topic:
         def read(answer: ResponseReader) -> _Topic:
@@ -160,13 +176,12 @@ class BrokerPool:
             (topic,) = answer.list(_topic)
             return topic
 
-        body = RequestBody().list([name], RequestBody.text).int8(0)
-        return self._asked(_METADATA, body, read, attempts.answer_seconds)
+        return self._asked(METADATA, _metadata_request([name]), read, attempts.answer_seconds)
 
     def _asked(
         self,
-        api: tuple[int, int],
-        body: RequestBody,
+        request: BrokerRequest,
+        write: WriteRequest,
         read: Callable[[ResponseReader], T],
         seconds: float,
         silent: BrokerAddress | None = None,  # who is not asked
@@ -181,7 +196,7 @@ class BrokerPool:
             try:
                 if connection is None or not connection.idle:  # whose answers to come would be dropped
                     connection = BrokerConnection(address, self._security, self._look_at)
-                answer = read(connection.ask(*api, body, seconds))
+                answer = read(connection.ask(request, write, seconds))
             except CONNECTION_FAILURES as error:
                 failure = error
                 if connection is not None:
@@ -209,9 +224,9 @@ class BrokerPool:
         self._trouble.note(f"{connection.address} does not answer")
         if connection.address not in self._addresses.values():
             return  # brokers may call it by another name
-        body = RequestBody().list([], RequestBody.text).int8(0)
+        request = _metadata_request([])
         try:
-            live = self._asked(_METADATA, body, _live_brokers, _LIVENESS_SECONDS, connection.address)
+            live = self._asked(METADATA, request, _live_brokers, _LIVENESS_SECONDS, connection.address)
         except CONNECTION_FAILURES:
             return  # nobody knows better
         self._note_live(live)
@@ -247,6 +262,10 @@ class BrokerPool:
         self._failed = address
         nodes = {node for node, of_node in self._addresses.items() if of_node == address}
         self._leaders = {one: node for one, node in self._leaders.items() if node not in nodes}
+
+
+def _metadata_request(topics: Sequence[str]) -> WriteRequest:
+    return lambda body: body.list(topics, RequestBody.text).int8(0)  # no topic is made
 
 
 def _live_brokers(answer: ResponseReader) -> dict[int, BrokerAddress]:

@@ -13,9 +13,11 @@ class ErrorReaction(Enum):
     UNKNOWN = "there is no such stream"
     GONE = "the offset is not there"
     REFUSED = "such a record is never taken"
+    ABORT = "the transaction has to be aborted, and the next one may begin"
     FATAL = "the producer has to start again"
 
 
+UNSUPPORTED_VERSION = 35
 _KNOWN = {
     -1: ("UNKNOWN_SERVER_ERROR", ErrorReaction.FATAL),
     1: ("OFFSET_OUT_OF_RANGE", ErrorReaction.GONE),
@@ -37,7 +39,7 @@ _KNOWN = {
     29: ("TOPIC_AUTHORIZATION_FAILED", ErrorReaction.DENIED),
     31: ("CLUSTER_AUTHORIZATION_FAILED", ErrorReaction.DENIED),
     32: ("INVALID_TIMESTAMP", ErrorReaction.REFUSED),
-    35: ("UNSUPPORTED_VERSION", ErrorReaction.FATAL),
+    UNSUPPORTED_VERSION: ("UNSUPPORTED_VERSION", ErrorReaction.FATAL),
     45: ("OUT_OF_ORDER_SEQUENCE_NUMBER", ErrorReaction.FATAL),
     46: ("DUPLICATE_SEQUENCE_NUMBER", ErrorReaction.FATAL),
     47: ("INVALID_PRODUCER_EPOCH", ErrorReaction.FENCED),
@@ -55,7 +57,7 @@ _KNOWN = {
     87: ("INVALID_RECORD", ErrorReaction.REFUSED),
     90: ("PRODUCER_FENCED", ErrorReaction.FENCED),
     100: ("UNKNOWN_TOPIC_ID", ErrorReaction.UNKNOWN),
-    120: ("TRANSACTION_ABORTABLE", ErrorReaction.FATAL),
+    120: ("TRANSACTION_ABORTABLE", ErrorReaction.ABORT),
 }
 
 ERROR_HINTS = {

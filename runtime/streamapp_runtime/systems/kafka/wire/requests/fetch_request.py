@@ -9,9 +9,12 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.batch_format.batch_headers import AbortedTransaction
 from streamapp_runtime.systems.kafka.wire.batch_format.malformed import MalformedError
 from streamapp_runtime.systems.kafka.wire.batch_format.varints import Octets
-from streamapp_runtime.systems.kafka.wire.requests.request_fields import RequestBody, ResponseReader
+from streamapp_runtime.systems.kafka.wire.requests.request_fields import (
+    RequestBody,
+    ResponseReader,
+    WriteRequest,
+)
 
-FETCH = (1, 11)
 _READ_COMMITTED = 1
 _WAIT_MS = 100  # for records where there are none yet
 
@@ -37,7 +40,7 @@ class FetchStart:
     size: int
 
 
-def fetch_request(starts: Mapping[Partition, FetchStart], wait_ms: int = _WAIT_MS) -> RequestBody:
+def fetch_request(starts: Mapping[Partition, FetchStart], wait_ms: int = _WAIT_MS) -> WriteRequest:
     """Committed records of some partitions of one leader; it waits so long while there are none."""
     by_topic: dict[str, list[Partition]] = {}
     for partition in starts:
@@ -50,10 +53,13 @@ def fetch_request(starts: Mapping[Partition, FetchStart], wait_ms: int = _WAIT_M
     def topic_body(body: RequestBody, topic: str) -> None:
         body.text(topic).list(by_topic[topic], partition_body)
 
-    size = sum(start.size for start in starts.values())
-    body = RequestBody().int32(-1).int32(wait_ms).int32(1).int32(size).int8(_READ_COMMITTED)
-    body.int32(0).int32(-1)  # no session
-    return body.list(list(by_topic), topic_body).int32(0).text("")
+    def write(body: RequestBody) -> None:
+        size = sum(start.size for start in starts.values())
+        body.int32(-1).int32(wait_ms).int32(1).int32(size).int8(_READ_COMMITTED)
+        body.int32(0).int32(-1)  # no session
+        body.list(list(by_topic), topic_body).int32(0).text("")
+
+    return write
 
 
 def fetch_results(answer: ResponseReader, partitions: Sequence[Partition]) -> Mapping[Partition, FetchResult]:

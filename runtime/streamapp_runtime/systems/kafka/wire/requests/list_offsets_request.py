@@ -4,9 +4,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.kafka.wire.requests.request_fields import RequestBody, ResponseReader
+from streamapp_runtime.systems.kafka.wire.requests.request_fields import (
+    RequestBody,
+    ResponseReader,
+    WriteRequest,
+)
 
-LIST_OFFSETS = (2, 2)
 LATEST, EARLIEST = -1, -2
 NO_SUCH_RECORD = -1
 """What a leader answers that has no record of a time or later."""
@@ -20,7 +23,7 @@ class OffsetQuestion:
     committed: bool  # whether the end lies before what is undecided
 
 
-def list_offsets_request(partitions: Collection[Partition], question: OffsetQuestion) -> RequestBody:
+def list_offsets_request(partitions: Collection[Partition], question: OffsetQuestion) -> WriteRequest:
     """The same question about some partitions of one leader."""
     by_topic: dict[str, list[int]] = {}
     for partition in partitions:
@@ -29,8 +32,7 @@ def list_offsets_request(partitions: Collection[Partition], question: OffsetQues
     def topic_body(body: RequestBody, topic: str) -> None:
         body.text(topic).list(by_topic[topic], lambda body, index: body.int32(index).int64(question.time))
 
-    body = RequestBody().int32(-1).int8(question.committed)
-    return body.list(list(by_topic), topic_body)
+    return lambda body: body.int32(-1).int8(question.committed).list(list(by_topic), topic_body)
 
 
 def list_offsets_results(answer: ResponseReader) -> Mapping[Partition, tuple[int, int]]:

@@ -4,9 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.kafka.wire.requests.request_fields import RequestBody, ResponseReader
+from streamapp_runtime.systems.kafka.wire.requests.request_fields import (
+    RequestBody,
+    ResponseReader,
+    WriteRequest,
+)
 
-PRODUCE = (0, 7)
+_ERRORS_OF_RECORDS = 8
+"""The version since which a refusal says which records are refused, and why."""
 _ALL_IN_SYNC = -1
 
 Parts = Sequence[bytes | bytearray | memoryview]
@@ -22,17 +27,20 @@ class ProduceResult:
 
 def produce_request(
     transactional_id: str | None, batches: Mapping[Partition, Parts], timeout_ms: int
-) -> RequestBody:
+) -> WriteRequest:
     """One batch to each partition; the leader answers when all replicas that are in sync have it."""
 
     def one(body: RequestBody, item: tuple[Partition, Parts]) -> None:
         partition, parts = item
         body.text(partition.stream).list(
-            [partition], lambda body, _: body.int32(partition.index).octets(parts)
-        )
+            [partition], lambda body, _: body.int32(partition.index).octets(parts).tags()
+        ).tags()
 
-    body = RequestBody().text(transactional_id).int16(_ALL_IN_SYNC).int32(timeout_ms)
-    return body.list(list(batches.items()), one)
+    def write(body: RequestBody) -> None:
+        body.text(transactional_id).int16(_ALL_IN_SYNC).int32(timeout_ms)
+        body.list(list(batches.items()), one).tags()
+
+    return write
 
 
 def produce_results(answer: ResponseReader) -> Mapping[Partition, ProduceResult]:
@@ -40,15 +48,25 @@ def produce_results(answer: ResponseReader) -> Mapping[Partition, ProduceResult]
 
     def stream(answer: ResponseReader) -> list[tuple[Partition, ProduceResult]]:
         name = answer.text() or ""
-        return answer.list(lambda answer: _partition(answer, name))
+        results = answer.list(lambda answer: _partition(answer, name))
+        answer.tags()
+        return results
 
-    results = dict(item for items in answer.list(stream) for item in items)
-    answer.int32()  # how long it was throttled
-    return results
+    return dict(item for items in answer.list(stream) for item in items)
 
 
 def _partition(answer: ResponseReader, stream: str) -> tuple[Partition, ProduceResult]:
     index, error, base = answer.int32(), answer.int16(), answer.int64()
     answer.int64()  # the time it was appended, where the topic wants that
     answer.int64()  # the partition's oldest offset
+    if answer.version >= _ERRORS_OF_RECORDS:
+        answer.list(_record_error)
+        answer.text()  # the same of the batch
+    answer.tags()  # who leads the partition now
     return Partition(stream, index), ProduceResult(error, base)
+
+
+def _record_error(answer: ResponseReader) -> None:
+    answer.int32()  # its place in the batch
+    answer.text()
+    answer.tags()

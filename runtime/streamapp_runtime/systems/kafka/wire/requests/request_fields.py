@@ -1,7 +1,11 @@
-"""The fields of requests and answers, one after the other, as the protocol's older versions write them."""
+"""The fields of requests and answers, one after the other, in both of the protocol's encodings.
+
+Newer versions of a request are flexible: sizes are numbers of variable length, one more than the size, and
+each structure ends with fields that have a tag (KIP-482). Whoever writes or reads one ends it with `tags`.
+"""
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from streamapp_runtime.systems.kafka.wire.batch_format.malformed import MalformedError
@@ -10,12 +14,15 @@ from streamapp_runtime.systems.kafka.wire.batch_format.varints import Octets
 T = TypeVar("T")
 
 _INT8, _INT16, _INT32, _INT64 = (struct.Struct(f">{kind}") for kind in "bhiq")
+_LONGEST = 5  # bytes of a number of variable length
 
 
 class RequestBody:
     """A request being written; every method gives it back, so that a request reads as the list it is."""
 
-    def __init__(self) -> None:
+    def __init__(self, version: int = 0, *, flexible: bool = False) -> None:
+        self.version = version
+        self._flexible = flexible
         self._parts: list[bytes | bytearray | memoryview] = []
 
     def int8(self, value: int) -> "RequestBody":
@@ -40,24 +47,28 @@ class RequestBody:
 
     def text(self, value: str | None) -> "RequestBody":
         """A short text, or none."""
-        if value is None:
-            return self.int16(-1)
-        raw = value.encode()
-        self.int16(len(raw))
-        self._parts.append(raw)
+        raw = None if value is None else value.encode()
+        self._size(-1 if raw is None else len(raw), RequestBody.int16)
+        self._parts.append(raw or b"")
         return self
 
     def octets(self, parts: Sequence[bytes | bytearray | memoryview]) -> "RequestBody":
         """Bytes after their number, from several places."""
-        self.int32(sum(map(len, parts)))
+        self._size(sum(map(len, parts)), RequestBody.int32)
         self._parts.extend(parts)
         return self
 
     def list(self, items: Sequence[T], write: Callable[["RequestBody", T], object]) -> "RequestBody":
         """Their number, then each of them."""
-        self.int32(len(items))
+        self._size(len(items), RequestBody.int32)
         for item in items:
             write(self, item)
+        return self
+
+    def tags(self) -> "RequestBody":
+        """The end of a structure: no field with a tag."""
+        if self._flexible:
+            self._parts.append(b"\0")
         return self
 
     @property
@@ -65,15 +76,32 @@ class RequestBody:
         """The parts that were written, not joined: records are large."""
         return self._parts
 
+    def _size(self, size: int, write: Callable[["RequestBody", int], object]) -> None:
+        """The size of what follows, -1 where there is nothing; `write` does so in the older encoding."""
+        if not self._flexible:
+            write(self, size)
+            return
+        left, number = size + 1, bytearray()
+        while left > 0x7F:
+            number.append(left & 0x7F | 0x80)
+            left >>= 7
+        self._parts.append(number + bytes([left]))
+
+
+WriteRequest = Callable[[RequestBody], object]
+"""Writes what a request asks, in the version that the body has."""
+
 
 class ResponseReader:
     """An answer being read; a field that does not lie within it is a MalformedError."""
 
-    def __init__(self, octets: Octets, size: int) -> None:
+    def __init__(self, octets: Octets, size: int, version: int = 0, *, flexible: bool = False) -> None:
         """`octets` may be longer than the answer."""
+        self.version = version
+        self._flexible = flexible
         self._octets = octets
         self._raw = octets.data
-        self._size = size
+        self._length = size
         self.at = 0
 
     def int8(self) -> int:
@@ -94,7 +122,7 @@ class ResponseReader:
 
     def text(self) -> str | None:
         """A short text, or none."""
-        size = self.int16()
+        size = self._size(ResponseReader.int16)
         if size < 0:
             return None
         place = self._skip(size)
@@ -105,16 +133,39 @@ class ResponseReader:
 
     def octets(self) -> tuple[Octets, int, int]:
         """Bytes: what they lie in, where they begin and where they end; they are not copied."""
-        size = max(self.int32(), 0)
+        size = max(self._size(ResponseReader.int32), 0)
         place = self._skip(size)
         return self._octets, place, place + size
 
     def list(self, read: Callable[["ResponseReader"], T]) -> list[T]:
         """Their number, then each of them."""
-        count = max(self.int32(), 0)
-        if count > self._size:  # each item takes some bytes
+        count = max(self._size(ResponseReader.int32), 0)
+        if count > self._length:  # each item takes some bytes
             raise MalformedError("an answer counts more than it can hold")
         return [read(self) for _ in range(count)]
+
+    def tags(self) -> Mapping[int, "ResponseReader"]:
+        """The fields at the end of a structure that have a tag; the older encoding has none."""
+        fields: dict[int, ResponseReader] = {}
+        for _ in range(self._variable() if self._flexible else 0):
+            tag, size = self._variable(), self._variable()
+            place = self._skip(size)
+            fields[tag] = ResponseReader(self._octets[place:], size, self.version, flexible=True)
+        return fields
+
+    def _size(self, read: Callable[["ResponseReader"], int]) -> int:
+        """The size of what follows, -1 where there is nothing; `read` gives it in the older encoding."""
+        return self._variable() - 1 if self._flexible else read(self)
+
+    def _variable(self) -> int:
+        """A number of variable length without a sign."""
+        number = 0
+        for place in range(_LONGEST):
+            octet = self._raw[self._skip(1)]
+            number |= (octet & 0x7F) << (7 * place)
+            if octet < 0x80:
+                return number
+        raise MalformedError("a number is longer than any may be")
 
     def _number(self, kind: struct.Struct) -> int:
         value: int = kind.unpack_from(self._raw, self._skip(kind.size))[0]
@@ -122,7 +173,7 @@ class ResponseReader:
 
     def _skip(self, size: int) -> int:
         place = self.at
-        if place + size > self._size:
+        if place + size > self._length:
             raise MalformedError("an answer ends too early")
         self.at += size
         return place

@@ -2,7 +2,9 @@
 
 import ssl
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from streamapp.backoff import Backoff
 from streamapp_runtime.systems.kafka.wire.batch_format.malformed import MalformedError
@@ -13,6 +15,7 @@ from streamapp_runtime.systems.stream_system import (
     FencedError,
     OutOfRangeError,
     RecordRefusedError,
+    TransactionAbortableError,
     UnavailableError,
     UnknownStreamError,
 )
@@ -83,18 +86,20 @@ class RequestRetries:
         return ErrorReaction.LOOK if time.monotonic() > self._begun + _DOUBT_SECONDS else reaction
 
 
+_EXCEPTIONS: Final[Mapping[ErrorReaction, type[Exception]]] = {
+    ErrorReaction.FENCED: FencedError,
+    ErrorReaction.DENIED: DeniedError,
+    ErrorReaction.REFUSED: RecordRefusedError,
+    ErrorReaction.ABORT: TransactionAbortableError,
+    ErrorReaction.UNKNOWN: UnknownStreamError,
+    ErrorReaction.GONE: OutOfRangeError,
+}
+
+
 def error_to_raise(code: int, message: str) -> Exception:
     """The exception to raise for an error that does not go by."""
-    match error_codes.error_reaction(code):
-        case ErrorReaction.FENCED:
-            return FencedError(message)
-        case ErrorReaction.DENIED:
-            return DeniedError(f"{message}; look at the permissions of the app")
-        case ErrorReaction.REFUSED:
-            return RecordRefusedError(f"{message}; {error_codes.ERROR_HINTS[code]}")
-        case ErrorReaction.UNKNOWN:
-            return UnknownStreamError(message)
-        case ErrorReaction.GONE:
-            return OutOfRangeError(message)
-        case _:
-            return UnfinishedRequestError(message)
+    reaction = error_codes.error_reaction(code)
+    is_denied = reaction is ErrorReaction.DENIED
+    hint = "look at the permissions of the app" if is_denied else error_codes.ERROR_HINTS.get(code)
+    exception = _EXCEPTIONS.get(reaction, UnfinishedRequestError)
+    return exception(f"{message}; {hint}" if hint else message)

@@ -1,7 +1,7 @@
 """The requests that open, extend and end a transaction, to the broker that keeps it."""
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TypeVar
 
@@ -11,18 +11,28 @@ from streamapp_runtime.systems.kafka.wire.requests import error_codes
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import BrokerConnection
 from streamapp_runtime.systems.kafka.wire.requests.broker_pool import UNKNOWN_TOPIC, BrokerPool
 from streamapp_runtime.systems.kafka.wire.requests.error_codes import ErrorReaction
-from streamapp_runtime.systems.kafka.wire.requests.request_fields import RequestBody, ResponseReader
+from streamapp_runtime.systems.kafka.wire.requests.request_fields import (
+    RequestBody,
+    ResponseReader,
+    WriteRequest,
+)
 from streamapp_runtime.systems.kafka.wire.requests.request_retries import (
     CONNECTION_FAILURES,
     RequestRetries,
     error_to_raise,
 )
+from streamapp_runtime.systems.kafka.wire.requests.request_versions import (
+    ADD_PARTITIONS,
+    END_EPOCH,
+    END_TRANSACTION,
+    INIT_PRODUCER_ID,
+    BrokerRequest,
+)
 
 T = TypeVar("T")
 
-_INIT = (22, 1)
-_ADD_PARTITIONS = (24, 1)
-_END = (26, 1)
+_NAMED_EPOCH = 3
+"""The version since which InitProducerId may name an epoch to be replaced."""
 _NOT_ATTEMPTED = 55  # another partition of the same request was refused
 
 
@@ -36,24 +46,33 @@ class TransactionCoordinator:
     cluster: BrokerPool
     transactional_id: str | None
     patience: float
-    has_repeated_end: bool = False  # a request whose connection failed may yet arrive, in the same epoch
+    has_repeated_end: bool = False  # a request may yet arrive that ends the next one of its epoch
     _connection: BrokerConnection | None = field(default=None, repr=False)
 
     def initialise(self, timeout_ms: int) -> ProducerIdentity:
         """Take over the name: whoever had it is fenced, and what it had open is void."""
-        body = RequestBody().text(self.transactional_id).int32(timeout_ms)
 
-        def read(answer: ResponseReader) -> tuple[int, ProducerIdentity]:
-            error, producer, epoch = answer.int16(), answer.int64(), answer.int16()
-            return error, ProducerIdentity(producer, epoch, transactional=self.transactional_id is not None)
+        def write(body: RequestBody) -> None:
+            body.text(self.transactional_id).int32(timeout_ms)
+            if body.version >= _NAMED_EPOCH:
+                body.int64(-1).int16(-1)  # whichever there is
+            body.tags()
 
-        identity = self._asked("beginning to write", _INIT, body, read)
+        def read(answer: ResponseReader) -> tuple[int, tuple[int, int]]:
+            return answer.int16(), (answer.int64(), answer.int16())
+
+        producer, epoch = self._asked("beginning to write", INIT_PRODUCER_ID, write, read)
         self.has_repeated_end = False  # what was sent before is of another epoch
-        return identity
+        if self.transactional_id is None:
+            return ProducerIdentity(producer, epoch, transactional=False)
+        own_epochs = self.cluster.features.has_epoch_per_transaction
+        return ProducerIdentity(producer, epoch, has_epoch_per_transaction=own_epochs)
 
     def add(self, identity: ProducerIdentity, partitions: Collection[Partition]) -> None:
         """Have the transaction hold these partitions too."""
-        body = self._named(identity).list(_by_stream(partitions), _write_stream)
+
+        def write(body: RequestBody) -> None:
+            self._name(body, identity).list(_by_stream(partitions), _write_stream).tags()
 
         def read(answer: ResponseReader) -> tuple[int, None]:
             partition_errors = [
@@ -66,27 +85,41 @@ class TransactionCoordinator:
             codes = [error for _, error in partition_errors]
             return next((error for error in codes if error != _NOT_ATTEMPTED), *codes[:1] or [0]), None
 
-        self._asked("adding partitions to a transaction", _ADD_PARTITIONS, body, read)
+        self._asked("adding partitions to a transaction", ADD_PARTITIONS, write, read)
 
-    def end(self, identity: ProducerIdentity, *, commit: bool) -> None:
-        """Make everything visible, or drop it. Asked again, it answers as it did."""
-        body = self._named(identity).int8(commit)
+    def end(self, identity: ProducerIdentity, *, commit: bool) -> ProducerIdentity:
+        """Make everything visible, or drop it; gives who writes the next transaction.
+
+        Asked again, it answers as it did. Where each transaction has an epoch of its own, a request that
+        comes late is refused by its epoch; else it ends whatever is open then.
+        """
+        own_epoch = identity.has_epoch_per_transaction
+
+        def write(body: RequestBody) -> None:
+            self._name(body, identity).int8(commit).tags()
+
+        def read(answer: ResponseReader) -> tuple[int, ProducerIdentity]:
+            error = answer.int16()
+            if not own_epoch:
+                return error, identity
+            return error, replace(identity, producer=answer.int64(), epoch=answer.int16())
+
         doing = "committing" if commit else "aborting"
-        self._asked(doing, _END, body, lambda answer: (answer.int16(), None))
+        return self._asked(doing, END_EPOCH if own_epoch else END_TRANSACTION, write, read)
 
     def _found(self, attempts: RequestRetries) -> BrokerConnection:
         if self.transactional_id is None:
             return self.cluster.any(attempts)
         return self.cluster.coordinator(self.transactional_id, attempts)
 
-    def _named(self, identity: ProducerIdentity) -> RequestBody:
-        return RequestBody().text(self.transactional_id).int64(identity.producer).int16(identity.epoch)
+    def _name(self, body: RequestBody, identity: ProducerIdentity) -> RequestBody:
+        return body.text(self.transactional_id).int64(identity.producer).int16(identity.epoch)
 
     def _asked(
         self,
         doing: str,
-        api: tuple[int, int],
-        body: RequestBody,
+        request: BrokerRequest,
+        write: WriteRequest,
         read: Callable[[ResponseReader], tuple[int, T]],
     ) -> T:
         attempts = RequestRetries(request_description(doing, self.transactional_id), self.patience)
@@ -95,13 +128,13 @@ class TransactionCoordinator:
                 self._connection = self._found(attempts)
             seconds = None if self.transactional_id else attempts.answer_seconds  # another would do as well
             try:
-                answer = self._connection.ask(*api, body, seconds)
+                answer = self._connection.ask(request, write, seconds)
                 answer.int32()  # how long it was throttled
                 error, value = read(answer)
             except CONNECTION_FAILURES as failure:
                 self.cluster.lost(self._connection)
                 self._connection = None
-                self.has_repeated_end |= api == _END
+                self.has_repeated_end |= request is END_TRANSACTION
                 attempts.failed(failure)
                 continue
             if not error:
@@ -128,9 +161,17 @@ def _by_stream(partitions: Collection[Partition]) -> list[tuple[str, list[int]]]
 
 def _write_stream(body: RequestBody, stream: tuple[str, list[int]]) -> None:
     name, indexes = stream
-    body.text(name).list(indexes, RequestBody.int32)
+    body.text(name).list(indexes, RequestBody.int32).tags()
 
 
 def _read_stream(answer: ResponseReader) -> tuple[str, list[int]]:
-    stream = answer.text() or ""
-    return stream, [error for _, error in answer.list(lambda answer: (answer.int32(), answer.int16()))]
+    stream, errors = answer.text() or "", answer.list(_read_error)
+    answer.tags()
+    return stream, errors
+
+
+def _read_error(answer: ResponseReader) -> int:
+    answer.int32()  # the partition
+    error = answer.int16()
+    answer.tags()
+    return error
