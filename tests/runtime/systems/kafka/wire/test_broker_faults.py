@@ -11,10 +11,11 @@ import pytest
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSecurity
 from streamapp_runtime.systems.kafka.wire.requests.broker_pool import BrokerPool
+from streamapp_runtime.systems.kafka.wire.requests.request_retries import UnfinishedRequestError
 from streamapp_runtime.systems.kafka.wire.wire_arrivals import WireArrivals
 from streamapp_runtime.systems.kafka.wire.wire_producer import WireProducer
 from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
-from streamapp_runtime.systems.stream_system import FencedError, UnavailableError
+from streamapp_runtime.systems.stream_system import UnavailableError
 from tests.harness.kafka.broker import Broker, free_port
 from tests.harness.kafka.clients import consumed, created, end_of, producer
 from tests.harness.kafka.record_contents import numbered
@@ -185,14 +186,16 @@ def test_who_does_not_speak_the_protocol_is_out_of_reach() -> None:
         answering.result()
 
 
-def test_a_transaction_left_open_too_long_is_dropped_and_its_writer_fenced(broker: Broker) -> None:
+def test_a_transaction_left_open_too_long_is_dropped_and_its_writer_has_to_start_anew(
+    broker: Broker,
+) -> None:
     topic, writer = created(broker.bootstrap), WireProducer(broker.bootstrap, "w", timeout_ms=500)
     writer.initialise()
     writer.append(Partition(topic, 0), numbered(0, 3))
     writer.flush()
     while end_of(broker.bootstrap, topic) <= 3:  # the marker that drops it has an offset too
         pass
-    with pytest.raises(FencedError):
+    with pytest.raises(UnfinishedRequestError, match="INVALID_TXN_STATE"):
         writer.commit()
     assert consumed(broker.bootstrap, topic, 0, 4) == []
     writer.close()
