@@ -15,9 +15,10 @@ from streamapp_runtime.systems.kafka.wire.requests.request_retries import Unfini
 from streamapp_runtime.systems.kafka.wire.wire_arrivals import WireArrivals
 from streamapp_runtime.systems.kafka.wire.wire_producer import WireProducer
 from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
-from streamapp_runtime.systems.stream_system import UnavailableError
+from streamapp_runtime.systems.stream_system import DeniedError, UnavailableError
 from tests.harness.kafka.broker import Broker, free_port
 from tests.harness.kafka.clients import consumed, created, end_of, producer
+from tests.harness.kafka.hostile_broker import HostileBroker, hostile_broker
 from tests.harness.kafka.record_contents import numbered
 from tests.harness.machine.processes import until
 
@@ -184,6 +185,14 @@ def test_who_does_not_speak_the_protocol_is_out_of_reach() -> None:
         with pytest.raises(UnavailableError, match="does not speak Kafka"):
             list(WireReader(address, ConnectionSecurity(timeout=0.3)).read(Partition("any", 0), 0, 1))
         answering.result()
+
+
+@pytest.mark.usefixtures("loopback")
+def test_a_broker_without_a_request_that_is_needed_is_refused_at_once() -> None:
+    with hostile_broker(HostileBroker()) as old:
+        refusal = f"{old.address} does not have Metadata in a version from 7 to 7 .it has 0 to 4., which"
+        with pytest.raises(DeniedError, match=refusal):
+            list(WireReader(old.address, ConnectionSecurity(timeout=60)).read(Partition("any", 0), 0, 1))
 
 
 def test_a_transaction_left_open_too_long_is_dropped_and_its_writer_has_to_start_anew(
