@@ -24,6 +24,7 @@ from streamapp_runtime.systems.kafka.wire.requests.request_versions import (
     BrokerRequest,
     ClusterFeatures,
 )
+from streamapp_runtime.systems.stream_system import DeniedError
 
 T = TypeVar("T")
 
@@ -202,6 +203,10 @@ class BrokerPool:
                 if connection is not None:
                     self.lost(connection)
                 continue
+            except DeniedError:  # it lacks the request
+                if connection is not None:
+                    self.lost(connection)
+                raise
             if open_connection is None:
                 self._connections[address] = connection
             elif open_connection is not connection:
