@@ -13,12 +13,12 @@ from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
+from streamapp_runtime.systems.kafka.rdkafka_reader import RangeReader
 
 from bench.app_runs.page_views import views
 from bench.row import Aim, Compared, Row
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
-from streamapp_runtime.systems.kafka.rdkafka.rdkafka_reader import RangeReader
 from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
 from streamapp_runtime.systems.stream_system import RECORDS
 from tests.harness.kafka.broker import Broker

@@ -26,10 +26,6 @@ _SPARK_NIGHTLY = pytest.param("embedded", marks=[pytest.mark.spark, pytest.mark.
 ON_SPARK_BY_NIGHT = pytest.mark.parametrize("env", [_SPARK_NIGHTLY], indirect=True)
 ON_SPARK_AND_KAFKA = pytest.mark.parametrize("env", [_SPARK_NIGHTLY, _KAFKA], indirect=True)
 """The same loop on the same executors: on Kafka at each landing, on an embedded log each night."""
-WAYS = {"wire": {}, "librdkafka": {"batch.size": "1000000"}}  # a setting that the wire does not follow
-"""How a broker is read and written, and the settings by which it is."""
-EACH_WAY = ["wire", pytest.param("librdkafka", marks=pytest.mark.nightly)]
-"""The ways of a test whose rule is that of both: librdkafka goes it each night."""
 
 
 @contextmanager

@@ -134,7 +134,7 @@ def test_asking_leaves_nothing_behind(tmp_path: Path) -> None:
 def test_a_broker_that_is_away_is_told_and_ends_with_a_code_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("streamapp_runtime.systems.kafka.rdkafka.topics.ANSWER_SECONDS", 1.0)
+    monkeypatch.setattr("streamapp_runtime.systems.kafka.topics.ANSWER_SECONDS", 1.0)
     app = page_views(f"127.0.0.1:{free_port()}", "away")
     answer = ask(tmp_path, app, "place", "--live", code=3)
     # Workers of a Spark that earlier tests of this process have used may write here as they end.

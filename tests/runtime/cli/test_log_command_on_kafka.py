@@ -143,7 +143,7 @@ def test_topics_that_others_delete_meanwhile_are_left_out(brokers: str, kafka: s
 
 @pytest.mark.usefixtures("loopback")
 def test_brokers_that_are_away_end_it_with_a_code_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("streamapp_runtime.systems.kafka.rdkafka.kafka_clients.CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr("streamapp_runtime.systems.kafka.cluster_admin.CONNECT_SECONDS", 0.2)
     broker = f"127.0.0.1:{free_port()}"
     told = run("list", f"kafka://{broker}", code=3).stderr
     assert told.removeprefix("Error: listing topics: ") == (

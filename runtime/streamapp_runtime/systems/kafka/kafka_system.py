@@ -13,13 +13,10 @@ from confluent_kafka import TopicPartition
 from streamapp.spec.resource.kafka_settings import TOPICS
 from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.checkpoint_entries import FENCE, READ_BARRIER
-from streamapp_runtime.systems.kafka.rdkafka.kafka_clients import ANSWER_SECONDS, KafkaClients
-from streamapp_runtime.systems.kafka.rdkafka.latest_values import LatestValues
-from streamapp_runtime.systems.kafka.rdkafka.partition_offsets import OffsetLookup, RdkafkaOffsets
-from streamapp_runtime.systems.kafka.rdkafka.rdkafka_producer import RdkafkaProducer
-from streamapp_runtime.systems.kafka.rdkafka.rdkafka_reader import RangeReader, RdkafkaReader
-from streamapp_runtime.systems.kafka.rdkafka.topics import Topics
+from streamapp_runtime.systems.kafka.cluster_admin import ANSWER_SECONDS, ClusterAdmin
+from streamapp_runtime.systems.kafka.latest_values import LatestValues
 from streamapp_runtime.systems.kafka.secret_settings import read_secrets
+from streamapp_runtime.systems.kafka.topics import Topics
 from streamapp_runtime.systems.kafka.transactions import transactional_writer
 from streamapp_runtime.systems.kafka.transactions.kafka_transaction import KafkaTransaction
 from streamapp_runtime.systems.kafka.transactions.non_transactional_producer import NonTransactionalProducer
@@ -29,7 +26,7 @@ from streamapp_runtime.systems.kafka.transactions.non_transactional_writes impor
 )
 from streamapp_runtime.systems.kafka.transactions.outgoing_records import as_records
 from streamapp_runtime.systems.kafka.transactions.transactional_writer import (
-    MakeRecordProducer,
+    MakeProducer,
     TransactionalWriter,
 )
 from streamapp_runtime.systems.kafka.wire.requests.broker_trouble import BrokerTrouble
@@ -71,14 +68,14 @@ class KafkaSystem:
         replication: int = -1,
         clock: Callable[[], int] = now,
     ) -> None:
-        self._cluster = KafkaClients(bootstrap_servers, settings or {})
+        self._cluster = ClusterAdmin(bootstrap_servers, settings or {})
         self._topics = Topics(self._cluster, replication)
         self._trouble = BrokerTrouble()
         wire = wire_setup(bootstrap_servers, settings or {}, ANSWER_SECONDS, self._trouble)
-        self._offsets: OffsetLookup = wire.offsets() if wire else RdkafkaOffsets(self._cluster)
-        self._arrivals = wire.arrivals() if wire else None
-        self._reader: RangeReader = wire.reader() if wire else RdkafkaReader(self._cluster, self._stable_end)
-        self._make: MakeRecordProducer = wire.producer if wire else self._librdkafka
+        self._offsets = wire.offsets()
+        self._arrivals = wire.arrivals()
+        self._reader = wire.reader()
+        self._make: MakeProducer = wire.producer
         self._non_transactional = NonTransactionalProducer(self._make)
         self._latest_values = LatestValues(self._offsets, self._topics, self._reader)
         self._writers: dict[tuple[str, str], TransactionalWriter] = {}
@@ -148,8 +145,8 @@ class KafkaSystem:
     def await_records(
         self, ends: Mapping[Partition, int], seconds: float, wake: HasFileno | None = None
     ) -> bool:
-        """Have leaders answer once records are committed. librdkafka only has consumers that fetch them."""
-        return self._arrivals is not None and self._arrivals.wait(ends, seconds, wake)
+        """Have leaders answer once records are committed."""
+        return self._arrivals.wait(ends, seconds, wake)
 
     def offsets_at(self, partitions: Iterable[Partition], time_ms: int) -> Mapping[Partition, int]:
         """The first record of each partition that is not older than a time; the end where there is none."""
@@ -275,7 +272,7 @@ class KafkaSystem:
                     raise
 
     def trouble(self) -> SystemTrouble | None:
-        """The trouble with brokers that has kept calls lately; librdkafka's clients do not say."""
+        """The trouble with brokers that has kept calls lately."""
         return self._trouble.lasting
 
     def tidy(self) -> None:
@@ -284,8 +281,7 @@ class KafkaSystem:
     def close(self) -> None:
         """Let go of everything."""
         self._reader.close()
-        if self._arrivals is not None:
-            self._arrivals.close()
+        self._arrivals.close()
         self._offsets.close()
         self._non_transactional.close()
         for each in self._writers.values():
@@ -342,13 +338,6 @@ class KafkaSystem:
             return FENCE.read(self._latest_values.values(owner, settled=settled), owner, int) or 0
         except UnknownStreamError:
             return 0
-
-    def _librdkafka(self, transactional_id: str | None) -> RdkafkaProducer:
-        producer = self._cluster.producer(transactional_id)
-        return RdkafkaProducer(self._cluster, transactional_id, producer)
-
-    def _stable_end(self, partition: Partition) -> int:
-        return self._offsets.stable_ends([partition])[partition]
 
 
 def _check_fence(owner: str, incarnation: int, fenced: int) -> None:

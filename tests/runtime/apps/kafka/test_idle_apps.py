@@ -18,7 +18,6 @@ from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from tests.harness.machine.processes import until
 from tests.harness.runs.app_runs import AppEnv, app, inputs, write_all
 from tests.harness.runs.drained_loop import drain
-from tests.harness.runs.run_systems import WAYS
 from tests.harness.runs.run_systems import kafka as on_kafka
 
 LATENCY_SECONDS = 0.05
@@ -30,11 +29,9 @@ PASSING = app(
 )
 
 
-@pytest.fixture(params=WAYS)
-def env(
-    request: pytest.FixtureRequest, session: DeferredSession, kafka: str, tmp_path: Path
-) -> Iterator[AppEnv]:
-    with on_kafka(session, tmp_path, KafkaConnection(kafka, WAYS[request.param])) as env:
+@pytest.fixture
+def env(session: DeferredSession, kafka: str, tmp_path: Path) -> Iterator[AppEnv]:
+    with on_kafka(session, tmp_path, KafkaConnection(kafka)) as env:
         yield env
 
 
@@ -59,14 +56,12 @@ def waited(loop: Loop, wake: WakeUp | None = None) -> tuple[float, list[float]]:
     return time.monotonic() - begun, rests
 
 
-@pytest.mark.parametrize("env", ["wire"], indirect=True)
 def test_who_has_read_all_waits_for_the_longest_time_and_rests_no_more(idle_loop: Loop) -> None:
     seconds, rests = waited(idle_loop)
     assert seconds > LONGEST_WAIT_SECONDS * 0.9
     assert rests == []
 
 
-@pytest.mark.parametrize("env", ["wire"], indirect=True)
 def test_a_record_is_told_of_and_read(env: AppEnv, idle_loop: Loop, kafka: str) -> None:
     with closing(KafkaSystem(kafka)) as other:
         given = (other, f"{env.prefix}lines", inputs([{"text": "second"}]), 1, f"{env.prefix}others")
@@ -85,7 +80,6 @@ def test_a_record_is_told_of_and_read(env: AppEnv, idle_loop: Loop, kafka: str) 
     assert looks <= seconds / LONGEST_WAIT_SECONDS + 2  # each waits its time, but for the last
 
 
-@pytest.mark.parametrize("env", ["wire"], indirect=True)
 def test_a_query_ends_the_wait_once(idle_loop: Loop) -> None:
     wake = WakeUp()
     wake.set()
@@ -93,9 +87,3 @@ def test_a_query_ends_the_wait_once(idle_loop: Loop) -> None:
     assert seconds < LONGEST_WAIT_SECONDS * 0.9
     assert rests == []
     assert not wake.wait(0)
-
-
-@pytest.mark.parametrize("env", ["librdkafka"], indirect=True)
-def test_who_is_not_told_looks_as_often_as_the_latency_says(idle_loop: Loop) -> None:
-    _, rests = waited(idle_loop)
-    assert [pytest.approx(LATENCY_SECONDS, abs=0.01)] == rests

@@ -13,14 +13,12 @@ from streamapp_runtime.systems.connection import KafkaConnection
 from tests.harness.kafka.broker import Broker
 from tests.harness.kafka.topic_records import create
 from tests.harness.runs.app_runs import AppEnv, app, inputs
-from tests.harness.runs.run_systems import EACH_WAY, WAYS, kafka
+from tests.harness.runs.run_systems import kafka
 
 
-@pytest.fixture(params=EACH_WAY)
-def env(
-    request: pytest.FixtureRequest, session: DeferredSession, broker: Broker, tmp_path: Path
-) -> Iterator[AppEnv]:
-    with kafka(session, tmp_path, KafkaConnection(broker.bootstrap, WAYS[request.param])) as env:
+@pytest.fixture
+def env(session: DeferredSession, broker: Broker, tmp_path: Path) -> Iterator[AppEnv]:
+    with kafka(session, tmp_path, KafkaConnection(broker.bootstrap)) as env:
         yield env
 
 

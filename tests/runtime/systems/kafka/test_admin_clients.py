@@ -10,7 +10,7 @@ OWNED_BY_GARBAGE: Final = """
 import gc
 import threading
 from confluent_kafka.admin import NewTopic
-from streamapp_runtime.systems.kafka.rdkafka.kafka_clients import KafkaClients
+from streamapp_runtime.systems.kafka.cluster_admin import ClusterAdmin
 
 gc.disable()
 collected = threading.Event()
@@ -21,12 +21,12 @@ def collect(_):
     collected.set()
 
 
-clients = KafkaClients("127.0.0.1:1")
+clients = ClusterAdmin("127.0.0.1:1")
 answer = clients.admin.create_topics([NewTopic("views", 1, 1)], request_timeout=0.1)["views"]
 answer.add_done_callback(collect)  # in the client's own thread, as soon as there is an answer
 del clients
 assert collected.wait(10)
-assert KafkaClients("127.0.0.1:1").admin is not None  # which ends the other
+assert ClusterAdmin("127.0.0.1:1").admin is not None  # which ends the other
 print("went on")
 """
 

@@ -13,7 +13,6 @@ from streamapp_runtime.driver.wake_up import WakeUp
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from tests.harness.engine.record_values import NOBODY, values, write
 from tests.harness.kafka.shared_topics import remove
-from tests.harness.runs.run_systems import WAYS
 
 TOPIC = f"awaited-{os.getpid()}"
 PARTITIONS = [Partition(TOPIC, index) for index in range(3)]
@@ -114,8 +113,3 @@ def test_a_topic_that_is_deleted_meanwhile_ends_it(kafka: str, system: KafkaSyst
     while system.await_records(ends, 1.0):
         assert time.monotonic() - begun < LONG
     later.join()
-
-
-def test_librdkafka_cannot_tell(kafka: str, system: KafkaSystem) -> None:
-    with closing(KafkaSystem(kafka, WAYS["librdkafka"])) as other:
-        assert not other.await_records(ends_of(system), LONG)

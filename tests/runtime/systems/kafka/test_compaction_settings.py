@@ -12,7 +12,7 @@ from confluent_kafka.admin import (
 )
 
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
-from streamapp_runtime.systems.kafka.rdkafka.topics import COMPACTION
+from streamapp_runtime.systems.kafka.topics import COMPACTION
 from streamapp_runtime.systems.stream_system import StreamOptions
 from tests.harness.kafka.clients import created
 from tests.harness.kafka.shared_topics import remove

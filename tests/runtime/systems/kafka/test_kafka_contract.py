@@ -1,4 +1,4 @@
-"""A Kafka cluster does what every system does, by the wire and by librdkafka."""
+"""A Kafka cluster does what every system does."""
 
 from collections.abc import Iterator
 
@@ -6,19 +6,18 @@ import pytest
 
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from tests.harness.kafka.shared_topics import remove
-from tests.harness.runs.run_systems import WAYS
 from tests.runtime.systems.delivery_contract import DeliveryContract
 from tests.runtime.systems.system_contract import SystemContract, SystemFactory
 
 NAMES = ["views", "users", "checkpoint", "one.checkpoint"]
 
 
-@pytest.fixture(params=list(WAYS))
-def system_factory(request: pytest.FixtureRequest, kafka: str) -> Iterator[SystemFactory]:
+@pytest.fixture
+def system_factory(kafka: str) -> Iterator[SystemFactory]:
     opened: list[KafkaSystem] = []
 
     def factory() -> KafkaSystem:
-        opened.append(KafkaSystem(kafka, WAYS[request.param]))
+        opened.append(KafkaSystem(kafka))
         return opened[-1]
 
     remove(kafka, NAMES)

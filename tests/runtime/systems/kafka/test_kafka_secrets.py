@@ -8,7 +8,7 @@ import yaml
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.connection import KafkaConnection, open_system
-from streamapp_runtime.systems.kafka.rdkafka import kafka_clients
+from streamapp_runtime.systems.kafka import cluster_admin
 from streamapp_runtime.systems.kafka.secret_settings import read_secrets
 from streamapp_runtime.systems.stream_system import DeniedError, InvalidSettingsError
 from tests.harness.engine.record_values import texts, values, write
@@ -38,7 +38,7 @@ def test_what_the_files_say_opens_the_cluster(fortress: tuple[str, str, str], tm
 def test_a_wrong_password_and_a_wrong_certificate_are_named_as_such(
     fortress: tuple[str, str, str], tmp_path: Path, wrong: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("streamapp_runtime.systems.kafka.rdkafka.topics.ANSWER_SECONDS", 5.0)
+    monkeypatch.setattr("streamapp_runtime.systems.kafka.topics.ANSWER_SECONDS", 5.0)
     _, address, cert = fortress
     other, _ = certificate(tmp_path, "other")
     folder = secrets(tmp_path / "secrets", other if wrong == "certificate" else cert, "wrong-" + PASSWORD)
@@ -86,4 +86,4 @@ def test_settings_may_stand_in_one_file(tmp_path: Path) -> None:
 
 
 def test_a_clusters_clients_are_shown_without_settings() -> None:
-    assert PASSWORD not in repr(kafka_clients.KafkaClients("a:1", {"sasl.password": PASSWORD}))
+    assert PASSWORD not in repr(cluster_admin.ClusterAdmin("a:1", {"sasl.password": PASSWORD}))

@@ -4,14 +4,11 @@ import time
 from collections.abc import Mapping
 from contextlib import closing
 
-import pytest
-
 from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from tests.harness.engine.record_values import values
 from tests.harness.kafka.broker import Broker
 from tests.harness.machine.processes import until
-from tests.harness.runs.run_systems import EACH_WAY, WAYS
 
 PARTITIONS = [Partition("views", index) for index in range(8)]
 WATCHED_SECONDS = 8.0  # longer than a broker that was killed counts as alive
@@ -23,12 +20,9 @@ def _all_is_seen(spans: Mapping[Partition, OffsetSpan]) -> bool:
     return len(ends) == 1 and ends != {0}
 
 
-@pytest.mark.parametrize("way", EACH_WAY)
-def test_spans_stay_the_same_while_another_broker_takes_over(
-    two_brokers: tuple[Broker, Broker], way: str
-) -> None:
+def test_spans_stay_the_same_while_another_broker_takes_over(two_brokers: tuple[Broker, Broker]) -> None:
     keeps, goes = two_brokers
-    with closing(KafkaSystem(f"{goes.bootstrap},{keeps.bootstrap}", WAYS[way])) as system:
+    with closing(KafkaSystem(f"{goes.bootstrap},{keeps.bootstrap}")) as system:
         system.create("views", len(PARTITIONS))
         transaction = system.begin("test.checkpoint", 1)
         for partition in PARTITIONS:

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from streamapp_runtime.systems.kafka.rdkafka import kafka_clients
-from streamapp_runtime.systems.kafka.rdkafka.client_errors import connection_failure
-from streamapp_runtime.systems.kafka.rdkafka.kafka_clients import KafkaClients
-from streamapp_runtime.systems.kafka.rdkafka.topics import Topics
+from streamapp_runtime.systems.kafka import cluster_admin
+from streamapp_runtime.systems.kafka.client_errors import connection_failure
+from streamapp_runtime.systems.kafka.cluster_admin import ClusterAdmin
+from streamapp_runtime.systems.kafka.topics import Topics
 from streamapp_runtime.systems.stream_system import StreamOptions, UnavailableError
 from tests.harness.machine.processes import free_port
 
@@ -24,11 +24,11 @@ QUESTIONS: dict[str, Callable[[Topics], object]] = {
 def test_where_nobody_listens_the_address_and_the_reason_are_said(
     monkeypatch: pytest.MonkeyPatch, question: Callable[[Topics], object]
 ) -> None:
-    monkeypatch.setattr(kafka_clients, "CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr(cluster_admin, "CONNECT_SECONDS", 0.2)
     broker = f"127.0.0.1:{free_port()}"
     expected = f": no broker can be reached; the last try: {broker}: Connection refused$"
     with pytest.raises(UnavailableError, match=expected):
-        question(Topics(KafkaClients(broker)))
+        question(Topics(ClusterAdmin(broker)))
 
 
 @pytest.mark.parametrize(

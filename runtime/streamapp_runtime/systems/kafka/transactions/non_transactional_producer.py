@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.kafka.transactions.record_producer import RecordProducer
-from streamapp_runtime.systems.kafka.transactions.transactional_writer import MakeRecordProducer
+from streamapp_runtime.systems.kafka.transactions.transactional_writer import MakeProducer
+from streamapp_runtime.systems.kafka.wire.wire_producer import WireProducer
 from streamapp_runtime.systems.stream_system import UnavailableError
 
 
@@ -19,8 +19,8 @@ class NonTransactionalProducer:
     Brokers know what they have of it already, so that to send again after a lost connection repeats nothing.
     """
 
-    make: MakeRecordProducer
-    _producing: RecordProducer | None = None
+    make: MakeProducer
+    _producing: WireProducer | None = None
     _held: bool = False  # whether something was appended that may not be there yet
 
     def append(self, partition: Partition, records: pa.RecordBatch) -> None:
@@ -49,7 +49,7 @@ class NonTransactionalProducer:
                 producing.close()
 
     @contextmanager
-    def _whole(self) -> Iterator[RecordProducer]:
+    def _whole(self) -> Iterator[WireProducer]:
         """Something that leaves the producer of no more use where it fails."""
         try:
             yield self._producing or self._begun()
@@ -57,7 +57,7 @@ class NonTransactionalProducer:
             self.close()
             raise
 
-    def _begun(self) -> RecordProducer:
+    def _begun(self) -> WireProducer:
         self._producing = self.make(None)
         self._producing.initialise()
         return self._producing

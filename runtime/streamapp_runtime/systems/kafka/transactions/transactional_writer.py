@@ -5,12 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from streamapp_runtime.systems.kafka.transactions.record_producer import RecordProducer
+from streamapp_runtime.systems.kafka.wire.wire_producer import WireProducer
 from streamapp_runtime.systems.stream_system import FencedError, UnavailableError
 
 _AT_ONCE = 16
 
-MakeRecordProducer = Callable[[str | None], RecordProducer]
+MakeProducer = Callable[[str | None], WireProducer]
 """Gives what writes under a transactional id, or without one, not yet initialised."""
 
 
@@ -20,7 +20,7 @@ class TransactionalWriter:
 
     transactional_id: str
     incarnation: int
-    producing: RecordProducer
+    producing: WireProducer
     checkpoints: dict[bytes, bytes | None] = field(
         default_factory=dict
     )  # of the keys that this writer writes
@@ -46,9 +46,7 @@ class TransactionalWriter:
         self.spent = True
 
 
-def take_over_writer(
-    make: MakeRecordProducer, transactional_id: str, incarnation: int
-) -> TransactionalWriter:
+def take_over_writer(make: MakeProducer, transactional_id: str, incarnation: int) -> TransactionalWriter:
     """A writer that took over a name: any other of that name is fenced, and what it had open is void."""
     producing = make(transactional_id)
     try:
@@ -59,12 +57,12 @@ def take_over_writer(
     return TransactionalWriter(transactional_id, incarnation, producing)
 
 
-def fence_writers(make: MakeRecordProducer, transactional_ids: Collection[str]) -> None:
+def fence_writers(make: MakeProducer, transactional_ids: Collection[str]) -> None:
     """Fence whoever writes under these names, by taking each of them over for a moment."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         for done in [pool.submit(_void, make, name) for name in transactional_ids]:
             done.result()
 
 
-def _void(make: MakeRecordProducer, transactional_id: str) -> None:
+def _void(make: MakeProducer, transactional_id: str) -> None:
     take_over_writer(make, transactional_id, 0).close()

@@ -15,8 +15,8 @@ from streamapp_runtime.systems.kafka.wire.batch_format.batch_encoder import (
     encode_each,
     encoded_size,
 )
-from streamapp_runtime.systems.kafka.wire.batch_format.compression import CompressionCodec
-from streamapp_runtime.systems.kafka.wire.requests.broker_connection import PLAINTEXT, ConnectionSecurity
+from streamapp_runtime.systems.kafka.wire.batch_format.compression import UNCOMPRESSED, Compression
+from streamapp_runtime.systems.kafka.wire.requests.broker_connection import PLAINTEXT, ConnectionSettings
 from streamapp_runtime.systems.kafka.wire.requests.broker_pool import BrokerPool
 from streamapp_runtime.systems.kafka.wire.requests.broker_trouble import BrokerTrouble
 from streamapp_runtime.systems.kafka.wire.requests.request_retries import (
@@ -45,10 +45,10 @@ class WireProducer:
         self,
         bootstrap: str,
         transactional_id: str | None,
-        security: ConnectionSecurity = PLAINTEXT,
+        settings: ConnectionSettings = PLAINTEXT,
         *,
         timeout_ms: int = _TIMEOUT_MS,
-        codec: CompressionCodec = CompressionCodec.NONE,
+        compression: Compression = UNCOMPRESSED,
         largest: int = _LARGEST,
         trouble: BrokerTrouble | None = None,
     ) -> None:
@@ -57,12 +57,12 @@ class WireProducer:
         No batch takes more than `largest` bytes, unless one record does. `trouble` is told what keeps writes
         waiting.
         """
-        self._cluster = BrokerPool(bootstrap, security, trouble)
-        self._coordinator = TransactionCoordinator(self._cluster, transactional_id, security.timeout)
+        self._cluster = BrokerPool(bootstrap, settings, trouble)
+        self._coordinator = TransactionCoordinator(self._cluster, transactional_id, settings.timeout)
         self._transactional_id = transactional_id
         self._timeout_ms = timeout_ms
-        self._patience = security.timeout
-        self._codec = codec
+        self._patience = settings.timeout
+        self._compression = compression
         self._largest = largest
         self._identity: ProducerIdentity | None = None
         self._sequences: dict[Partition, int] = {}
@@ -162,11 +162,11 @@ class WireProducer:
             for partition, parts in batches.items()
         }
         small = [one for one, whole in records.items() if encoded_size(whole) <= min(_SMALL, self._largest)]
-        together = encode_each([records[one] for one in small], now, self._codec) if small else []
+        together = encode_each([records[one] for one in small], now, self._compression) if small else []
         encoded = {one: iter([batch]) for one, batch in zip(small, together, strict=True)}
         for partition, whole in records.items():
             if partition not in encoded:
-                encoded[partition] = encode_batches(whole, now, self._largest, self._codec)
+                encoded[partition] = encode_batches(whole, now, self._largest, self._compression)
         return encoded
 
     @contextmanager

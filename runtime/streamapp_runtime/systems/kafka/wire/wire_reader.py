@@ -20,17 +20,23 @@ from streamapp_runtime.systems.kafka.wire.requests import error_codes, fetch_req
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import (
     PLAINTEXT,
     BrokerConnection,
-    ConnectionSecurity,
+    ConnectionSettings,
 )
 from streamapp_runtime.systems.kafka.wire.requests.broker_pool import UNKNOWN_TOPIC, BrokerPool
 from streamapp_runtime.systems.kafka.wire.requests.broker_trouble import BrokerTrouble
 from streamapp_runtime.systems.kafka.wire.requests.error_codes import ErrorReaction
-from streamapp_runtime.systems.kafka.wire.requests.fetch_request import FetchResult, FetchStart
+from streamapp_runtime.systems.kafka.wire.requests.fetch_request import (
+    DEFAULT_LIMITS,
+    NO_REPLICA,
+    FetchLimits,
+    FetchResult,
+    FetchStart,
+)
 from streamapp_runtime.systems.kafka.wire.requests.request_retries import CONNECTION_FAILURES, RequestRetries
 from streamapp_runtime.systems.kafka.wire.requests.request_versions import FETCH
 from streamapp_runtime.systems.stream_system import OffsetRange, OutOfRangeError, UnavailableError
 
-_LEAST, _MOST = 65_536, 8 << 20  # bytes of one fetch
+_LEAST = 65_536  # bytes of one fetch
 _GUESS = 1024  # bytes of a record before any was seen
 
 
@@ -49,14 +55,16 @@ class WireReader:
     def __init__(
         self,
         bootstrap: str,
-        security: ConnectionSecurity = PLAINTEXT,
+        settings: ConnectionSettings = PLAINTEXT,
         *,
+        limits: FetchLimits = DEFAULT_LIMITS,
         check: bool = True,
         trouble: BrokerTrouble | None = None,
     ) -> None:
         """`check` compares the checksum of every batch; `trouble` is told what keeps reads waiting."""
-        self._cluster = BrokerPool(bootstrap, security, trouble)
-        self._timeout = security.timeout
+        self._limits = limits
+        self._cluster = BrokerPool(bootstrap, settings, trouble)
+        self._timeout = settings.timeout
         self._check = check
         self._sizes: dict[Partition, float] = {}  # bytes of a record, as last seen
         self._fetched_ahead: dict[Partition, _FetchedAhead] = {}
@@ -74,7 +82,7 @@ class WireReader:
                 for one in of_leader
             }
             try:
-                write = fetch_request.fetch_request(starts)
+                write = fetch_request.fetch_request(starts, rack=self._limits.rack)
                 requests.append((connection, connection.send(FETCH, write), of_leader))
             except CONNECTION_FAILURES:
                 self._lost(connection, of_leader)
@@ -94,7 +102,7 @@ class WireReader:
             yield from _within(ahead.records, start, end)
         pending_fetch: tuple[BrokerConnection, int] | None = None
         while at < end:
-            connection = self._cluster.leader(partition, attempts)
+            connection = self._cluster.replica(partition, attempts)
             try:
                 if (
                     pending_fetch is None
@@ -107,6 +115,9 @@ class WireReader:
                 pending_fetch = None
                 if fetched.error:
                     self._refused(fetched.error, partition, attempts)
+                    continue
+                if fetched.preferred_replica != NO_REPLICA:
+                    self._cluster.prefer_replica(partition, fetched.preferred_replica)
                     continue
                 batches = list(read_batches(fetched.octets, fetched.begin, fetched.end, check=self._check))
                 if not batches:
@@ -143,21 +154,23 @@ class WireReader:
     def _send_fetch(
         self, connection: BrokerConnection, partition: Partition, at: int, end: int
     ) -> tuple[BrokerConnection, int]:
-        start = FetchStart(at, min(self._fetch_size(partition, end - at), _MOST))
-        return connection, connection.send(FETCH, fetch_request.fetch_request({partition: start}))
+        start = FetchStart(at, min(self._fetch_size(partition, end - at), self._limits.answer))
+        write = fetch_request.fetch_request({partition: start}, rack=self._limits.rack)
+        return connection, connection.send(FETCH, write)
 
     def _fetch_size(self, partition: Partition, records: int) -> int:
         """About how many bytes so many records take."""
-        return int(records * self._sizes.get(partition, _GUESS) * 1.1) + _LEAST
+        size = int(records * self._sizes.get(partition, _GUESS) * 1.1) + _LEAST
+        return min(size, self._limits.partition)
 
     def _by_leader(self, ranges: Sequence[OffsetRange]) -> dict[BrokerConnection, list[OffsetRange]]:
-        """The ranges that one answer of each leader has room for."""
+        """The ranges that one answer of each broker has room for."""
         by_leader: defaultdict[BrokerConnection, list[OffsetRange]] = defaultdict(list)
-        room: defaultdict[BrokerConnection, int] = defaultdict(lambda: _MOST)
+        room: defaultdict[BrokerConnection, int] = defaultdict(lambda: self._limits.answer)
         for one in ranges:
             size = self._fetch_size(one.partition, one.end - one.start)
             attempts = RequestRetries(f"reading {one.partition}", self._timeout)
-            leader = self._cluster.leader(one.partition, attempts)
+            leader = self._cluster.replica(one.partition, attempts)
             if size <= room[leader]:
                 room[leader] -= size
                 by_leader[leader].append(one)
@@ -171,6 +184,8 @@ class WireReader:
         chosen: list[tuple[OffsetRange, int, list[FetchedBatch]]] = []
         for one in ranges:
             fetched = results[one.partition]
+            if fetched.preferred_replica != NO_REPLICA:
+                self._cluster.prefer_replica(one.partition, fetched.preferred_replica)
             if fetched.error:
                 continue
             batches = list(read_batches(octets, fetched.begin, fetched.end, check=self._check))
@@ -190,6 +205,8 @@ class WireReader:
             self._cluster.forget(one.partition)
 
     def _refused(self, error: int, partition: Partition, attempts: RequestRetries) -> None:
+        if self._cluster.leave_replica(partition):
+            return  # the leader knows better
         if error == UNKNOWN_TOPIC:  # to this broker; whether to all says the look for the leader
             attempts.failed(error_codes.error_name(error))
             self._cluster.forget(partition)
@@ -213,7 +230,9 @@ class WireReader:
         elif fetched.stable_end >= end:
             # Compaction may have left nothing at all up to there. Asked twice, for no answer need be full.
             return end if times > 1 else at
-        else:  # a new leader may take a moment to know how far its followers are; a deposed one never does
+        elif not self._cluster.leave_replica(
+            partition
+        ):  # a new leader may take a moment to know how far its followers are; a deposed one never does
             self._cluster.doubt_leader(partition)
             try:
                 attempts.failed(f"it ends at {fetched.stable_end}")

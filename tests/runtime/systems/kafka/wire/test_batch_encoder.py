@@ -12,7 +12,11 @@ from streamapp_runtime.systems.kafka.wire.batch_format.batch_encoder import (
     encode_each,
     encoded_size,
 )
-from streamapp_runtime.systems.kafka.wire.batch_format.compression import CompressionCodec
+from streamapp_runtime.systems.kafka.wire.batch_format.compression import (
+    UNCOMPRESSED,
+    Compression,
+    CompressionCodec,
+)
 from tests.harness.kafka.record_contents import Content, batch
 
 OCTETS = st.one_of(st.none(), st.binary(max_size=300))
@@ -27,14 +31,14 @@ def plain(encoded: EncodedBatch) -> tuple[object, ...]:
     return stamped, encoded.count, encoded.base_time, encoded.last_time, encoded.codec
 
 
-@pytest.mark.parametrize("codec", [CompressionCodec.NONE, CompressionCodec.ZSTD])
+@pytest.mark.parametrize("compression", [UNCOMPRESSED, Compression(CompressionCodec.ZSTD)])
 @given(parts=PARTS)
 def test_what_is_encoded_together_is_what_each_gives_alone(
-    codec: CompressionCodec, parts: list[list[Content]]
+    compression: Compression, parts: list[list[Content]]
 ) -> None:
     records = [batch(part) for part in parts]
-    alone = [plain(one) for part in records for one in encode_batches(part, NOW, LARGEST, codec)]
-    assert [plain(one) for one in encode_each(records, NOW, codec)] == alone
+    alone = [plain(one) for part in records for one in encode_batches(part, NOW, LARGEST, compression)]
+    assert [plain(one) for one in encode_each(records, NOW, compression)] == alone
 
 
 @given(part=st.lists(CONTENT, min_size=1, max_size=8), before=st.integers(0, 3))

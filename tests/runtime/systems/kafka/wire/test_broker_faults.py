@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSecurity
+from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSettings
 from streamapp_runtime.systems.kafka.wire.requests.broker_pool import BrokerPool
 from streamapp_runtime.systems.kafka.wire.requests.request_retries import UnfinishedRequestError
 from streamapp_runtime.systems.kafka.wire.wire_arrivals import WireArrivals
@@ -41,7 +41,7 @@ def test_reading_goes_on_when_a_killed_broker_is_back(broker: Broker) -> None:
         to.poll(0)
     assert to.flush(60) == 0
     reader, starting, offsets = (
-        WireReader(broker.bootstrap, ConnectionSecurity(timeout=60)),
+        WireReader(broker.bootstrap, ConnectionSettings(timeout=60)),
         None,
         list[int](),
     )
@@ -65,7 +65,7 @@ def waiting_for_a_second_record(broker: Broker) -> tuple[WireArrivals, Partition
     topic, to = created(broker.bootstrap), producer(broker.bootstrap)
     to.produce(topic, b"1")
     assert to.flush(60) == 0
-    arrivals = WireArrivals(BrokerPool(broker.bootstrap, ConnectionSecurity(timeout=60)))
+    arrivals = WireArrivals(BrokerPool(broker.bootstrap, ConnectionSettings(timeout=60)))
     return arrivals, Partition(topic, 0)
 
 
@@ -94,7 +94,7 @@ def test_who_waits_for_records_gives_up_a_broker_that_is_frozen(broker: Broker) 
 def test_a_transaction_goes_on_when_a_killed_broker_is_back(broker: Broker) -> None:
     topic, writer = (
         created(broker.bootstrap),
-        WireProducer(broker.bootstrap, "w", ConnectionSecurity(timeout=60), timeout_ms=300_000),
+        WireProducer(broker.bootstrap, "w", ConnectionSettings(timeout=60), timeout_ms=300_000),
     )
     partition = Partition(topic, 0)
     writer.initialise()
@@ -114,7 +114,7 @@ def test_a_transaction_goes_on_when_a_killed_broker_is_back(broker: Broker) -> N
 def test_a_broker_killed_while_batches_are_under_way_has_each_once(broker: Broker, megabytes: int) -> None:
     topic, writer = (
         created(broker.bootstrap),
-        WireProducer(broker.bootstrap, "w", ConnectionSecurity(timeout=60), timeout_ms=300_000),
+        WireProducer(broker.bootstrap, "w", ConnectionSettings(timeout=60), timeout_ms=300_000),
     )
     partition = Partition(topic, 0)
     writer.initialise()
@@ -136,8 +136,8 @@ def test_a_broker_that_does_not_answer_is_out_of_reach(broker: Broker) -> None:
     to.produce(topic, "value")
     assert to.flush(60) == 0
     patient, hasty = (
-        WireProducer(broker.bootstrap, "w", ConnectionSecurity(timeout=60), timeout_ms=300_000),
-        ConnectionSecurity(timeout=4),
+        WireProducer(broker.bootstrap, "w", ConnectionSettings(timeout=60), timeout_ms=300_000),
+        ConnectionSettings(timeout=4),
     )
     reader, writer = WireReader(broker.bootstrap, hasty), WireProducer(broker.bootstrap, "w", hasty)
     patient.initialise()  # from here on the broker is up to it
@@ -164,9 +164,9 @@ def test_a_broker_that_does_not_answer_is_out_of_reach(broker: Broker) -> None:
 def test_nobody_at_the_address_is_out_of_reach() -> None:
     address = f"127.0.0.1:{free_port()}"
     with pytest.raises(UnavailableError, match="refused"):
-        list(WireReader(address, ConnectionSecurity(timeout=0.2)).read(Partition("any", 0), 0, 1))
+        list(WireReader(address, ConnectionSettings(timeout=0.2)).read(Partition("any", 0), 0, 1))
     with pytest.raises(UnavailableError, match="refused"):
-        WireProducer(address, "w", ConnectionSecurity(timeout=0.2)).initialise()
+        WireProducer(address, "w", ConnectionSettings(timeout=0.2)).initialise()
 
 
 @pytest.mark.usefixtures("loopback")
@@ -183,7 +183,7 @@ def test_who_does_not_speak_the_protocol_is_out_of_reach() -> None:
         answering = pool.submit(answer)
         address = "{}:{}".format(*server.getsockname())
         with pytest.raises(UnavailableError, match="does not speak Kafka"):
-            list(WireReader(address, ConnectionSecurity(timeout=0.3)).read(Partition("any", 0), 0, 1))
+            list(WireReader(address, ConnectionSettings(timeout=0.3)).read(Partition("any", 0), 0, 1))
         answering.result()
 
 
@@ -192,7 +192,7 @@ def test_a_broker_without_a_request_that_is_needed_is_refused_at_once() -> None:
     with hostile_broker(HostileBroker()) as old:
         refusal = f"{old.address} does not have Metadata in a version from 7 to 7 .it has 0 to 4., which"
         with pytest.raises(DeniedError, match=refusal):
-            list(WireReader(old.address, ConnectionSecurity(timeout=60)).read(Partition("any", 0), 0, 1))
+            list(WireReader(old.address, ConnectionSettings(timeout=60)).read(Partition("any", 0), 0, 1))
 
 
 def test_a_transaction_left_open_too_long_is_dropped_and_its_writer_has_to_start_anew(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSecurity
+from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSettings
 from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
 from streamapp_runtime.systems.stream_system import OffsetRange, OutOfRangeError
 from tests.harness.kafka.broker import Broker
@@ -21,7 +21,7 @@ Row = tuple[object, ...]
 
 @pytest.fixture(scope="module")
 def reader(kafka: str) -> Iterator[WireReader]:
-    opened = WireReader(kafka, ConnectionSecurity(timeout=20))
+    opened = WireReader(kafka, ConnectionSettings(timeout=20))
     yield opened
     opened.close()
 
@@ -97,7 +97,7 @@ def test_what_was_fetched_ahead_needs_no_broker(kafka: str, reader: WireReader) 
 
 
 def test_a_range_of_which_a_part_was_fetched_is_read_on(kafka: str) -> None:
-    name, reader = created(kafka, 2), WireReader(kafka, ConnectionSecurity(timeout=20))
+    name, reader = created(kafka, 2), WireReader(kafka, ConnectionSettings(timeout=20))
     to = producer(kafka, batch_size=100_000)
     for number in range(400):
         to.produce(name, bytes(20_000), key=str(number), partition=number % 2)
@@ -122,7 +122,7 @@ def test_fetching_ahead_from_a_broker_that_was_killed_leaves_reading_as_it_is(br
     name, to = created(broker.bootstrap), producer(broker.bootstrap)
     to.produce(name, b"value")
     assert to.flush(60) == 0
-    reader = WireReader(broker.bootstrap, ConnectionSecurity(timeout=60))
+    reader = WireReader(broker.bootstrap, ConnectionSettings(timeout=60))
     one = OffsetRange(Partition(name, 0), 0, 1)
     assert len(rows(reader, one)) == 1
     broker.kill()

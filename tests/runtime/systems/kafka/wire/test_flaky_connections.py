@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSecurity
+from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSettings
 from streamapp_runtime.systems.kafka.wire.wire_producer import WireProducer
 from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
 from tests.harness.kafka.broker import Broker
@@ -14,7 +14,7 @@ from tests.harness.kafka.clients import consumed, created
 from tests.harness.kafka.flaky_proxy import BadWay
 from tests.harness.kafka.record_contents import numbered
 
-PATIENT = ConnectionSecurity(timeout=60)
+PATIENT = ConnectionSettings(timeout=60)
 
 
 @pytest.fixture(scope="module")

@@ -8,13 +8,14 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSecurity
+from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSettings
 from streamapp_runtime.systems.kafka.wire.requests.broker_pool import BrokerPool
+from streamapp_runtime.systems.kafka.wire.requests.fetch_request import FetchLimits
 from streamapp_runtime.systems.kafka.wire.wire_arrivals import WireArrivals
 from streamapp_runtime.systems.kafka.wire.wire_offsets import WireOffsets
 from streamapp_runtime.systems.kafka.wire.wire_producer import WireProducer
 from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
-from streamapp_runtime.systems.stream_system import UnknownStreamError
+from streamapp_runtime.systems.stream_system import OffsetRange, UnknownStreamError
 from tests.harness.kafka.broker import Broker
 from tests.harness.kafka.clients import QUIET, consumed
 from tests.harness.kafka.record_contents import numbered
@@ -26,7 +27,7 @@ COUNT = 30_000
 @pytest.fixture
 def two(broker: Broker, tmp_path: Path) -> Iterator[tuple[Broker, Broker]]:
     # Transactions are kept where the topic for them is made: on the broker that stays.
-    earlier = WireProducer(broker.bootstrap, "earlier", ConnectionSecurity(timeout=60))
+    earlier = WireProducer(broker.bootstrap, "earlier", ConnectionSettings(timeout=60))
     earlier.initialise()
     earlier.close()
     second = Broker(tmp_path / "second", joins=broker)
@@ -50,7 +51,7 @@ def led_by_the_second(address: str, name: str = "moves", replicas: Sequence[int]
 def test_a_transaction_and_a_range_go_on_with_the_next_leader(two: tuple[Broker, Broker]) -> None:
     first, second = two
     topic = led_by_the_second(first.bootstrap)
-    partition, security = Partition(topic, 0), ConnectionSecurity(timeout=60)
+    partition, security = Partition(topic, 0), ConnectionSettings(timeout=60)
     writer = WireProducer(first.bootstrap, "w", security, timeout_ms=300_000)
     writer.initialise()
     writer.append(partition, numbered(0, COUNT, size=100))
@@ -63,10 +64,35 @@ def test_a_transaction_and_a_range_go_on_with_the_next_leader(two: tuple[Broker,
     writer.close()
 
 
+def test_who_names_its_rack_reads_from_the_replica_in_it(broker: Broker, tmp_path: Path) -> None:
+    """Seen by a leader that answers nobody: it is left out, long before another one leads."""
+    selector = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
+    broker.settings |= {"broker.rack": "near", "broker.session.timeout.ms": "30000"}
+    second = Broker(
+        tmp_path / "second", {"broker.rack": "far", "replica.selector.class": selector}, joins=broker
+    )
+    second.start()
+    partition = Partition(led_by_the_second(broker.bootstrap), 0)
+    writer = WireProducer(broker.bootstrap, None)
+    writer.initialise()
+    writer.append(partition, numbered(0, COUNT, size=100))
+    end = writer.commit()[partition]
+    reader = WireReader(broker.bootstrap, ConnectionSettings(timeout=60), limits=FetchLimits(rack="near"))
+    assert sum(map(len, reader.read(partition, 0, 10))) == 10
+    second.freeze()
+    begun = time.monotonic()
+    reader.fetch_ahead([OffsetRange(partition, 10, 20)])
+    assert sum(map(len, reader.read(partition, 10, 20))) == 10
+    assert sum(map(len, reader.read(partition, 20, end))) == end - 20
+    assert time.monotonic() - begun < 10
+    second.kill()
+    reader.close()
+
+
 def test_who_waits_for_records_asks_the_next_leader(two: tuple[Broker, Broker]) -> None:
     first, second = two
     partition = Partition(led_by_the_second(first.bootstrap), 0)
-    security = ConnectionSecurity(timeout=60)
+    security = ConnectionSettings(timeout=60)
     arrivals = WireArrivals(BrokerPool(first.bootstrap, security))
     until(lambda: arrivals.wait({partition: 0}, 0.5, None), limit=60)
     second.kill()
@@ -86,7 +112,7 @@ def test_who_waits_for_records_asks_the_next_leader(two: tuple[Broker, Broker]) 
 def test_reading_goes_on_with_the_next_leader(two: tuple[Broker, Broker]) -> None:
     first, second = two
     topic = led_by_the_second(first.bootstrap)
-    partition, security = Partition(topic, 0), ConnectionSecurity(timeout=60)
+    partition, security = Partition(topic, 0), ConnectionSettings(timeout=60)
     writer, reader = (
         WireProducer(first.bootstrap, "w", security, timeout_ms=300_000),
         WireReader(first.bootstrap, security),
@@ -107,7 +133,7 @@ def test_a_leader_that_answers_nobody_is_left_when_another_leads(two: tuple[Brok
     first, second = two
     partition = Partition(led_by_the_second(first.bootstrap), 0)
     # Ten times as long as a broker counts as alive that does not answer: whoever waits for it fails.
-    security = ConnectionSecurity(timeout=30)
+    security = ConnectionSettings(timeout=30)
     writer = WireProducer(first.bootstrap, "w", security, timeout_ms=300_000)
     reader = WireReader(first.bootstrap, security)
     offsets = WireOffsets(BrokerPool(first.bootstrap, security), security.timeout)
@@ -131,7 +157,7 @@ def test_who_led_a_partition_and_is_gone_is_looked_for_no_more(two: tuple[Broker
     first, second = two
     moves = Partition(led_by_the_second(first.bootstrap), 0)
     stays = Partition(led_by_the_second(first.bootstrap, "stays", (1, 2)), 0)
-    offsets = WireOffsets(BrokerPool(first.bootstrap, ConnectionSecurity()), 60)
+    offsets = WireOffsets(BrokerPool(first.bootstrap, ConnectionSettings()), 60)
     assert offsets.oldest([moves]) == {moves: 0}
     second.kill()
     admin = AdminClient({"bootstrap.servers": first.bootstrap, **QUIET})
@@ -144,7 +170,7 @@ def test_who_led_a_partition_and_is_gone_is_looked_for_no_more(two: tuple[Broker
 def test_a_partition_that_is_not_there_has_no_end(two: tuple[Broker, Broker]) -> None:
     first, _ = two
     topic = led_by_the_second(first.bootstrap)
-    offsets = WireOffsets(BrokerPool(first.bootstrap, ConnectionSecurity()), 15)
+    offsets = WireOffsets(BrokerPool(first.bootstrap, ConnectionSettings()), 15)
     for missing in (Partition(topic, 7), Partition("nowhere", 0)):
         with pytest.raises(UnknownStreamError):
             offsets.stable_ends([Partition(topic, 0), missing])

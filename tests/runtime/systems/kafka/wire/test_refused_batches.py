@@ -9,7 +9,7 @@ import pytest
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
-from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSecurity
+from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSettings
 from streamapp_runtime.systems.kafka.wire.wire_producer import WireProducer
 from streamapp_runtime.systems.stream_system import TransactionAbortableError
 from tests.harness.engine.record_values import texts, values, write
@@ -45,7 +45,7 @@ def test_each_record_is_written_once_and_in_order(
     topic = created(broker.bootstrap)
     way.refuse(topic, refused)
     partition = Partition(topic, 0)
-    writer = WireProducer(way.address, topic if transactional else None, ConnectionSecurity(timeout=20))
+    writer = WireProducer(way.address, topic if transactional else None, ConnectionSettings(timeout=20))
     writer.initialise()
     writer.append(partition, numbered(0, COUNT, size=50))
     end = writer.commit()[partition]

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.kafka.wire.batch_format.compression import CompressionCodec
-from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSecurity
+from streamapp_runtime.systems.kafka.wire.batch_format.compression import Compression, CompressionCodec
+from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSettings
 from streamapp_runtime.systems.kafka.wire.requests.request_retries import UnfinishedRequestError
 from streamapp_runtime.systems.kafka.wire.wire_producer import WireProducer
 from streamapp_runtime.systems.stream_system import FencedError, RecordRefusedError, UnknownStreamError
@@ -20,7 +20,7 @@ from tests.harness.machine.random_cases import share
 
 @pytest.fixture
 def writer(kafka: str) -> Iterator[WireProducer]:
-    opened = WireProducer(kafka, str(uuid.uuid4()), ConnectionSecurity(timeout=20))
+    opened = WireProducer(kafka, str(uuid.uuid4()), ConnectionSettings(timeout=20))
     opened.initialise()
     yield opened
     opened.close()
@@ -40,7 +40,11 @@ contents = st.lists(
 @pytest.fixture(scope="module", params=list(CompressionCodec), ids=lambda codec: codec.name)
 def target(request: pytest.FixtureRequest, kafka: str) -> Iterator[tuple[str, WireProducer]]:
     opened = WireProducer(
-        kafka, str(uuid.uuid4()), ConnectionSecurity(timeout=20), codec=request.param, largest=3_000
+        kafka,
+        str(uuid.uuid4()),
+        ConnectionSettings(timeout=20),
+        compression=Compression(request.param),
+        largest=3_000,
     )
     opened.initialise()
     yield created(kafka), opened

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSecurity
+from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSettings
 from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
 from streamapp_runtime.systems.stream_system import STORED, OutOfRangeError, UnknownStreamError
 from tests.harness.kafka.clients import consumed, created, end_of, producer
@@ -20,7 +20,7 @@ Row = tuple[int, bytes | None, bytes | None, int | None]
 
 @pytest.fixture(scope="module")
 def reader(kafka: str) -> Iterator[WireReader]:
-    opened = WireReader(kafka, ConnectionSecurity(timeout=20))
+    opened = WireReader(kafka, ConnectionSettings(timeout=20))
     yield opened
     opened.close()
 
@@ -134,7 +134,7 @@ def test_a_transaction_that_is_open_is_beyond_the_end(kafka: str) -> None:
     produce(producer(kafka), topic, 2)
     to.begin_transaction()
     produce(to, topic, 3)
-    reader = WireReader(kafka, ConnectionSecurity(timeout=0.5))
+    reader = WireReader(kafka, ConnectionSettings(timeout=0.5))
     assert len(read(reader, topic, 0, 2)) == 2
     with pytest.raises(OutOfRangeError, match="ends at 2"):
         read(reader, topic, 0, 3)

@@ -10,7 +10,11 @@ import pyarrow as pa
 from streamapp_runtime.rows.byte_columns import byte_count
 from streamapp_runtime.systems.kafka.wire.batch_format import varints
 from streamapp_runtime.systems.kafka.wire.batch_format.batch_headers import CHECKED_FROM, COUNTED_FROM, HEAD
-from streamapp_runtime.systems.kafka.wire.batch_format.compression import CompressionCodec, compress
+from streamapp_runtime.systems.kafka.wire.batch_format.compression import (
+    UNCOMPRESSED,
+    Compression,
+    CompressionCodec,
+)
 from streamapp_runtime.systems.kafka.wire.batch_format.varints import Numbers, Octets
 
 _TRANSACTIONAL = 0x10
@@ -56,18 +60,18 @@ class EncodedBatch:
 
 
 def encode_batches(
-    records: pa.RecordBatch, now: int, most: int, codec: CompressionCodec = CompressionCodec.NONE
+    records: pa.RecordBatch, now: int, most: int, compression: Compression = UNCOMPRESSED
 ) -> Iterator[EncodedBatch]:
     """The records (schema RECORDS) in batches of at most so many bytes, unless one alone takes more.
 
     Records without a time were written `now`.
     """
     for part in _parted(records, most):
-        yield from encode_each([part], now, codec)
+        yield from encode_each([part], now, compression)
 
 
 def encode_each(
-    parts: Sequence[pa.RecordBatch], now: int, codec: CompressionCodec = CompressionCodec.NONE
+    parts: Sequence[pa.RecordBatch], now: int, compression: Compression = UNCOMPRESSED
 ) -> list[EncodedBatch]:
     """A batch of each of the parts, none of which is empty. What encoding costs is that of one batch."""
     records = pa.concat_batches(parts) if len(parts) > 1 else parts[0]
@@ -80,7 +84,7 @@ def encode_each(
     end = ends[first + counts - 1].tolist()
     latest = np.maximum.reduceat(times, first).tolist()
     return [
-        EncodedBatch(compress(codec, octets[begin:stop]), count, base_time, last_time, codec)
+        EncodedBatch(compression.compress(octets[begin:stop]), count, base_time, last_time, compression.codec)
         for begin, stop, count, base_time, last_time in zip(
             [0, *end[:-1]], end, counts.tolist(), times[first].tolist(), latest, strict=True
         )

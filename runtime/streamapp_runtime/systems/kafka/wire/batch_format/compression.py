@@ -2,6 +2,7 @@
 
 import struct
 import zlib
+from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
@@ -21,6 +22,15 @@ class CompressionCodec(IntEnum):
     ZSTD = 4
 
 
+_LEVELS = {
+    codec: range(pa.Codec.minimum_compression_level(name), pa.Codec.maximum_compression_level(name) + 1)
+    for codec, name in (
+        (CompressionCodec.GZIP, "gzip"),
+        (CompressionCodec.LZ4, "lz4_raw"),
+        (CompressionCodec.ZSTD, "zstd"),
+    )
+}
+"""The levels that codecs have; snappy has none, and takes no notice of one."""
 _LARGEST = 1 << 30  # what becomes larger is no batch that a broker let in
 # The mark of a frame; blocks apart and no checksums; up to 4 MiB each; the checksum of the last two.
 _LZ4_HEAD = b"\x04\x22\x4d\x18\x60\x70\x73"
@@ -46,26 +56,41 @@ def decompress(codec: CompressionCodec, octets: Octets) -> Octets:
         raise MalformedError(f"compressed records cannot be read: {error}") from None
 
 
-def compress(codec: CompressionCodec, octets: Octets) -> Octets:
-    """The bytes in fewer bytes, as Java's and C's clients can read them."""
-    if codec is CompressionCodec.NONE:
-        return octets
-    if codec is CompressionCodec.SNAPPY:  # bare, without a stream's frame, as librdkafka writes it
-        return np.frombuffer(pa.compress(octets, "snappy"), np.uint8)
-    if codec is CompressionCodec.LZ4:
-        return _lz4(octets)
-    sink = pa.BufferOutputStream()
-    with pa.CompressedOutputStream(sink, codec.name.lower()) as stream:
-        stream.write(octets)
-    return np.frombuffer(sink.getvalue(), np.uint8)
+@dataclass(frozen=True, slots=True)
+class Compression:
+    """A codec, and how hard it tries; `level` is the codec's own where there is none."""
+
+    codec: CompressionCodec
+    level: int | None = None
+
+    def __post_init__(self) -> None:
+        """ValueError where the codec has no such level."""
+        if self.level is not None and self.codec in _LEVELS and self.level not in _LEVELS[self.codec]:
+            levels = _LEVELS[self.codec]
+            raise ValueError(f"{self.codec.name.lower()} has the levels {levels[0]} to {levels[-1]}")
+
+    def compress(self, octets: Octets) -> Octets:
+        """The bytes in fewer bytes, as Java's and C's clients can read them."""
+        match self.codec:
+            case CompressionCodec.NONE:
+                return octets
+            case CompressionCodec.SNAPPY:  # bare, without a stream's frame, as librdkafka writes it
+                return np.frombuffer(pa.compress(octets, "snappy"), np.uint8)
+            case CompressionCodec.LZ4:
+                return _lz4(octets, pa.Codec("lz4_raw", self.level))
+            case CompressionCodec.GZIP | CompressionCodec.ZSTD:
+                return np.frombuffer(pa.Codec(self.codec.name.lower(), self.level).compress(octets), np.uint8)
 
 
-def _lz4(octets: Octets) -> Octets:
+UNCOMPRESSED = Compression(CompressionCodec.NONE)
+
+
+def _lz4(octets: Octets, codec: pa.Codec) -> Octets:
     """A frame whose blocks know nothing of each other: others Java's client cannot read."""
     parts: list[bytes | memoryview] = [_LZ4_HEAD]
     for first in range(0, len(octets), _LZ4_BLOCK):
         block = octets[first : first + _LZ4_BLOCK]
-        smaller = pa.compress(block, "lz4_raw")
+        smaller = codec.compress(block)
         stored = len(smaller) >= len(block)
         parts.append(struct.pack("<I", len(block) | _LZ4_STORED if stored else len(smaller)))
         parts.append(block.data if stored else smaller)

@@ -1,20 +1,22 @@
 """One connection to a broker: requests go out, answers come in the same order."""
 
+import math
 import socket
 import ssl
 import struct
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from streamapp_runtime.systems.kafka.wire.batch_format import varints
 from streamapp_runtime.systems.kafka.wire.batch_format.malformed import MalformedError
 from streamapp_runtime.systems.kafka.wire.batch_format.varints import Octets
-from streamapp_runtime.systems.kafka.wire.requests.broker_names import BrokerNames
+from streamapp_runtime.systems.kafka.wire.requests.broker_names import AddressFamily, BrokerNames
 from streamapp_runtime.systems.kafka.wire.requests.request_fields import (
     RequestBody,
     ResponseReader,
@@ -28,6 +30,7 @@ from streamapp_runtime.systems.kafka.wire.requests.request_versions import (
     ask_versions,
     write_api_versions,
 )
+from streamapp_runtime.systems.kafka.wire.requests.sasl_login import SaslLogin
 
 _LARGEST = 1 << 30  # no broker sends so much: what says so is no broker
 _HEAD = struct.Struct(">ii")
@@ -41,6 +44,8 @@ _UNACKNOWLEDGED_MS = 3_000
 
 A system that was cut off is tried again later and later, up to two minutes; a new connection is made at once.
 """
+_LOGIN_SHARE = 0.85
+"""The share of the time that a login holds after which it is repeated."""
 _OPTIONS = {
     "TCP_NODELAY": 1,
     "TCP_USER_TIMEOUT": _UNACKNOWLEDGED_MS,
@@ -64,18 +69,24 @@ class BrokerAddress:
 
 
 @dataclass(frozen=True, slots=True)
-class ConnectionSecurity:
-    """The TLS context, timeout and client name of connections; plain where there is no context.
-
-    `timeout` is how long anything may take, and for how long what fails is tried again.
-    """
+class ConnectionSettings:
+    """The settings of all connections to one cluster; plain and without a login as they are."""
 
     tls: ssl.SSLContext | None = None
+    login: SaslLogin | None = field(default=None, repr=False)
     timeout: float = 15.0
+    """How long anything may take, and for how long what fails is tried again."""
+    connect_seconds: float = CONNECT_SECONDS
+    idle_seconds: float | None = None
+    """A connection that was unused for longer is replaced: somebody between may have dropped it."""
     client: str = "streamapp"
+    family: AddressFamily = AddressFamily.ANY
+    largest_answer: int = _LARGEST
+    buffer_sizes: Mapping[int, int] = field(default_factory=dict)
+    """The sizes of a socket's buffers, by the number of its option."""
 
 
-PLAINTEXT = ConnectionSecurity()
+PLAINTEXT = ConnectionSettings()
 
 
 def _nothing(_: "BrokerConnection") -> None:
@@ -88,16 +99,17 @@ class BrokerConnection:
     def __init__(
         self,
         address: BrokerAddress,
-        security: ConnectionSecurity,
+        settings: ConnectionSettings,
         silent: Callable[["BrokerConnection"], None] = _nothing,
     ) -> None:
         """`silent` is called while an answer is long in coming; an OSError of it ends the wait."""
         self.address = address
-        self._client = security.client.encode()
-        self._timeout = security.timeout
+        self._settings = settings
+        self._client = settings.client.encode()
+        self._timeout = settings.timeout
         self._silent = silent
         try:
-            self._socket = _connected(address, security)
+            self._socket = _connected(address, settings)
         except ssl.SSLError:
             raise
         except OSError as error:
@@ -106,6 +118,8 @@ class BrokerConnection:
         self._answered = 0
         self._unanswered: deque[tuple[BrokerRequest, int]] = deque()  # with the version of each
         self._versions: BrokerVersions | None = None  # until the first request
+        self._used = time.monotonic()
+        self._login_until = math.inf if settings.login is None else -math.inf
         self._room: Octets = np.empty(_SPARE, np.uint8)
 
     @property
@@ -116,13 +130,16 @@ class BrokerConnection:
     def send(self, request: BrokerRequest, write: WriteRequest, seconds: float | None = None) -> int:
         """Send a request in the newest version that both sides know; gives its number, to ask for its answer.
 
-        Before the first one the broker is asked for its versions. `seconds` is how long nothing may come of
-        that, where it is less than anything may take.
+        Before the first one the broker is asked for its versions, and the client logs in. `seconds` is how
+        long nothing may come of that, where it is less than anything may take.
         """
+        self._used = time.monotonic()
         if self._versions is None:
             self._versions = ask_versions(
                 lambda version: self.receive(self._send(API_VERSIONS, version, write_api_versions), seconds)
             )
+        if self._used > self._login_until and self.idle:
+            self._log_in(seconds)
         return self._send(request, self._versions.newest(request, self.address), write)
 
     def fileno(self) -> int:
@@ -138,6 +155,12 @@ class BrokerConnection:
         """True if no answer is to come."""
         return self._sent == self._answered
 
+    @property
+    def is_stale(self) -> bool:
+        """True if the connection was unused for so long that another one is made."""
+        limit = self._settings.idle_seconds
+        return limit is not None and self.idle and time.monotonic() > self._used + limit
+
     def receive(self, number: int, seconds: float | None = None) -> ResponseReader:
         """The answer to a request; those to earlier ones, which nobody asked for, are dropped.
 
@@ -146,7 +169,7 @@ class BrokerConnection:
         """
         while True:
             size, correlation = _HEAD.unpack_from(self._read(_HEAD.size, seconds).data)
-            if not 4 <= size <= _LARGEST:
+            if not 4 <= size <= self._settings.largest_answer:
                 raise MalformedError(f"{self.address} does not speak Kafka's protocol")
             octets = self._read(size - 4, seconds)
             self._answered += 1
@@ -170,6 +193,15 @@ class BrokerConnection:
         """Let go of the socket."""
         with suppress(OSError):
             self._socket.close()
+
+    def _log_in(self, seconds: float | None) -> None:
+        """Log in, for the first time or again, which brokers take in between two requests (KIP-368)."""
+        if self._settings.login is None:
+            return
+        self._login_until = math.inf
+        lifetime = self._settings.login.log_in(partial(self.ask, seconds=seconds), self.address)
+        if lifetime is not None:
+            self._login_until = time.monotonic() + _LOGIN_SHARE * lifetime
 
     def _send(self, request: BrokerRequest, version: int, write: WriteRequest) -> int:
         flexible = version >= request.flexible_from
@@ -227,18 +259,20 @@ class BrokerConnection:
         return self._room[: size + varints.PADDING]
 
 
-def _connected(address: BrokerAddress, security: ConnectionSecurity) -> socket.socket:
-    seconds = min(CONNECT_SECONDS, security.timeout)
-    tcp_socket = _NAMES.connect(address.host, address.port, seconds)
+def _connected(address: BrokerAddress, settings: ConnectionSettings) -> socket.socket:
+    seconds = min(settings.connect_seconds, settings.timeout)
+    tcp_socket = _NAMES.connect(address.host, address.port, seconds, settings.family)
     try:
+        for option, size in settings.buffer_sizes.items():
+            tcp_socket.setsockopt(socket.SOL_SOCKET, option, size)
         tcp_socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         for name, value in _OPTIONS.items():
             if hasattr(socket, name):
                 tcp_socket.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
-        tcp_socket.settimeout(security.timeout)
-        if security.tls is None:
+        tcp_socket.settimeout(settings.timeout)
+        if settings.tls is None:
             return tcp_socket
-        return security.tls.wrap_socket(tcp_socket, server_hostname=address.host)
+        return settings.tls.wrap_socket(tcp_socket, server_hostname=address.host)
     except BaseException:
         tcp_socket.close()
         raise

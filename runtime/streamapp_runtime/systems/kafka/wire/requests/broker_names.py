@@ -10,12 +10,26 @@ import threading
 import time
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Final
 
 FRESH_SECONDS: Final = 30.0
 """How long an address is used without asking."""
 ANSWER_SECONDS: Final = 1.0
 """How long a name server is waited for where an earlier answer is known."""
+
+
+class AddressFamily(Enum):
+    """The kind of addresses that are used, as a setting names it."""
+
+    ANY = "any"
+    V4 = "v4"
+    V6 = "v6"
+
+    @property
+    def of_kind(self) -> str:
+        """The kind, to follow the word address; empty for any."""
+        return "" if self is AddressFamily.ANY else f" of IP{self.value}"
 
 
 Lookup = Future[tuple[str, ...]]
@@ -31,16 +45,20 @@ class BrokerNames:
     _lookups: dict[str, Lookup] = field(default_factory=dict)  # that have not been answered yet
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def connect(self, host: str, port: int, seconds: float) -> socket.socket:
+    def connect(
+        self, host: str, port: int, seconds: float, family: AddressFamily = AddressFamily.ANY
+    ) -> socket.socket:
         """A connection to the first address that accepts one; OSError where none does, or none is known."""
         refusal: OSError | None = None
         for address in self.addresses(host):
+            if family not in (AddressFamily.ANY, AddressFamily.V6 if ":" in address else AddressFamily.V4):
+                continue
             try:
                 return socket.create_connection((address, port), seconds)
             except OSError as error:
                 refusal = error
         self._fresh_until.pop(host, None)  # it may have moved
-        raise refusal or OSError(f"{host} has no address")
+        raise refusal or OSError(f"{host} has no address{family.of_kind}")
 
     def addresses(self, host: str) -> tuple[str, ...]:
         """The addresses of a name; OSError where they are not known and cannot be found out."""

@@ -8,7 +8,7 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import (
     BrokerAddress,
     BrokerConnection,
-    ConnectionSecurity,
+    ConnectionSettings,
 )
 from streamapp_runtime.systems.kafka.wire.requests.broker_trouble import BrokerTrouble
 from streamapp_runtime.systems.kafka.wire.requests.error_codes import error_name
@@ -54,13 +54,14 @@ class BrokerPool:
     """The brokers, as one process knows them. A connection that failed is given up with `lost`."""
 
     def __init__(
-        self, bootstrap: str, security: ConnectionSecurity, trouble: BrokerTrouble | None = None
+        self, bootstrap: str, settings: ConnectionSettings, trouble: BrokerTrouble | None = None
     ) -> None:
         self._trouble = trouble or BrokerTrouble()
         self._bootstrap = parse_addresses(bootstrap)
-        self._security = security
+        self._settings = settings
         self._addresses: dict[int, BrokerAddress] = {}
         self._leaders: dict[Partition, int] = {}
+        self._replicas: dict[Partition, int] = {}  # that leaders have named to be read from
         self._connections: dict[BrokerAddress, BrokerConnection] = {}
         self._failed: BrokerAddress | None = None
 
@@ -76,6 +77,24 @@ class BrokerPool:
                 self._trouble.note(error)
                 attempts.failed(error)
 
+    def replica(self, partition: Partition, attempts: RequestRetries) -> BrokerConnection:
+        """A connection to the broker that the partition is read from: the leader, unless it named another."""
+        address = self._addresses.get(self._replicas.get(partition, _NOBODY))
+        if address is not None:
+            try:
+                return self._connection(address)
+            except CONNECTION_FAILURES:
+                self.leave_replica(partition)
+        return self.leader(partition, attempts)
+
+    def prefer_replica(self, partition: Partition, node: int) -> None:
+        """Read the partition from another broker than its leader, as that one says."""
+        self._replicas[partition] = node
+
+    def leave_replica(self, partition: Partition) -> bool:
+        """Read the partition from its leader again; False if it was read from there."""
+        return self._replicas.pop(partition, None) is not None
+
     def by_leader(
         self, partitions: Iterable[Partition], attempts: RequestRetries
     ) -> dict[BrokerConnection, list[Partition]]:
@@ -88,6 +107,7 @@ class BrokerPool:
     def forget(self, partition: Partition) -> None:
         """Look again for who leads it."""
         self._leaders.pop(partition, None)
+        self._replicas.pop(partition, None)
 
     def doubt(self, connection: BrokerConnection) -> None:
         """Have other brokers say who leads what this one leads: who was deposed may not have heard of it."""
@@ -196,7 +216,7 @@ class BrokerPool:
             connection = open_connection
             try:
                 if connection is None or not connection.idle:  # whose answers to come would be dropped
-                    connection = BrokerConnection(address, self._security, self._look_at)
+                    connection = BrokerConnection(address, self._settings, self._look_at)
                 answer = read(connection.ask(request, write, seconds))
             except CONNECTION_FAILURES as error:
                 failure = error
@@ -254,9 +274,11 @@ class BrokerPool:
         raise failure
 
     def _connection(self, address: BrokerAddress) -> BrokerConnection:
+        if address in self._connections and self._connections[address].is_stale:
+            self._connections.pop(address).close()
         if address not in self._connections:
             try:
-                self._connections[address] = BrokerConnection(address, self._security, self._look_at)
+                self._connections[address] = BrokerConnection(address, self._settings, self._look_at)
             except CONNECTION_FAILURES:
                 self._note_failed(address)
                 raise
@@ -267,6 +289,7 @@ class BrokerPool:
         self._failed = address
         nodes = {node for node, of_node in self._addresses.items() if of_node == address}
         self._leaders = {one: node for one, node in self._leaders.items() if node not in nodes}
+        self._replicas = {one: node for one, node in self._replicas.items() if node not in nodes}
 
 
 def _metadata_request(topics: Sequence[str]) -> WriteRequest:

@@ -15,6 +15,7 @@ from streamapp_runtime.systems.kafka.wire.requests.request_fields import (
     WriteRequest,
 )
 
+NO_REPLICA = -1
 _READ_COMMITTED = 1
 _WAIT_MS = 100  # for records where there are none yet
 
@@ -26,6 +27,7 @@ class FetchResult:
     throttled: int
     error: int
     stable_end: int
+    preferred_replica: int  # the broker to ask in place of the leader; -1 for none
     aborted: list[AbortedTransaction]
     octets: Octets
     begin: int
@@ -40,7 +42,24 @@ class FetchStart:
     size: int
 
 
-def fetch_request(starts: Mapping[Partition, FetchStart], wait_ms: int = _WAIT_MS) -> WriteRequest:
+@dataclass(frozen=True, slots=True)
+class FetchLimits:
+    """The bytes that are asked for at most, and the rack of who asks.
+
+    A leader that knows racks has who names one read from a replica in it.
+    """
+
+    partition: int = 8 << 20
+    answer: int = 8 << 20
+    rack: str = ""
+
+
+DEFAULT_LIMITS = FetchLimits()
+
+
+def fetch_request(
+    starts: Mapping[Partition, FetchStart], wait_ms: int = _WAIT_MS, rack: str = ""
+) -> WriteRequest:
     """Committed records of some partitions of one leader; it waits so long while there are none."""
     by_topic: dict[str, list[Partition]] = {}
     for partition in starts:
@@ -57,7 +76,7 @@ def fetch_request(starts: Mapping[Partition, FetchStart], wait_ms: int = _WAIT_M
         size = sum(start.size for start in starts.values())
         body.int32(-1).int32(wait_ms).int32(1).int32(size).int8(_READ_COMMITTED)
         body.int32(0).int32(-1)  # no session
-        body.list(list(by_topic), topic_body).int32(0).text("")
+        body.list(list(by_topic), topic_body).int32(0).text(rack)
 
     return write
 
@@ -67,7 +86,7 @@ def fetch_results(answer: ResponseReader, partitions: Sequence[Partition]) -> Ma
     throttled, error = answer.int32(), answer.int16()
     answer.int32()  # the session
     if error:
-        refused = FetchResult(throttled, error, -1, [], np.empty(0, np.uint8), 0, 0)
+        refused = FetchResult(throttled, error, -1, NO_REPLICA, [], np.empty(0, np.uint8), 0, 0)
         return dict.fromkeys(partitions, refused)
     results: dict[Partition, FetchResult] = {}
     for _ in range(answer.int32()):
@@ -87,6 +106,6 @@ def _partition_result(answer: ResponseReader, throttled: int) -> FetchResult:
     stable_end = answer.int64()
     answer.int64()  # the oldest offset
     aborted = answer.list(lambda answer: AbortedTransaction(answer.int64(), answer.int64()))
-    answer.int32()  # another replica to ask, which is for those who name their rack
+    preferred_replica = answer.int32()
     octets, begin, end = answer.octets()
-    return FetchResult(throttled, error, stable_end, aborted, octets, begin, end)
+    return FetchResult(throttled, error, stable_end, preferred_replica, aborted, octets, begin, end)

@@ -10,6 +10,7 @@ from streamapp.backoff import Backoff
 from streamapp_runtime.systems.kafka.wire.batch_format.malformed import MalformedError
 from streamapp_runtime.systems.kafka.wire.requests import error_codes
 from streamapp_runtime.systems.kafka.wire.requests.error_codes import ErrorReaction
+from streamapp_runtime.systems.kafka.wire.requests.sasl_login import LoginRefusedError
 from streamapp_runtime.systems.stream_system import (
     DeniedError,
     FencedError,
@@ -62,6 +63,8 @@ class RequestRetries:
         """Return when it is worth another try, after a pause that grows; else UnavailableError."""
         if isinstance(why, ssl.SSLError) and not isinstance(why, ssl.SSLEOFError | ssl.SSLZeroReturnError):
             raise DeniedError(f"{self.doing}: TLS: {why}; look at what configSecret says") from None
+        if isinstance(why, LoginRefusedError):
+            raise DeniedError(f"{self.doing}: {why}; look at what configSecret says") from None
         pause = _PAUSE.seconds(self._failures + 1)
         if time.monotonic() + pause > self._ends:
             raise UnavailableError(f"{self.doing}: {why}") from None

@@ -10,8 +10,8 @@ from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import ConfigResource, NewPartitions, NewTopic, ResourceType
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.kafka.rdkafka.client_errors import kafka_error
-from streamapp_runtime.systems.kafka.rdkafka.kafka_clients import ANSWER_SECONDS, KafkaClients
+from streamapp_runtime.systems.kafka.client_errors import kafka_error
+from streamapp_runtime.systems.kafka.cluster_admin import ANSWER_SECONDS, ClusterAdmin
 from streamapp_runtime.systems.stream_system import (
     StreamOptions,
     UnavailableError,
@@ -51,7 +51,7 @@ class Topic:
 class Topics:
     """The topics of a cluster, for one process."""
 
-    cluster: KafkaClients
+    cluster: ClusterAdmin
     replication: int = -1  # of new topics; the broker's own number
     _counts: dict[str, int] = field(default_factory=dict)  # as last seen: topics seldom go, and never shrink
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.kafka.rdkafka.partition_offsets import OffsetLookup
-from streamapp_runtime.systems.kafka.rdkafka.rdkafka_reader import RangeReader
-from streamapp_runtime.systems.kafka.rdkafka.topics import Topics
+from streamapp_runtime.systems.kafka.topics import Topics
+from streamapp_runtime.systems.kafka.wire.wire_offsets import WireOffsets
+from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
 from streamapp_runtime.systems.stream_system import UnavailableError
 
 _PAUSE_SECONDS = 0.02
@@ -27,9 +27,9 @@ class _StreamCache:
 class LatestValues:
     """Partition 0 of compacted topics, as one process has seen them."""
 
-    offsets: OffsetLookup
+    offsets: WireOffsets
     topics: Topics
-    reading: RangeReader
+    reading: WireReader
     _caches: dict[str, _StreamCache] = field(default_factory=dict)
 
     def read_up_to(self, stream: str, end: int) -> None:

@@ -1,4 +1,4 @@
-"""The clients of one cluster: how they are set up, and what they report beside their answers.
+"""The admin client of one cluster: its settings, and what it reports beside its answers.
 
 librdkafka's own log goes nowhere: what goes wrong is said where it is asked for.
 """
@@ -10,10 +10,10 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
+from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
-from streamapp_runtime.systems.kafka.rdkafka.client_errors import (
+from streamapp_runtime.systems.kafka.client_errors import (
     connection_failure,
     is_denied,
     kafka_error,
@@ -48,32 +48,16 @@ _EVERY = {
     "socket.keepalive.enable": True,
     "socket.nagle.disable": True,
 }
-_READING = {
-    "auto.offset.reset": "error",
-    "enable.auto.commit": False,
-    "enable.auto.offset.store": False,
-    "enable.partition.eof": True,
-    "fetch.error.backoff.ms": 20,
-    "fetch.queue.backoff.ms": 2,  # the default stops a fast reader for a second at a time
-    "fetch.wait.max.ms": 10,  # the end of a partition is only told when a fetch comes back empty
-    "group.id": "streamapp",  # has to be there; no group is ever joined
-    "isolation.level": "read_committed",
-    "queued.max.messages.kbytes": 65_536,
-}
-_WRITING = {
-    "batch.num.messages": 100_000,
-    "linger.ms": 50,  # a flush, which ends every transaction, waits for nothing
-    "partitioner": "murmur2_random",  # as Java's producers place records that are not placed by us
-    "queue.buffering.max.kbytes": 262_144,
-    "queue.buffering.max.messages": 500_000,
-    "transaction.timeout.ms": 60_000,
-}
-_ONLY_READING = frozenset({"fetch.max.bytes", "fetch.message.max.bytes", "max.partition.fetch.bytes"})
-_ONLY_WRITING = frozenset({"batch.size", "compression.level", "compression.type", "linger.ms"}) | {
-    "transaction.timeout.ms"
-}
-
-
+_OF_RECORDS = frozenset({
+    "batch.size",
+    "compression.level",
+    "compression.type",
+    "fetch.max.bytes",
+    "linger.ms",
+    "max.partition.fetch.bytes",
+    "transaction.timeout.ms",
+})  # fmt: skip
+"""Settings of readers and writers, of which the admin client takes no notice but warns."""
 _DISCONNECTED = frozenset({KafkaError._RESOLVE, KafkaError._TRANSPORT})
 
 _ended_admins: list[AdminClient] = []
@@ -96,8 +80,8 @@ class _OwnedAdmin:
 
 
 @dataclass(slots=True)
-class KafkaClients:
-    """The clients of a cluster: the settings they are made of, and what they said of the cluster last."""
+class ClusterAdmin:
+    """The admin client of a cluster, made again when it hangs, and what it said of the cluster last."""
 
     bootstrap_servers: str
     settings: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -110,20 +94,10 @@ class KafkaClients:
     def admin(self) -> AdminClient:
         """The client that asks about topics and offsets."""
         if self._admin is None:
-            self._admin = _OwnedAdmin(self._setup(_ONLY_READING | _ONLY_WRITING))
+            mine = {name: value for name, value in self.settings.items() if name not in _OF_RECORDS}
+            brokers = {"bootstrap.servers": self.bootstrap_servers, "error_cb": self.note, "logger": _SILENT}
+            self._admin = _OwnedAdmin(_EVERY | mine | brokers)
         return self._admin.client
-
-    def consumer(self) -> Consumer:
-        """A new reader of committed records."""
-        return Consumer(_READING | self._setup(_ONLY_WRITING))
-
-    def producer(self, transactional_id: str | None) -> Producer:
-        """A new writer of transactions under this name, or of records that are in none."""
-        if transactional_id is None:
-            identity: dict[str, Any] = {"enable.idempotence": True}
-        else:
-            identity = {"transactional.id": transactional_id}
-        return Producer(_WRITING | self._setup(_ONLY_READING) | identity)
 
     def asked(
         self, request: "Callable[[AdminClient, float], Mapping[K, Future[T]]]"
@@ -203,11 +177,6 @@ class KafkaClients:
             self.denied = error.str()
         elif error.code() in _DISCONNECTED:
             self.disconnected = connection_failure(error.str())
-
-    def _setup(self, not_for_this: frozenset[str]) -> dict[str, Any]:
-        mine = {name: value for name, value in self.settings.items() if name not in not_for_this}
-        brokers = {"bootstrap.servers": self.bootstrap_servers, "error_cb": self.note, "logger": _SILENT}
-        return _EVERY | mine | brokers
 
 
 def _timed_out() -> KafkaException:

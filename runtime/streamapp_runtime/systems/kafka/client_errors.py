@@ -1,4 +1,4 @@
-"""The errors of Kafka's clients, as the engine calls them."""
+"""The errors of librdkafka's admin client, as the engine calls them."""
 
 import re
 
@@ -8,13 +8,10 @@ from streamapp_runtime.systems.kafka.wire.requests.error_codes import ErrorReact
 from streamapp_runtime.systems.kafka.wire.requests.request_retries import error_to_raise
 from streamapp_runtime.systems.stream_system import (
     DeniedError,
-    FencedError,
-    OutOfRangeError,
     UnavailableError,
     UnknownStreamError,
 )
 
-_FENCED = frozenset({KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH})
 _DENIED = frozenset(
     {
         KafkaError._AUTHENTICATION,
@@ -32,13 +29,9 @@ _DENIED = frozenset(
 _UNKNOWN = frozenset(
     {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION}
 )
-_OUT_OF_RANGE = frozenset(
-    {KafkaError.OFFSET_OUT_OF_RANGE, KafkaError._AUTO_OFFSET_RESET, KafkaError._LOG_TRUNCATION}
-)
 _CONNECTION = re.compile(
     r"(?:\w+://)?(?P<broker>[^/]+)/[^:]+: (?:Connect to \S+ failed: )?(?P<reason>.*?)(?: \(after .*\))?"
 )
-_KINDS = ((_FENCED, FencedError), (_UNKNOWN, UnknownStreamError), (_OUT_OF_RANGE, OutOfRangeError))
 
 
 def is_denied(error: KafkaError) -> bool:
@@ -46,17 +39,10 @@ def is_denied(error: KafkaError) -> bool:
     return error.code() in _DENIED
 
 
-CLIENT_EXCEPTIONS = (KafkaException, SystemError)
-"""What a producer raises: what is fatal it raises amidst its callbacks, which makes a SystemError of it."""
-
-
-def kafka_error(error: KafkaException | SystemError) -> KafkaError:
+def kafka_error(error: KafkaException) -> KafkaError:
     """The error inside of what a client raises."""
-    inner = error.__cause__ if isinstance(error, SystemError) else error
-    inner_error = inner.args[0] if inner else str(error)
-    return (
-        inner_error if isinstance(inner_error, KafkaError) else KafkaError(KafkaError._FAIL, str(inner_error))
-    )
+    inner = error.args[0]
+    return inner if isinstance(inner, KafkaError) else KafkaError(KafkaError._FAIL, str(inner))
 
 
 def connection_failure(text: str) -> str:
@@ -68,9 +54,8 @@ def connection_failure(text: str) -> str:
 def translate_error(error: KafkaError, doing: str, denied: str = "") -> Exception:
     """The exception to raise where `doing` failed; `denied` is why the cluster lets no client in."""
     code, message = error.code(), f"{doing}: {error.str()} ({error.name()})"
-    for codes, kind in _KINDS:
-        if code in codes:
-            return kind(message)
+    if code in _UNKNOWN:
+        return UnknownStreamError(message)
     if error_reaction(code) is ErrorReaction.REFUSED:
         return error_to_raise(code, message)
     if code in _DENIED:

@@ -1,0 +1,86 @@
+"""Tokens of OAuth 2.0 for a client that has an identity of its own (RFC 6749, client credentials)."""
+
+import base64
+import json
+import threading
+import time
+from dataclasses import dataclass, field
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlencode
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from streamapp_runtime.systems.kafka.wire.requests.sasl_login import LoginRefusedError
+
+_ANSWER_SECONDS = 10.0
+_LARGEST_ANSWER = 1 << 20
+_LONGEST_REFUSAL = 300
+_USABLE_SHARE = 0.8
+"""The share of its time after which a token is replaced."""
+_UNBOUNDED_SECONDS = 60.0
+"""How long a token is used whose answer does not say how long it is good."""
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    """No redirect is followed: the secret is for the host that was named."""
+
+    def redirect_request(self, *_: object) -> None:
+        """None, which makes an error of the redirect."""
+
+
+@dataclass(slots=True)
+class TokenSource:
+    """The token of one client, asked for again in time; any thread may ask."""
+
+    endpoint: str
+    client_id: str
+    client_secret: str = field(repr=False)
+    scope: str = ""
+    _token: str = field(init=False, default="", repr=False)
+    _usable_until: float = field(init=False, default=0.0)
+    _lock: threading.Lock = field(init=False, default_factory=threading.Lock, repr=False)
+
+    def token(self) -> str:
+        """A token that is good; LoginRefusedError where none is given out, OSError where nobody answers."""
+        with self._lock:
+            if time.monotonic() > self._usable_until:
+                self._token, seconds = self._fetched()
+                self._usable_until = time.monotonic() + _USABLE_SHARE * seconds
+            return self._token
+
+    def _fetched(self) -> tuple[str, float]:
+        """A new token, and for how many seconds it is good."""
+        try:
+            with build_opener(_NoRedirects).open(self._request(), timeout=_ANSWER_SECONDS) as response:
+                fields = json.loads(response.read(_LARGEST_ANSWER))
+            token, seconds = fields["access_token"], float(fields.get("expires_in", _UNBOUNDED_SECONDS))
+        except HTTPError as error:
+            if error.code >= 500 or error.code == 429:
+                raise OSError(f"{self.endpoint}: {error.code} {error.reason}") from None
+            raise LoginRefusedError(
+                f'{self.endpoint} gives "{self.client_id}" no token: {_refusal(error)}'
+            ) from None
+        except URLError as error:
+            raise OSError(f"{self.endpoint}: {error.reason}") from None
+        except OSError as error:
+            raise OSError(f"{self.endpoint}: {error}") from None
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise LoginRefusedError(f"{self.endpoint} answers without an access_token") from None
+        if not isinstance(token, str) or not token.isascii() or not token.isprintable():
+            raise LoginRefusedError(f"{self.endpoint} answers with an access_token that is none")
+        return token, seconds
+
+    def _request(self) -> Request:
+        identity = base64.b64encode(f"{self.client_id}:{self.client_secret}".encode()).decode()
+        form = {"grant_type": "client_credentials"} | ({"scope": self.scope} if self.scope else {})
+        headers = {"Authorization": f"Basic {identity}", "Accept": "application/json"}
+        return Request(self.endpoint, urlencode(form).encode(), headers)  # noqa: S310
+
+
+def _refusal(error: HTTPError) -> str:
+    """The words of a refusal: those that the standard has a field for, else those of HTTP."""
+    try:
+        fields = json.loads(error.read(_LARGEST_ANSWER))
+        texts = [str(fields[name]) for name in ("error", "error_description") if fields.get(name)]
+    except (OSError, ValueError, TypeError, AttributeError):
+        texts = []
+    return ": ".join(texts)[:_LONGEST_REFUSAL] or f"{error.code} {error.reason}"

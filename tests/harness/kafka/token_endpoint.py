@@ -1,0 +1,79 @@
+"""A token endpoint of OAuth 2.0, whose tokens have no signature, as a broker takes them by default."""
+
+import base64
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs
+
+CLIENT, SECRET = "app", "correct-horse-battery-staple"
+
+
+@dataclass(slots=True)
+class TokenEndpoint:
+    """The endpoint; what it answers can be changed while it runs."""
+
+    url: str = ""
+    good_seconds: float = 300.0
+    redirect: str = ""
+    scopes: list[str] = field(default_factory=list)  # of each token that was given out
+
+    def answer(self, authorization: str, form: dict[str, list[str]]) -> tuple[int, dict[str, object]]:
+        """The status and the fields of an answer."""
+        expected = base64.b64encode(f"{CLIENT}:{SECRET}".encode()).decode()
+        if authorization != f"Basic {expected}":
+            return 401, {"error": "invalid_client", "error_description": "no such secret"}
+        if form.get("grant_type") != ["client_credentials"]:
+            return 400, {"error": "unsupported_grant_type"}
+        self.scopes.extend(form.get("scope", [""]))
+        token = unsigned_token(CLIENT, self.good_seconds)
+        return 200, {"access_token": token, "token_type": "Bearer", "expires_in": self.good_seconds}
+
+
+def unsigned_token(subject: str, seconds: float) -> str:
+    """A JSON web token without a signature, good for so long."""
+    now = time.time()
+    claims = {"sub": subject, "iat": int(now) - 10, "exp": int(now + seconds)}
+    return ".".join([_encoded({"alg": "none"}), _encoded(claims), ""])
+
+
+def _encoded(fields: dict[str, object]) -> str:
+    return base64.urlsafe_b64encode(json.dumps(fields).encode()).decode().rstrip("=")
+
+
+@contextmanager
+def token_endpoint() -> Iterator[TokenEndpoint]:
+    """The endpoint, while it answers."""
+    endpoint = TokenEndpoint()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+            if endpoint.redirect:
+                self.send_response(307)
+                self.send_header("Location", endpoint.redirect)
+                self.end_headers()
+                return
+            status, fields = endpoint.answer(self.headers.get("Authorization", ""), form)
+            body = json.dumps(fields).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    endpoint.url = f"http://127.0.0.1:{server.server_port}/token"
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield endpoint
+    server.shutdown()
+    server.server_close()
+    thread.join()
