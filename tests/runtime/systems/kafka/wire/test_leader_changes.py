@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -64,29 +65,37 @@ def test_a_transaction_and_a_range_go_on_with_the_next_leader(two: tuple[Broker,
     writer.close()
 
 
-def test_who_names_its_rack_reads_from_the_replica_in_it(broker: Broker, tmp_path: Path) -> None:
-    """Seen by a leader that answers nobody: it is left out, long before another one leads."""
+@pytest.mark.usefixtures("kafka_jars")
+def test_who_names_its_rack_reads_from_the_replica_in_it(tmp_path: Path) -> None:
+    """Seen by a leader that answers nobody: it is not asked, long before another one leads."""
+    patient = {"broker.session.timeout.ms": "60000"}
+    near = Broker(tmp_path / "near", patient | {"broker.rack": "near"})
     selector = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
-    broker.settings |= {"broker.rack": "near", "broker.session.timeout.ms": "30000"}
-    second = Broker(
-        tmp_path / "second", {"broker.rack": "far", "replica.selector.class": selector}, joins=broker
+    far = Broker(
+        tmp_path / "far", patient | {"broker.rack": "far", "replica.selector.class": selector}, joins=near
     )
-    second.start()
-    partition = Partition(led_by_the_second(broker.bootstrap), 0)
-    writer = WireProducer(broker.bootstrap, None)
-    writer.initialise()
-    writer.append(partition, numbered(0, COUNT, size=100))
-    end = writer.commit()[partition]
-    reader = WireReader(broker.bootstrap, ConnectionSettings(timeout=60), limits=FetchLimits(rack="near"))
-    assert sum(map(len, reader.read(partition, 0, 10))) == 10
-    second.freeze()
-    begun = time.monotonic()
-    reader.fetch_ahead([OffsetRange(partition, 10, 20)])
-    assert sum(map(len, reader.read(partition, 10, 20))) == 10
-    assert sum(map(len, reader.read(partition, 20, end))) == end - 20
-    assert time.monotonic() - begun < 10
-    second.kill()
-    reader.close()
+    near.start()
+    far.start()
+    partition = Partition(led_by_the_second(near.bootstrap), 0)
+    limits = FetchLimits(rack="near")
+    with (
+        closing(WireProducer(near.bootstrap, None)) as writer,
+        closing(WireReader(near.bootstrap, ConnectionSettings(timeout=60), limits=limits)) as reader,
+    ):
+        writer.initialise()
+        writer.append(partition, numbered(0, COUNT, size=100))
+        end = writer.commit()[partition]
+        assert (
+            sum(map(len, reader.read(partition, 0, end))) == end
+        )  # the other has heard that all is committed
+        far.freeze()
+        begun = time.monotonic()
+        reader.fetch_ahead([OffsetRange(partition, 10, 20)])
+        assert sum(map(len, reader.read(partition, 10, 20))) == 10
+        assert sum(map(len, reader.read(partition, 20, end))) == end - 20
+        assert time.monotonic() - begun < 10
+    far.kill()
+    near.kill()
 
 
 def test_who_waits_for_records_asks_the_next_leader(two: tuple[Broker, Broker]) -> None:
