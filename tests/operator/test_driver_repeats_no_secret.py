@@ -32,10 +32,10 @@ def _app() -> dict[str, Any]:
 def test_a_setting_that_does_not_fit_is_told_without_its_value(
     sim: OperatorSim, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """librdkafka repeats the value of a setting that it does not know."""
+    """librdkafka repeats a value that it does not know, of a setting that nobody else looks at."""
     mounted = tmp_path / "secrets" / "main"
     mounted.mkdir(parents=True)
-    (mounted / "broker.address.family").write_text(MARK, "utf-8")
+    (mounted / "client.dns.lookup").write_text(MARK, "utf-8")
     monkeypatch.setenv("STREAMAPP_SECRETS", str(mounted.parent))
     secrets = f"/api/v1/namespaces/{sim.namespace}/secrets"
     sim.server.ask("POST", secrets, {"metadata": {"name": "words"}, "stringData": {"word": "another-word"}})
@@ -46,7 +46,7 @@ def test_a_setting_that_does_not_fit_is_told_without_its_value(
         code = driver.wait(240)
         said = driver.said() + (tmp_path / "pod" / "termination").read_text("utf-8")
     assert code != 0
-    assert "broker.address.family" in said
+    assert "client.dns.lookup" in said
     assert "***" in said
     assert MARK not in said
     sim.end(code=code, message=(tmp_path / "pod" / "termination").read_text("utf-8"))
