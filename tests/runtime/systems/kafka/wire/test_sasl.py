@@ -20,7 +20,7 @@ from streamapp_runtime.systems.kafka.wire.client_settings import client_settings
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import BrokerConnection
 from streamapp_runtime.systems.kafka.wire.requests.broker_pool import parse_addresses
 from streamapp_runtime.systems.kafka.wire.requests.broker_trouble import BrokerTrouble
-from streamapp_runtime.systems.kafka.wire.requests.request_fields import RequestBody
+from streamapp_runtime.systems.kafka.wire.requests.request_versions import METADATA
 from streamapp_runtime.systems.kafka.wire.wire_setup import wire_setup
 from streamapp_runtime.systems.stream_system import DeniedError, UnavailableError
 from tests.harness.engine.record_values import texts, values, write
@@ -38,7 +38,6 @@ LOGINS = {
 }
 MECHANISMS = [name.upper() for name in LOGINS]
 SESSION_SECONDS = 1.5  # brokers take no login again within a second
-METADATA = (3, 7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +154,7 @@ def test_a_connection_logs_in_again_before_its_time_is_over(gates: Gates, mechan
     with closing(BrokerConnection(address, settings.connection)) as connection:
         ends = time.monotonic() + 2.5 * SESSION_SECONDS
         while time.monotonic() < ends:
-            connection.ask(*METADATA, RequestBody().int32(0).int8(0))
+            connection.ask(METADATA, lambda body: body.int32(0).int8(0))
             time.sleep(0.05)
 
 
