@@ -59,7 +59,11 @@ ON_A_BROKER = (
 @pytest.mark.timeout(SIEGE_SECONDS)
 @pytest.mark.parametrize(
     "lanes",
-    [LaneWay.RESIDENT, LaneWay.INDEPENDENT, pytest.param(LaneWay.JOB_PER_BATCH, marks=pytest.mark.nightly)],
+    [
+        LaneWay.INDEPENDENT,
+        pytest.param(LaneWay.RESIDENT, marks=pytest.mark.nightly),
+        pytest.param(LaneWay.JOB_PER_BATCH, marks=pytest.mark.nightly),
+    ],
 )
 def test_outputs_and_totals_are_exact_after_the_broker_was_killed_among_others(
     broker: Broker, tmp_path: Path, lanes: LaneWay

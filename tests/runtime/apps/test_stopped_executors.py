@@ -27,7 +27,7 @@ def counting(stream: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("operators", "batch"),
     [
-        ([counting("events")], {}),
+        pytest.param([counting("events")], {}, marks=pytest.mark.nightly),
         ([counting("events")], {"independentLanes": True}),
         ([OF_SPARK, counting("marked")], {}),
     ],

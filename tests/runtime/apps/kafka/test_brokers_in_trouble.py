@@ -30,7 +30,9 @@ def suffered(cluster: BrokerCluster, fault: BrokerFault, folder: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("kafka_jars")
-@pytest.mark.parametrize("fault", [BrokerFault.FROZEN, BrokerFault.KILLED])
+@pytest.mark.parametrize(
+    "fault", [BrokerFault.FROZEN, pytest.param(BrokerFault.KILLED, marks=pytest.mark.nightly)]
+)
 def test_an_app_goes_on_while_each_broker_in_turn_is_in_trouble(fault: BrokerFault, tmp_path: Path) -> None:
     suffered(BrokerCluster(tmp_path / "brokers"), fault, tmp_path / "app")
 

@@ -246,7 +246,11 @@ def test_on_the_embedded_log_at_least_once_is_exact_as_well(schedule: Schedule) 
 
 @pytest.mark.long
 @pytest.mark.timeout(1_200)
-@INDEPENDENT
+@pytest.mark.parametrize(
+    "independent",
+    [pytest.param(False, marks=pytest.mark.nightly), True],
+    ids=["in lock-step", "independent"],
+)
 @given(schedule=schedules(80))
 def test_whatever_befalls_drivers_and_lanes_for_long_each_row_is_written_once(
     schedule: Schedule, independent: bool

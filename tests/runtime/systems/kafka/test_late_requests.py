@@ -17,9 +17,10 @@ from tests.harness.kafka.broker import Broker
 from tests.harness.kafka.broker_way import ADD_PARTITIONS, END_TRANSACTION, INIT_PRODUCER_ID, PRODUCE
 from tests.harness.kafka.clients import created
 from tests.harness.kafka.late_proxy import LateWay, end_error
+from tests.harness.machine.random_cases import share
 
 OWNER = "late.checkpoint"
-SCHEDULES, TRANSACTIONS, PARTITIONS = 12, 8, 2
+TRANSACTIONS, PARTITIONS = 8, 2
 KINDS = (INIT_PRODUCER_ID, ADD_PARTITIONS, PRODUCE, END_TRANSACTION, END_TRANSACTION)
 
 
@@ -72,9 +73,10 @@ def test_a_late_end_of_one_transaction_does_not_end_the_next(
 
 def test_no_schedule_of_late_and_doubled_requests_tears_a_transaction(late: tuple[Broker, LateWay]) -> None:
     broker, way = late
-    topic = created(broker.bootstrap, SCHEDULES * PARTITIONS)
+    schedules = share(0.06)
+    topic = created(broker.bootstrap, schedules * PARTITIONS)
     with closing(KafkaSystem(broker.bootstrap)) as reader, all_cases() as case:
-        for seed in range(SCHEDULES):
+        for seed in range(schedules):
             partitions = [Partition(topic, PARTITIONS * seed + index) for index in range(PARTITIONS)]
             with case(f"seed {seed}"), closing(KafkaSystem(way.address)) as system:
                 schedule = Schedule(
