@@ -76,14 +76,18 @@ def _late_rows(app: StreamApp) -> Iterator[Problem]:
 def _aside(app: StreamApp, path: str, name: str, rows: str) -> Iterator[Problem]:
     """The stream that takes rows which were left out: written as JSON, and not read by the app."""
     stream = app.spec.stream(name)
-    read = {source for operator in app.spec.operators for source in operator.sources}
-    read |= {side.stream for table in app.spec.tables for side in table.side_inputs}
     if stream.format != "json":
         message = f'{rows} are written as json; "{stream.name}" is {stream.format}'
         yield _invalid(path, f"{message}; name a stream of json")
-    if stream.name in read:
+    if stream.name in _read_streams(app):
         message = f'the app reads "{stream.name}", and would read its own {rows}; name another stream'
         yield _invalid(path, message, Reason.INVALID_GRAPH)
+
+
+def _read_streams(app: StreamApp) -> set[str]:
+    """The sources of operators, and the streams that fill tables."""
+    sources = {source for operator in app.spec.operators for source in operator.sources}
+    return sources | {side.stream for table in app.spec.tables for side in table.side_inputs}
 
 
 def _emit(app: StreamApp) -> Iterator[Problem]:
@@ -129,6 +133,21 @@ def _strict(app: StreamApp) -> Iterator[Problem]:
             yield _invalid(path, f"goes with json only; the format is {stream.format}; leave it out")
         elif stream.strict and stream.carries_watermarks:
             yield _invalid(path, "an app writes its intermediate streams as they are; leave it out")
+
+
+def _metadata(app: StreamApp) -> Iterator[Problem]:
+    """Columns of records that nobody reads."""
+    read = _read_streams(app)
+    for index, stream in enumerate(app.spec.streams):
+        path = f"spec.streams[{index}].metadata"
+        if stream.metadata is None:
+            continue
+        if stream.name not in read:
+            message = f'the app does not read "{stream.name}", and metadata is of records that are read'
+            yield _invalid(path, f"{message}; leave it out")
+        elif stream.metadata.key is None and stream.metadata.key_format != "bytes":
+            message = "goes with key only; name a column for the key, or leave it out"
+            yield _invalid(f"{path}.keyFormat", message)
 
 
 def _watermarks(app: StreamApp) -> Iterator[Problem]:
@@ -188,6 +207,7 @@ RULES: tuple[Callable[[StreamApp], Iterator[Problem]], ...] = (
     _avro,
     _timestamps,
     _strict,
+    _metadata,
     _watermarks,
     _names,
     _dead_letters,

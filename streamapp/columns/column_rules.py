@@ -45,6 +45,22 @@ def stream_columns(stream: Stream, declared: tuple[Column, ...]) -> tuple[Column
     return declared or (value_column,)
 
 
+def input_columns(stream: Stream, declared: tuple[Column, ...]) -> tuple[Column, ...]:
+    """The columns of the rows of a stream that is read: those of the values, then those of the records."""
+    columns = stream_columns(stream, declared)
+    require_columns(stream, columns)
+    taken = {column.name.lower(): "the stream's columns" for column in columns}
+    for field, column in stream.metadata.columns if stream.metadata else ():
+        owner = taken.setdefault(column.name.lower(), f"metadata.{field}")
+        if owner != f"metadata.{field}":
+            raise CompileRefusedError(
+                f'the name "{short(column.name)}" is taken by {owner}; give the column another',
+                f"metadata.{field}",
+            )
+        columns = (*columns, column)
+    return columns
+
+
 def require_columns(stream: Stream, columns: tuple[Column, ...]) -> None:
     """Refuse to read a stream of which nothing says the columns."""
     if not columns:
@@ -134,14 +150,15 @@ def require_fitting_names(columns: tuple[Column, ...], wanted: tuple[Column, ...
 
 def output_key(stream: Stream, rows: KeyedColumns) -> int | None:
     """The position of the column to write under; None where the rows have that key already, or need none."""
-    if stream.key is None or rows.key.is_column(stream.key):
+    key = stream.key_in_values
+    if key is None or rows.key.is_column(key):
         return None
     positions = {column.name.lower(): position for position, column in enumerate(rows.columns)}
-    if stream.key.lower() not in positions:
+    if key.lower() not in positions:
         raise CompileRefusedError(
-            f'stream "{stream.name}" has key "{stream.key}", and the rows sent have no such column'
+            f'stream "{stream.name}" has key "{key}", and the rows sent have no such column'
         )
-    return positions[stream.key.lower()]
+    return positions[key.lower()]
 
 
 def new_names(columns: tuple[Column, ...], chosen: Iterable[tuple[int | None, Column]]) -> dict[str, str]:

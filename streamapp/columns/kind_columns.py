@@ -9,12 +9,12 @@ from streamapp.columns.column_rules import (
     WINDOW_COLUMNS,
     after_python,
     group_key,
+    input_columns,
     joined_columns,
     joined_key,
     merged_key,
     new_names,
     output_key,
-    require_columns,
     require_fitting_names,
     require_join_condition,
     require_joined_keys,
@@ -82,9 +82,8 @@ def declared_columns(text: str | None) -> tuple[Column, ...]:
 
 def input_rows(stream: Stream) -> KnownRows:
     """The rows of a stream that the app reads."""
-    columns = stream_columns(stream, declared_columns(stream.columns))
-    require_columns(stream, columns)
-    return KnownRows(columns, RowKey(stream.key, stream.key))
+    columns = input_columns(stream, declared_columns(stream.columns))
+    return KnownRows(with_known_types(columns), RowKey(stream.key, stream.key))
 
 
 def rekeyed(text: str, rows: KnownRows, sql: SqlReader) -> Rows:

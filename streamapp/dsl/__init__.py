@@ -30,7 +30,7 @@ from streamapp.spec.resource.runtime_policies import (
     StateQueryAccess,
 )
 from streamapp.spec.resource.state import Claim, EmptyDir, HostPath, Placement, State
-from streamapp.spec.resource.streams import EventTime
+from streamapp.spec.resource.streams import EventTime, RecordMetadata
 from streamapp.spec.resource.tables import Cache, Remote, Retry, SideInput
 from streamapp.spec.value_types.python_references import python_reference
 
@@ -61,6 +61,7 @@ __all__ = [
     "Placement",
     "PullSecret",
     "PythonCode",
+    "RecordMetadata",
     "RejectionBound",
     "Remote",
     "Resources",

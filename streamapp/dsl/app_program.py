@@ -25,7 +25,7 @@ from streamapp.spec.resource.runtime_policies import (
     StateQueryAccess,
 )
 from streamapp.spec.resource.state import Placement, State
-from streamapp.spec.resource.streams import EventTime
+from streamapp.spec.resource.streams import EventTime, RecordMetadata
 from streamapp.spec.resource.tables import Remote, SideInput
 from streamapp.spec.value_types.format_names import FormatName
 
@@ -71,6 +71,7 @@ class SystemHandle:
         format: FormatName | None = None,
         columns: str | None = None,
         key: str | None = None,
+        metadata: RecordMetadata | None = None,
         keys: Literal["checked", "unchecked"] | None = None,
         avro_schema: str | None = None,
         timestamps: Literal["text", "seconds", "milliseconds", "microseconds"] | None = None,

@@ -20,6 +20,11 @@ RECORDS = pa.schema([("key", pa.binary()), ("value", pa.binary()), ("timestamp",
 STORED = pa.schema([("offset", pa.int64()), *RECORDS])
 """What is read: the same with each record's offset. Offsets grow; they may leave holes."""
 
+HEADERS = pa.field("headers", pa.list_(pa.struct([("name", pa.string()), ("value", pa.binary())])))
+"""A record's headers in their order, never null; names may stand twice, values may be null."""
+RECORDS_WITH_HEADERS, STORED_WITH_HEADERS = RECORDS.append(HEADERS), STORED.append(HEADERS)
+"""The same with headers: what is written where records have some, and read where somebody wants them."""
+
 
 class HasFileno(Protocol):
     """An object that can be polled for input."""
@@ -35,6 +40,7 @@ class OffsetRange:
     partition: Partition
     start: int
     end: int
+    headers: bool = False  # they are read with the records
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +199,12 @@ class StreamSystem(Protocol):
     def open_transactions(self, partitions: Iterable[Partition]) -> Mapping[Partition, int]:
         """The partitions with writes that are neither visible nor void, and the offset of the first."""
 
-    def read(self, partition: Partition, start: int, end: int) -> Iterator[pa.RecordBatch]:
+    def read(
+        self, partition: Partition, start: int, end: int, *, headers: bool = False
+    ) -> Iterator[pa.RecordBatch]:
         """The committed records (schema STORED) with start <= offset < end, in order.
+
+        With `headers` their schema is STORED_WITH_HEADERS.
 
         An OutOfRangeError when the range does not lie between the partition's oldest offset and its end.
         """

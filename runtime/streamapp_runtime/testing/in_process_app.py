@@ -44,10 +44,12 @@ from streamapp_runtime.testing.data_folder import data_folder
 from streamapp_runtime.testing.in_process_lanes import InProcessHosting, KilledError
 from streamapp_runtime.testing.kit_errors import AppFailedError, WrongUseError
 from streamapp_runtime.testing.record_rows import (
+    Headers,
     Row,
     RowCodec,
     StreamRecord,
     append_records,
+    with_headers,
 )
 from streamapp_runtime.testing.row_diff import Rows
 from streamapp_runtime.testing.side_outputs import BadRecordSeen, LateRowSeen, bad_records, late_rows
@@ -171,12 +173,14 @@ class InProcessApp(TestApp):
         *,
         at: TestTime | None = None,
         key: str | None = None,
+        headers: Headers | None = None,
     ) -> None:
         """Write rows to a stream, and have the app process them.
 
         A row is a dict of the stream's columns; bytes are a record's value as they are. `at` moves the clock,
         and is the event time of rows that do not have one. Without it the clock moves to the newest event
-        time among the rows. `key` takes the place of the key that the rows have.
+        time among the rows. `key` takes the place of the key that the rows have. `headers` are those of each
+        record, by their names or in an order, in which a name may stand twice.
         """
         listed: list[Row | bytes] = [rows] if isinstance(rows, dict | bytes) else list(rows)
         codec = self._streams.codec(stream)
@@ -184,6 +188,8 @@ class InProcessApp(TestApp):
             self._move(at)
             listed = [codec.timed(row, self.now) for row in listed]
         records = codec.records(listed, None if key is None else [key] * len(listed), self.now)
+        if headers:
+            records = with_headers(records, headers)
         self._write([(codec, records)], moves_clock=at is None)
 
     def encoded(self, stream: str, rows: Iterable[Row | bytes]) -> pa.RecordBatch:

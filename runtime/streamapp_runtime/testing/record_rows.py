@@ -18,11 +18,14 @@ from streamapp_runtime.formats.record_format import RecordFormat
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.operators.compilation.piece import ARROW_KEY_TYPES
 from streamapp_runtime.operators.stateless.row_executors import key_bytes
-from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem
+from streamapp_runtime.systems.stream_system import HEADERS, RECORDS, RECORDS_WITH_HEADERS, StreamSystem
 from streamapp_runtime.testing.clock_times import as_datetime, from_milliseconds, to_milliseconds
 from streamapp_runtime.testing.kit_errors import UnfitRowError
 
 Row = dict[str, Any]
+Header = tuple[str, bytes | None]
+Headers = Mapping[str, str | bytes | None] | Sequence[tuple[str, str | bytes | None]]
+"""Headers as a test writes them: by their names, or in an order, where a name may stand twice."""
 WRITER: Final = "streamapp-test-kit"
 _DIVISORS: Final = {None: None, "milliseconds": 1, "seconds": 1000}
 """What milliseconds are divided by in a column of event times, by its unit; None for timestamps."""
@@ -37,6 +40,7 @@ class StreamRecord:
     timestamp: int  # milliseconds
     partition: int
     offset: int
+    headers: tuple[Header, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +86,10 @@ class RowCodec:
         time = self.stream.event_time
         if not isinstance(row, Mapping) or time is None:
             return row
-        name = next(column.name for column in self.columns if column.name.lower() == time.column.lower())
-        if name in row:
+        names = [column.name for column in self.columns if column.name.lower() == time.column.lower()]
+        if not names or names[0] in row:  # without such a column it is the record's own time
             return row
+        (name,) = names
         divisor = _DIVISORS[time.unit]
         return {**row, name: from_milliseconds(at) if divisor is None else at // divisor}
 
@@ -129,11 +134,10 @@ class RowCodec:
         return pa.array([value.as_py() for value in values], field.type)
 
     def _keys(self, batch: pa.RecordBatch) -> list[bytes | None]:
-        if self.stream.key is None:
+        key = self.stream.key_in_values
+        if key is None:
             return [None] * batch.num_rows
-        (place,) = (
-            n for n, column in enumerate(self.columns) if column.name.lower() == self.stream.key.lower()
-        )
+        (place,) = (n for n, column in enumerate(self.columns) if column.name.lower() == key.lower())
         column = batch.column(place)
         if self.columns[place].type in ARROW_KEY_TYPES:
             return list(key_bytes(column).to_pylist())
@@ -155,6 +159,16 @@ def _value(value: Any, kind: pa.DataType) -> Any:
     return value
 
 
+def with_headers(records: pa.RecordBatch, headers: Headers) -> pa.RecordBatch:
+    """The records, each with these headers."""
+    pairs = headers.items() if isinstance(headers, Mapping) else headers
+    each = [
+        {"name": name, "value": value.encode() if isinstance(value, str) else value} for name, value in pairs
+    ]
+    listed = pa.array([each] * len(records), HEADERS.type)
+    return pa.RecordBatch.from_arrays([*records.columns, listed], schema=RECORDS_WITH_HEADERS)
+
+
 def append_records(system: StreamSystem, topic: str, records: pa.RecordBatch) -> None:
     """Write records where their keys belong."""
     count = system.partitions(topic) or 1
@@ -173,7 +187,7 @@ def stored_batches(system: StreamSystem, topic: str) -> Iterator[tuple[int, pa.R
     for index in range(system.partitions(topic) or 0):
         partition = Partition(topic, index)
         span = system.spans([partition])[partition]
-        for batch in system.read(partition, span.oldest, span.end):
+        for batch in system.read(partition, span.oldest, span.end, headers=True):
             yield index, batch
 
 
@@ -183,4 +197,5 @@ def stream_records(system: StreamSystem, codec: RowCodec) -> Iterator[StreamReco
         rows = codec.rows(batch)
         for record, row in zip(batch.to_pylist(), rows, strict=True):
             key = None if record["key"] is None else record["key"].decode(errors="backslashreplace")
-            yield StreamRecord(key, row, record["timestamp"], index, record["offset"])
+            headers = tuple((header["name"], header["value"]) for header in record["headers"])
+            yield StreamRecord(key, row, record["timestamp"], index, record["offset"], headers)

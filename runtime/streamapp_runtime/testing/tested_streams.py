@@ -95,7 +95,7 @@ class TestedStreams:
         for task in self.program.python_tasks if self.program else ():
             operation = task.operation
             if isinstance(operation, Read) and operation.stream == name:
-                columns = operation.columns
+                columns = operation.value_columns
             elif isinstance(operation, Write) and operation.stream == name:
                 columns = columns or task.sources[0].columns
         return columns

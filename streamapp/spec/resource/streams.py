@@ -6,7 +6,9 @@ from pydantic import Field
 
 from streamapp.spec.resource.base import Part
 from streamapp.spec.resource.field_marks import Effect
+from streamapp.spec.value_types.column_list import Column
 from streamapp.spec.value_types.format_names import FormatName
+from streamapp.spec.value_types.record_fields import FIELD_TYPES, RecordField
 from streamapp.spec.value_types.scalars import ColumnName, Columns, LongDuration, Name, ShortDuration, Topic
 
 
@@ -27,6 +29,36 @@ class EventTime(Part):
     """The share of partitions that must not be idle for the others to be left out."""
 
 
+class RecordMetadata(Part):
+    """The columns that the rows of a stream have of their records, beside those of the values."""
+
+    key: ColumnName | None = None
+    """The record's key as it is: a BINARY, or a STRING with `keyFormat: string`."""
+    key_format: Literal["bytes", "string"] = "bytes"
+    """What keys are; with `string` a record whose key is no valid UTF-8 is a bad record."""
+    timestamp: ColumnName | None = None
+    """The record's own time, a TIMESTAMP; `eventTime.column` may name it."""
+    partition: ColumnName | None = None
+    """The partition it was read from, an INT."""
+    offset: ColumnName | None = None
+    """Its offset in the partition, a BIGINT."""
+    topic: ColumnName | None = None
+    """The topic it was read from, a STRING."""
+    headers: ColumnName | None = None
+    """Its headers, a MAP<STRING, BINARY>; of a name that stands twice the last value."""
+    header_list: ColumnName | None = None
+    """Its headers in their order, an ARRAY<STRUCT<name: STRING, value: BINARY>>, repeated names too."""
+
+    @property
+    def columns(self) -> tuple[tuple[RecordField, Column], ...]:
+        """What each field of the record is a column of, in the order in which rows have these columns."""
+        types = dict(FIELD_TYPES)
+        if self.key_format == "string":
+            types[RecordField.KEY] = "STRING"
+        named = {field.alias or name: getattr(self, name) for name, field in type(self).model_fields.items()}
+        return tuple((field, Column(named[field], types[field])) for field in RecordField if named[field])
+
+
 class Stream(Part):
     """One stream: its topic, its form, its key."""
 
@@ -42,6 +74,8 @@ class Stream(Part):
     """Its columns as a Spark SQL column list; needed wherever an expression reads the stream."""
     key: ColumnName | None = None
     """The column that is the record's key: what producers partition by and tables are keyed by."""
+    metadata: RecordMetadata | None = None
+    """Columns of what its records have beside their values, for the expressions of this app."""
     keys: Annotated[Literal["checked", "unchecked"], Effect.RESTART] = "checked"
     """Whether a record with another key, or in another partition than its key's, is bad where keys matter."""
     avro_schema: Annotated[
@@ -64,3 +98,9 @@ class Stream(Part):
     """The stream is another app's intermediate stream, with its watermarks and its end of stream."""
     feedback: bool = False
     """The app may read here what it writes here: rows go round until an operator drops them."""
+
+    @property
+    def key_in_values(self) -> str | None:
+        """The key, where it is a column of the values and not only the key of the records."""
+        of_records = self.metadata.key if self.metadata else None
+        return None if self.key and of_records and of_records.lower() == self.key.lower() else self.key

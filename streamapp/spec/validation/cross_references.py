@@ -19,6 +19,7 @@ from streamapp.spec.validation.outline import Fault, ListEntry, NameReference, O
 from streamapp.spec.validation.stream_cycles import feedback_holds_no_watermark, streams_do_not_come_back
 from streamapp.spec.value_types.column_list import Column, ColumnListError, parse_columns
 from streamapp.spec.value_types.durations import milliseconds
+from streamapp.spec.value_types.record_fields import FIELD_TYPES, RecordField
 
 WHOLE_NUMBERS = ("BIGINT", "LONG", "INT", "INTEGER")
 """Types of a column that may count milliseconds or seconds."""
@@ -193,13 +194,27 @@ def _columns_named_exist(app: Outline) -> Iterator[Fault]:
         if columns is None:
             continue
         names = {column.name.lower(): column for column in columns}
-        for used in (stream.text("key"), stream.text("eventTime", "column")):
-            if used and used.name.lower() not in names:
+        time = stream.text("eventTime", "column")
+        for used, field in ((stream.text("key"), RecordField.KEY), (time, RecordField.TIMESTAMP)):
+            if used is None or used.name.lower() in names:
+                continue
+            held = _field_of_record(stream, used.name)
+            if held is field:
+                names[used.name.lower()] = Column(used.name, FIELD_TYPES[field])
+            elif held:
+                message = f"is the record's {held}; name a column of the values, or that of metadata.{field}"
+                yield used.path, f'"{short(used.name)}" {message}'
+            else:
                 suggestion = nearest(used.name, [column.name for column in columns])
                 yield used.path, f'no column "{short(used.name)}" in the stream\'s columns{suggestion}'
-        time = stream.text("eventTime", "column")
         if time and (column := names.get(time.name.lower())):
             yield from _event_time_unit(stream, time, column)
+
+
+def _field_of_record(stream: ListEntry, column: str) -> RecordField | None:
+    """The field of its records that the stream names a column for."""
+    named = ((field, stream.text("metadata", field)) for field in RecordField)
+    return next((field for field, name in named if name and name.name.lower() == column.lower()), None)
 
 
 def _event_time_unit(stream: ListEntry, time: NameReference, column: Column) -> Iterator[Fault]:

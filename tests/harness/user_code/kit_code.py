@@ -40,3 +40,9 @@ class RowsWithoutKey:
         rows = pc.add(rows, batch["__key"].null_count)
         state.own.put(place, pa.record_batch({"rows": rows}))
         out(pa.record_batch({"rows": rows}))
+
+
+def tenants(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Each page with its header `tenant`."""
+    tenants = [dict(headers).get("tenant") for headers in batch.column("h").to_pylist()]
+    return pa.record_batch({"page": batch.column("page"), "tenant": pa.array(tenants, pa.binary())})

@@ -32,6 +32,7 @@ from streamapp.dsl import (
     Network,
     Placement,
     PullSecret,
+    RecordMetadata,
     RejectionBound,
     Remote,
     Resources,
@@ -176,6 +177,7 @@ STREAM: dict[str, Any] = {
     "keys": "unchecked",
     "avro_schema": '{"type": "record", "name": "v", "fields": []}',
     "event_time": EventTime(column="ts", delay="5s", idle_timeout="1m"),
+    "metadata": RecordMetadata(key="id", offset="at", header_list="headers"),
     "start": "latest",
     "carries_watermarks": True,
 }

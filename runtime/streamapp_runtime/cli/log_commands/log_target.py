@@ -80,7 +80,8 @@ class LogTarget:
         if not is_app_source(self.log):
             return TargetNames()
         app = self._parsed_app
-        keys = {stream.name: stream.key for stream in app.spec.streams if stream.key is not None}
+        named = ((stream.name, stream.key_in_values) for stream in app.spec.streams)
+        keys = {stream: key for stream, key in named if key is not None}
         return TargetNames(declared_topics(app), stream_prefix(app.application_id), keys)
 
     @contextmanager

@@ -140,8 +140,8 @@ class FirstLayerBatch(LayerBatch):
 
     def _offsets(self, request: RequestedRange) -> OffsetRange:
         asked = request.range
-        partition = Partition(self.context.reads[asked.stream][0].topic, asked.partition)
-        return OffsetRange(partition, asked.start, asked.end)
+        read, _ = self.context.reads[asked.stream]
+        return OffsetRange(Partition(read.topic, asked.partition), asked.start, asked.end, read.headers)
 
     def _fills_table(self, request: RequestedRange) -> bool:
         return self.context.reads[request.range.stream][0].table is not None

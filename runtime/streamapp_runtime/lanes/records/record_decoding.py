@@ -24,6 +24,7 @@ from streamapp_runtime.lanes.protocol.batch_orders import KnownRejection, ReadRa
 from streamapp_runtime.lanes.records.dead_letters import RejectedRecord
 from streamapp_runtime.lanes.records.event_times import event_times
 from streamapp_runtime.lanes.records.key_check import KeyCheck, key_bytes
+from streamapp_runtime.lanes.records.metadata_columns import unreadable_keys, with_metadata
 from streamapp_runtime.lanes.records.version_end import VersionEnd
 from streamapp_runtime.operators.stateless.stream_operations import Read
 from streamapp_runtime.rows.byte_columns import byte_count
@@ -132,20 +133,24 @@ class RecordDecoder:
         rejections: "_Rejections",
     ) -> tuple[Slice, npt.NDArray[np.int64], Mapping[int, int]]:
         """Rows, the chunk of each, and the newest event time of each chunk that has one."""
+        if faults := unreadable_keys(self.read, records):
+            rejections.note(records, owners, faults)
+            good = _others(faults, len(records))
+            records, owners = records.filter(good), owners[np.asarray(good)]
         decoded = self.form.decode(records.column("value"))
         columns = decoded.columns
         if decoded.bad:
             rejections.note(records, owners, {each.index: each.reason for each in decoded.bad})
             good = decoded.good()
             records, columns, owners = records.filter(good), columns.filter(good), owners[np.asarray(good)]
+        partitions = np.array([chunk.request.range.partition for chunk in chunks])
+        columns = with_metadata(self.read, columns, records, partitions[owners])
         keys = _keys(self.read, records.column("key"), columns)
-        if self.keys:
-            partitions = np.array([chunk.request.range.partition for chunk in chunks])[owners]
-            if faults := self.keys.faults(records, keys, columns, partitions):
-                rejections.note(records, owners, faults)
-                good = _others(faults, len(records))
-                records, columns, keys = records.filter(good), columns.filter(good), keys.filter(good)
-                owners = owners[np.asarray(good)]
+        if self.keys and (faults := self.keys.faults(records, keys, columns, partitions[owners])):
+            rejections.note(records, owners, faults)
+            good = _others(faults, len(records))
+            records, columns, keys = records.filter(good), columns.filter(good), keys.filter(good)
+            owners = owners[np.asarray(good)]
         times = event_times(self.read, records.column("timestamp"), columns, self.now_ms)
         newest = _newest(times.of_column, owners)
         rows = Slice(

@@ -80,9 +80,10 @@ def _parts(
         if request.task in failed:
             continue
         partition = Partition(read.topic, request.range.partition)
-        for batch in system.read(partition, request.range.start, request.range.end):
-            end = first_version_end(read, batch) if read.versions != "none" else None
-            records = batch.slice(0, end.place) if end else batch
+        start, end = request.range.start, request.range.end
+        for batch in system.read(partition, start, end, headers=read.headers):
+            version_end = first_version_end(read, batch) if read.versions != "none" else None
+            records = batch.slice(0, version_end.place) if version_end else batch
             if request.known:
                 known_offsets = pa.array(list(request.known), pa.int64())
                 is_known_bad = pc.is_in(records.column("offset"), known_offsets)
@@ -90,8 +91,8 @@ def _parts(
                     yield decoder.set_aside(RecordChunk(request, records.filter(is_known_bad)))
                     records = records.filter(pc.invert(is_known_bad))
             yield RecordChunk(request, records)
-            if end:
-                yield DecodedRecords(request, None, 0, end=end)
+            if version_end:
+                yield DecodedRecords(request, None, 0, end=version_end)
                 break
 
 

@@ -91,6 +91,8 @@ def _read_meaning(read: Read) -> dict[str, object]:
     }
     if read.event_time_unit is not None:
         meaning["event_time_unit"] = read.event_time_unit
+    if read.metadata:
+        meaning["metadata"] = list(read.metadata)
     return meaning
 
 

@@ -1,6 +1,6 @@
 """The sources and destinations of rows: inputs, intermediate streams, outputs."""
 
-from streamapp.columns.column_rules import ONE_VALUE, output_key, require_columns, stream_columns
+from streamapp.columns.column_rules import ONE_VALUE, input_columns, output_key, stream_columns
 from streamapp.columns.compile_refusal import refusals_within
 from streamapp.columns.row_key import RowKey
 from streamapp.spec.resource.operators import Broadcast, PartitionBy, SendTo
@@ -26,8 +26,7 @@ def compile_read(
     stream: Stream, reliance: KeyReliance, table: str | None = None, versions: str = "none"
 ) -> CompiledOperator:
     """Read a stream that exists outside the app, for operators or into a table."""
-    columns = stream_columns(stream, _declared_columns(stream))
-    require_columns(stream, columns)
+    columns = input_columns(stream, _declared_columns(stream))
     time = stream.event_time
     topic = stream.topic or stream.name
     role = StreamRole.INPUT if table is None else StreamRole.SIDE_INPUT
@@ -46,6 +45,7 @@ def compile_read(
         control=stream.carries_watermarks,
         versions=versions,
         reliance=reliance,
+        metadata=tuple(field for field, _ in stream.metadata.columns) if stream.metadata else (),
     )
     columns = nullable_columns(columns)
     piece = Piece(read.name, stream.name, (), read, columns)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from streamapp.spec.value_types.column_list import Column
+from streamapp.spec.value_types.record_fields import RecordField
 from streamapp.tasks.key_placement import KeyReliance
 from streamapp_runtime.operators.operation import RowOperation
 
@@ -21,6 +22,10 @@ class StreamRole(StrEnum):
 
 MADE_BY_APP = frozenset({StreamRole.INTERMEDIATE, StreamRole.BROADCAST, StreamRole.HOP})
 """Streams that the app makes between its stages: user records and control messages in one."""
+
+
+HEADER_FIELDS = frozenset({RecordField.HEADERS, RecordField.HEADER_LIST})
+"""What of a record is made of its headers."""
 
 
 def side_name(stream: str, table: str) -> str:
@@ -51,11 +56,22 @@ class Read(RowOperation):
     event_time_unit: str | None = None  # what an event time of whole numbers counts; None for a timestamp
     max_ahead: str | None = None  # how far an event time may be ahead of the clock
     reliance: KeyReliance = KeyReliance.NONE  # what is checked of its records' keys
+    metadata: tuple[RecordField, ...] = ()  # what the last columns hold of the records; the others are values
 
     @property
     def name(self) -> str:
         """The name in orders and checkpoints: each table is filled at its own pace."""
         return self.stream if self.table is None else side_name(self.stream, self.table)
+
+    @property
+    def value_columns(self) -> tuple[Column, ...]:
+        """The columns that are in the records' values."""
+        return self.columns[: len(self.columns) - len(self.metadata)]
+
+    @property
+    def headers(self) -> bool:
+        """True if a column holds headers of the records."""
+        return not HEADER_FIELDS.isdisjoint(self.metadata)
 
     @property
     def enveloped(self) -> bool:

@@ -13,17 +13,24 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp_runtime.systems.stream_system import RECORDS, STORED
+from streamapp_runtime.systems.stream_system import (
+    HEADERS,
+    RECORDS,
+    RECORDS_WITH_HEADERS,
+    STORED,
+    STORED_WITH_HEADERS,
+)
 
 Compression = Literal["lz4_raw", "zstd"]
 
 SPARSE = pa.schema([*STORED, ("written", pa.int64())])
+SPARSE_WITH_HEADERS = SPARSE.append(HEADERS)
 BLOCK_BYTES = 256 << 10
 """Blocks of this size cost least: larger ones are returned to the operating system after every use."""
 
 _header = struct.Struct("<BBxxIQQqq24x")  # 64 bytes, so that the batch behind it is aligned
 _codecs: tuple[Compression | None, ...] = (None, "lz4_raw", "zstd")
-_SPARSE = 128
+_SPARSE, _HEADERS = 128, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +43,7 @@ class BlockHeader:
     written_ms: int  # when the youngest of its records was written
     size: int  # bytes of the record batch, uncompressed
     sparse: bool
+    headers: bool  # some of its records have headers, and it has a column of them
     compression: Compression | None
 
 
@@ -49,14 +57,14 @@ class Block:
 
 
 def dense_blocks(records: pa.RecordBatch, now_ms: int, compression: Compression | None) -> Iterator[Block]:
-    """Cut records (schema RECORDS) into blocks of a good size."""
+    """Cut records (schema RECORDS, or that with headers) into blocks of a good size."""
     for piece in _pieces(records):
         newest = pc.max(pc.fill_null(piece.column(2), now_ms)).as_py()
         yield _block(piece, piece.num_rows, newest, now_ms, compression)
 
 
 def sparse_blocks(records: pa.RecordBatch, compression: Compression | None) -> Iterator[Block]:
-    """Cut what compaction left (schema SPARSE) into blocks of a good size."""
+    """Cut what compaction left (schema SPARSE, or that with headers) into blocks of a good size."""
     for piece in _pieces(records):
         offsets, times, written = piece.column(0), piece.column(3), piece.column(4)
         first = offsets[0].as_py()
@@ -70,28 +78,43 @@ def read_header(content: memoryview) -> BlockHeader:
     version, flags, records, span, size, newest, written = _header.unpack_from(content)
     if version != 1:
         raise ValueError(f"a block of version {version}; this version of streamapp reads version 1")
-    return BlockHeader(records, span, newest, written, size, bool(flags & _SPARSE), _codecs[flags & ~_SPARSE])
-
-
-def stored_records(content: memoryview, first: int) -> pa.RecordBatch:
-    """A block's records with their offsets (schema STORED). They view `content`, unless it was compressed."""
-    header = read_header(content)
-    batch = _batch(content, header)
-    if header.sparse:
-        return batch.select(STORED.names)
-    return pa.RecordBatch.from_arrays([_offsets(first, header.records), *batch.columns], schema=STORED)
-
-
-def with_writing_times(content: memoryview, first: int) -> pa.RecordBatch:
-    """A block's records as compaction wants them (schema SPARSE). They view `content` too."""
-    header = read_header(content)
-    batch = _batch(content, header)
-    if header.sparse:
-        return batch
-    written = pa.array(np.full(header.records, header.written_ms))
-    return pa.RecordBatch.from_arrays(
-        [_offsets(first, header.records), *batch.columns, written], schema=SPARSE
+    codec = _codecs[flags & ~(_SPARSE | _HEADERS)]
+    return BlockHeader(
+        records, span, newest, written, size, bool(flags & _SPARSE), bool(flags & _HEADERS), codec
     )
+
+
+def stored_records(content: memoryview, first: int, *, headers: bool = False) -> pa.RecordBatch:
+    """A block's records with their offsets (schema STORED, or that with headers).
+
+    They view `content`, unless it was compressed.
+    """
+    return _columns(content, first, STORED_WITH_HEADERS if headers else STORED)
+
+
+def with_writing_times(content: memoryview, first: int, *, headers: bool = False) -> pa.RecordBatch:
+    """A block's records as compaction wants them (schema SPARSE, or that with headers), views too."""
+    return _columns(content, first, SPARSE_WITH_HEADERS if headers else SPARSE)
+
+
+def _columns(content: memoryview, first: int, schema: pa.Schema) -> pa.RecordBatch:
+    """A block's columns, with those that it has no need to store."""
+    header = read_header(content)
+    batch = _batch(content, header)
+    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+    if "offset" not in columns:
+        columns["offset"] = _offsets(first, header.records)
+    if "written" in schema.names and "written" not in columns:
+        columns["written"] = pa.array(np.full(header.records, header.written_ms))
+    if HEADERS.name in schema.names and HEADERS.name not in columns:
+        columns[HEADERS.name] = no_headers(header.records)
+    return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
+
+
+def no_headers(records: int) -> pa.ListArray:
+    """The headers of so many records that have none."""
+    empty = pa.array([], HEADERS.type.value_type)
+    return pa.ListArray.from_arrays(pa.array(np.zeros(records + 1, np.int32)), empty)
 
 
 def _offsets(first: int, records: int) -> pa.Array:
@@ -111,9 +134,9 @@ def _block(
     size = body.size
     if compression is not None:
         body = pa.Codec(compression).compress(body)
-    sparse = "written" in batch.schema.names
-    flags = _codecs.index(compression) | (_SPARSE if sparse else 0)
-    header = BlockHeader(batch.num_rows, span, newest_ms, written_ms, size, sparse, compression)
+    sparse, headers = ("written" in batch.schema.names), (HEADERS.name in batch.schema.names)
+    flags = _codecs.index(compression) | (_SPARSE if sparse else 0) | (_HEADERS if headers else 0)
+    header = BlockHeader(batch.num_rows, span, newest_ms, written_ms, size, sparse, headers, compression)
     packed = _header.pack(1, flags, batch.num_rows, span, size, newest_ms, written_ms)
     return Block(header, b"".join((packed, body)))
 
@@ -122,4 +145,13 @@ def _batch(content: memoryview, header: BlockHeader) -> pa.RecordBatch:
     body = pa.py_buffer(content[_header.size :])
     if header.compression is not None:
         body = pa.Codec(header.compression).decompress(body, header.size)
-    return pa.ipc.read_record_batch(body, SPARSE if header.sparse else RECORDS)
+    return pa.ipc.read_record_batch(body, _SCHEMAS[header.sparse, header.headers])
+
+
+_SCHEMAS = {
+    (False, False): RECORDS,
+    (False, True): RECORDS_WITH_HEADERS,
+    (True, False): SPARSE,
+    (True, True): SPARSE_WITH_HEADERS,
+}
+"""The columns of a block, by whether it is sparse and has headers."""

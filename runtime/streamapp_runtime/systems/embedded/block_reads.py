@@ -77,19 +77,27 @@ def offset_at(txn: Txn, stream: int, index: int, time_ms: int) -> int:
 
 
 def read_range(
-    environment: Environment, partition: Partition, stream: int, start: int, end: int
+    environment: Environment,
+    partition: Partition,
+    stream: int,
+    start: int,
+    end: int,
+    *,
+    headers: bool = False,
 ) -> Iterator[pa.RecordBatch]:
-    """The range's batches (schema STORED). No view of the log is held while the caller works on one."""
+    """The range's batches. No view of the log is held while the caller works on one."""
     position = start
     while position < end:
         with environment.reading() as txn:
             check_range(partition, partition_extent.load_extent(txn, stream, partition.index), position, end)
-            batch, position = _next_batch(txn, stream, partition.index, position, end)
+            batch, position = _next_batch(txn, stream, partition.index, position, end, headers)
         if batch is not None:
             yield batch
 
 
-def _next_batch(txn: Txn, stream: int, index: int, start: int, end: int) -> tuple[pa.RecordBatch | None, int]:
+def _next_batch(
+    txn: Txn, stream: int, index: int, start: int, end: int, headers: bool
+) -> tuple[pa.RecordBatch | None, int]:
     """Neighbouring blocks as one batch, and the offset to go on from. Concatenating copies out of the map."""
     pieces: list[pa.RecordBatch] = []
     size = 0
@@ -98,7 +106,7 @@ def _next_batch(txn: Txn, stream: int, index: int, start: int, end: int) -> tupl
             break
         if size >= _BATCH_BYTES:
             return pa.concat_batches(pieces), first
-        piece = _within(stored_records(content, first), start, end)
+        piece = _within(stored_records(content, first, headers=headers), start, end)
         if piece.num_rows:
             pieces.append(piece)
             size += len(content)

@@ -16,7 +16,7 @@ from streamapp_runtime.systems.embedded.block import (
 from streamapp_runtime.systems.embedded.block_reads import last_blocks
 from streamapp_runtime.systems.embedded.lmdb_environment import Txn
 from streamapp_runtime.systems.embedded.map_keys import block_address
-from streamapp_runtime.systems.stream_system import RECORDS
+from streamapp_runtime.systems.stream_system import RECORDS, RECORDS_WITH_HEADERS
 
 SMALL_BYTES = 16 << 10
 _MERGED_AT_ONCE = 64
@@ -78,8 +78,10 @@ def _merge_small(
     if not small or any(read_header(content).sparse for _, content in small):
         return extent
     written = max(read_header(content).written_ms for _, content in small)
+    headers = any(read_header(content).headers for _, content in small)
+    columns = (RECORDS_WITH_HEADERS if headers else RECORDS).names
     records = pa.concat_batches(
-        [stored_records(content, first).select(RECORDS.names) for first, content in small]
+        [stored_records(content, first, headers=headers).select(columns) for first, content in small]
     )
     merged, first = [], small[0][0]
     for block in dense_blocks(records, written, compression):

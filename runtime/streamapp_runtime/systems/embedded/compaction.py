@@ -17,6 +17,7 @@ from streamapp_runtime.systems.embedded import latest_index, partition_extent
 from streamapp_runtime.systems.embedded.block import (
     Block,
     Compression,
+    read_header,
     sparse_blocks,
     stored_records,
     with_writing_times,
@@ -121,7 +122,10 @@ def _exchange(
         blocks = list(_below(txn, stream, index, group[-1] + 1, start=group[0]))
         if not blocks:
             return None
-        whole = pa.concat_batches([with_writing_times(content, first) for first, content in blocks])
+        headers = any(read_header(content).headers for _, content in blocks)
+        whole = pa.concat_batches(
+            [with_writing_times(content, first, headers=headers) for first, content in blocks]
+        )
         tiny = len(blocks) > 1 and any(len(content) < SMALL_BYTES for _, content in blocks)
         left = whole.filter(_stays(whole, newest_offsets, tombstones_before_ms))
         if left.num_rows == whole.num_rows and not tiny:

@@ -129,13 +129,15 @@ class EmbeddedSystem:
     def fetch_ahead(self, ranges: Sequence[OffsetRange]) -> None:
         """Nothing: what is on this machine is read when it is asked for."""
 
-    def read(self, partition: Partition, start: int, end: int) -> Iterator[pa.RecordBatch]:
+    def read(
+        self, partition: Partition, start: int, end: int, *, headers: bool = False
+    ) -> Iterator[pa.RecordBatch]:
         """The records (schema STORED) with start <= offset < end; OutOfRangeError past either end."""
         with self._environment.reading() as txn:
             stream = log_streams.owner_of(txn, partition).id
             if start < end:
                 check_range(partition, partition_extent.load_extent(txn, stream, partition.index), start, end)
-        return read_range(self._environment, partition, stream, start, end)
+        return read_range(self._environment, partition, stream, start, end, headers=headers)
 
     def latest(self, stream: str, *, settled: bool = True) -> Mapping[bytes, bytes]:
         """The newest value of every key of a compacted stream's partition 0; deleted keys are left out.

@@ -10,7 +10,13 @@ from streamapp_runtime.systems.embedded import block_writes, latest_index, parti
 from streamapp_runtime.systems.embedded.block import BLOCK_BYTES, Block, Compression, dense_blocks
 from streamapp_runtime.systems.embedded.lmdb_environment import Environment, Txn
 from streamapp_runtime.systems.embedded.map_keys import fence_address
-from streamapp_runtime.systems.stream_system import RECORDS, FencedError, UnknownStreamError, unexpected_entry
+from streamapp_runtime.systems.stream_system import (
+    RECORDS,
+    RECORDS_WITH_HEADERS,
+    FencedError,
+    UnknownStreamError,
+    unexpected_entry,
+)
 
 
 class AppendBuffer:
@@ -25,7 +31,9 @@ class AppendBuffer:
         self.records = 0
 
     def add(self, records: pa.RecordBatch) -> None:
-        """Add records (schema RECORDS)."""
+        """Add records (schema RECORDS, or that with headers)."""
+        if self._waiting and records.schema != self._waiting[0].schema:
+            self._encode()
         self._waiting.append(records)
         self.records += records.num_rows
         self._waiting_bytes += records.nbytes
@@ -93,7 +101,7 @@ class EmbeddedTransaction:
     def append(self, partition: Partition, records: pa.RecordBatch) -> None:
         """Add records (schema RECORDS) to the end of a partition."""
         stream = self._stream(partition)
-        if not records.schema.equals(RECORDS):
+        if not (records.schema.equals(RECORDS) or records.schema.equals(RECORDS_WITH_HEADERS)):
             raise ValueError(f"records for {partition} have the schema {records.schema}, wanted is {RECORDS}")
         if stream.options.compacted and records.column(0).null_count:
             raise ValueError(f'a record without a key for {partition}: "{partition.stream}" is compacted')

@@ -172,10 +172,12 @@ class KafkaSystem:
         stable_ends = self._offsets.stable_ends(partition_list)  # asked later: it may be further by now
         return {one: stable_ends[one] for one in partition_list if stable_ends[one] < ends[one]}
 
-    def read(self, partition: Partition, start: int, end: int) -> Iterator[pa.RecordBatch]:
+    def read(
+        self, partition: Partition, start: int, end: int, *, headers: bool = False
+    ) -> Iterator[pa.RecordBatch]:
         """The committed records (schema STORED) with start <= offset < end, in order."""
         self._topics.check(partition)
-        return self._reader.read(partition, start, end) if start < end else iter(())
+        return self._reader.read(partition, start, end, headers=headers) if start < end else iter(())
 
     def fetch_ahead(self, ranges: Sequence[OffsetRange]) -> None:
         """Ask each leader once for all ranges; see `StreamSystem.fetch_ahead`."""

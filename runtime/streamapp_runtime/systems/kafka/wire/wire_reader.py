@@ -46,6 +46,7 @@ class _FetchedAhead:
 
     start: int
     following: int
+    headers: bool
     records: Sequence[pa.RecordBatch]
 
 
@@ -92,12 +93,14 @@ class WireReader:
             except CONNECTION_FAILURES:
                 self._lost(connection, of_leader)
 
-    def read(self, partition: Partition, start: int, end: int) -> Iterator[pa.RecordBatch]:
-        """The committed records (schema STORED) with start <= offset < end, in order."""
+    def read(
+        self, partition: Partition, start: int, end: int, *, headers: bool = False
+    ) -> Iterator[pa.RecordBatch]:
+        """The committed records with start <= offset < end, in order; see `StreamSystem.read`."""
         attempts = RequestRetries(f"reading {partition}", self._timeout)
         at, empty = start, 0
         ahead = self._fetched_ahead.pop(partition, None)
-        if ahead is not None and ahead.start == start:
+        if ahead is not None and (ahead.start, ahead.headers) == (start, headers):
             at = ahead.following
             yield from _within(ahead.records, start, end)
         pending_fetch: tuple[BrokerConnection, int] | None = None
@@ -132,11 +135,8 @@ class WireReader:
                     pending_fetch = self._send_fetch(connection, partition, following, end)
                 batches_in_range = [batch for batch in batches if batch.last >= start and batch.base < end]
                 # All of it, because the next answer takes the place of this one.
-                record_batches = list(
-                    decode_batches(
-                        fetched.octets, committed_batches(batches_in_range, fetched.aborted, fetched.octets)
-                    )
-                )
+                committed = committed_batches(batches_in_range, fetched.aborted, fetched.octets)
+                record_batches = list(decode_batches(fetched.octets, committed, headers=headers))
             except CONNECTION_FAILURES as error:
                 self._cluster.lost(connection)
                 self._cluster.forget(partition)
@@ -195,9 +195,11 @@ class WireReader:
             in_range = [batch for batch in batches if batch.last >= one.start and batch.base < one.end]
             committed = list(committed_batches(in_range, fetched.aborted, octets))
             chosen.append((one, batches[-1].last + 1, committed))
-        decoded = decode_partitions(octets, [committed for *_, committed in chosen])
-        for (one, following, _), records in zip(chosen, decoded, strict=True):
-            self._fetched_ahead[one.partition] = _FetchedAhead(one.start, following, records)
+        for headers in (False, True):
+            alike = [each for each in chosen if each[0].headers is headers]
+            decoded = decode_partitions(octets, [committed for *_, committed in alike], headers=headers)
+            for (one, following, _), records in zip(alike, decoded, strict=True):
+                self._fetched_ahead[one.partition] = _FetchedAhead(one.start, following, headers, records)
 
     def _lost(self, connection: BrokerConnection, ranges: Sequence[OffsetRange]) -> None:
         self._cluster.lost(connection)

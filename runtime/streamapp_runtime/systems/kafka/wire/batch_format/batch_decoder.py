@@ -12,9 +12,10 @@ from streamapp_runtime.systems.kafka.wire.batch_format import varints
 from streamapp_runtime.systems.kafka.wire.batch_format.batch_headers import FetchedBatch
 from streamapp_runtime.systems.kafka.wire.batch_format.compression import CompressionCodec, decompress
 from streamapp_runtime.systems.kafka.wire.batch_format.malformed import MalformedError
+from streamapp_runtime.systems.kafka.wire.batch_format.record_headers import cut_pairs, decode_headers
 from streamapp_runtime.systems.kafka.wire.batch_format.record_starts import BatchExtents, record_starts
 from streamapp_runtime.systems.kafka.wire.batch_format.varints import Numbers, Octets
-from streamapp_runtime.systems.stream_system import STORED
+from streamapp_runtime.systems.stream_system import STORED, STORED_WITH_HEADERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +28,12 @@ class BatchBases:
     appended: Numbers  # the time of all its records where the broker says it, else -1
 
 
-def decode_records(octets: Octets, extents: BatchExtents, bases: BatchBases) -> pa.RecordBatch:
+def decode_records(
+    octets: Octets, extents: BatchExtents, bases: BatchBases, *, headers: bool = False
+) -> pa.RecordBatch:
     """All records of some batches, none of them empty (schema STORED); MalformedError where they are none.
 
+    With `headers` their schema is STORED_WITH_HEADERS; else headers are passed over.
     `varints.PADDING` bytes must follow the last batch; what they hold does not matter.
     """
     begin = record_starts(octets, extents)
@@ -42,15 +46,17 @@ def decode_records(octets: Octets, extents: BatchExtents, bases: BatchBases) -> 
     value_from, value_to, no_value = _field(octets, key_to, end)
     if (value_to >= end).any():  # the number of headers still follows
         raise MalformedError("a record's value does not end within it")
-    key, value = _cut(octets, (key_from, key_to, value_from, value_to), (no_key, no_value))
+    key, value = cut_pairs(octets, (key_from, key_to, value_from, value_to), (no_key, no_value))
     offset = np.repeat(bases.offset, count) + number
     rising = np.diff(offset) > 0
     rising[np.cumsum(count)[:-1] - 1] = True  # the next batch may be of another partition
     if not rising.all() or (offset > np.repeat(bases.last, count)).any():
         raise MalformedError("the records of a batch are not in order")
-    return pa.RecordBatch.from_arrays(
-        [pa.array(offset), key, value, _times(time, bases, count)], schema=STORED
-    )
+    columns = [pa.array(offset), key, value, _times(time, bases, count)]
+    if not headers:
+        return pa.RecordBatch.from_arrays(columns, schema=STORED)
+    columns.append(decode_headers(octets, value_to, end))
+    return pa.RecordBatch.from_arrays(columns, schema=STORED_WITH_HEADERS)
 
 
 def _field(
@@ -69,31 +75,6 @@ def _field(
     return begin, to, null
 
 
-def _cut(
-    octets: Octets,
-    borders: tuple[Numbers, Numbers, Numbers, Numbers],
-    nulls: tuple[npt.NDArray[np.bool_] | None, npt.NDArray[np.bool_] | None],
-) -> tuple[pa.Array, pa.Array]:
-    """Keys and values, copied out of the bytes.
-
-    The bytes are taken for one array in which key, what is between, value, what is between follow each other;
-    every fourth element is a key.
-    """
-    size = len(borders[0])
-    offsets = np.empty(4 * size + 1, np.int32)
-    for number, border in enumerate(borders):
-        offsets[number:-1:4] = border
-    offsets[-1] = offsets[-2] if size else 0
-    parts = pa.BinaryArray.from_buffers(
-        pa.binary(), 4 * size, [None, pa.py_buffer(offsets), pa.py_buffer(octets)]
-    )
-    first = np.arange(size, dtype=np.int32) * 4
-    key, value = (
-        parts.take(pa.array(first + shift, mask=null)) for shift, null in zip((0, 2), nulls, strict=True)
-    )
-    return key, value
-
-
 def _times(delta: Numbers, bases: BatchBases, count: Numbers) -> pa.Array:
     """Each record's time; one below zero stands for none."""
     times = np.repeat(bases.timestamp, count) + delta
@@ -107,22 +88,25 @@ def _times(delta: Numbers, bases: BatchBases, count: Numbers) -> pa.Array:
 _AT_ONCE = 32 << 20  # bytes that are decompressed before they are decoded
 
 
-def decode_batches(octets: Octets, batches: Iterable[FetchedBatch]) -> Iterator[pa.RecordBatch]:
+def decode_batches(
+    octets: Octets, batches: Iterable[FetchedBatch], *, headers: bool = False
+) -> Iterator[pa.RecordBatch]:
     """The batches' records, those of neighbours with the same compression at once."""
     for codec, neighbours in groupby(batches, lambda batch: batch.codec):
         if codec is CompressionCodec.NONE:
             run = list(neighbours)
             begin, end = np.array([batch.begin for batch in run]), np.array([batch.end for batch in run])
-            yield _decoded(octets, begin, end, run)
+            yield _decoded(octets, BatchExtents(begin, end, _counts(run)), run, headers)
             continue
         for run, parts in _decompressed(octets, neighbours):
             end = np.cumsum([len(part) for part in parts])
             begin = np.append(0, end[:-1])
-            yield _decoded(np.concatenate([*parts, np.zeros(varints.PADDING, np.uint8)]), begin, end, run)
+            content = np.concatenate([*parts, np.zeros(varints.PADDING, np.uint8)])
+            yield _decoded(content, BatchExtents(begin, end, _counts(run)), run, headers)
 
 
 def decode_partitions(
-    octets: Octets, partitions: Sequence[Sequence[FetchedBatch]]
+    octets: Octets, partitions: Sequence[Sequence[FetchedBatch]], *, headers: bool = False
 ) -> list[list[pa.RecordBatch]]:
     """The records of the batches of each partition, those of all at once.
 
@@ -131,7 +115,8 @@ def decode_partitions(
     by_partition: list[list[pa.RecordBatch]] = [[] for _ in partitions]
     places = [place for place, batches in enumerate(partitions) if batches]
     places.sort(key=lambda place: partitions[place][0].begin)
-    decoded = decode_batches(octets, chain.from_iterable(partitions[place] for place in places))
+    batches = chain.from_iterable(partitions[place] for place in places)
+    decoded = decode_batches(octets, batches, headers=headers)
     records: list[pa.RecordBatch] = []  # decoded, and of no partition yet
     for place in places:
         missing = sum(batch.count for batch in partitions[place])
@@ -161,8 +146,12 @@ def _decompressed(
         yield run, parts
 
 
+def _counts(run: Sequence[FetchedBatch]) -> Numbers:
+    return np.array([batch.count for batch in run])
+
+
 def _decoded(
-    octets: Octets, begin: varints.Numbers, end: varints.Numbers, run: Sequence[FetchedBatch]
+    octets: Octets, extents: BatchExtents, run: Sequence[FetchedBatch], headers: bool
 ) -> pa.RecordBatch:
     bases = BatchBases(
         np.array([batch.base for batch in run]),
@@ -170,4 +159,4 @@ def _decoded(
         np.array([batch.timestamp for batch in run]),
         np.array([batch.appended for batch in run]),
     )
-    return decode_records(octets, BatchExtents(begin, end, np.array([batch.count for batch in run])), bases)
+    return decode_records(octets, extents, bases, headers=headers)

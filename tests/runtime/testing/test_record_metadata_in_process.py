@@ -1,0 +1,137 @@
+"""Columns of what records have beside their values, in whole apps in the test's own process."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+
+from streamapp.testing import TestApp
+from tests.harness.core.app_resources import app_resource
+
+Start = Callable[..., TestApp]
+START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+EVERY_FIELD = {
+    "key": "id",
+    "keyFormat": "string",
+    "timestamp": "sent_at",
+    "partition": "place",
+    "offset": "at",
+    "topic": "source",
+    "headers": "h",
+    "headerList": "every",
+}
+OUT = {"name": "out"}
+
+
+def _views(**fields: Any) -> dict[str, Any]:
+    return {"name": "views", "columns": "page STRING", **fields}
+
+
+def _sent(source: str) -> dict[str, Any]:
+    return {"name": "sent", "sendTo": {"from": source, "stream": "out"}}
+
+
+def test_each_field_of_a_record_is_a_column_behind_a_repartition_too(streamapp: Start) -> None:
+    repartitioned = {"name": "by-page", "partitionBy": {"from": "views", "key": "page"}}
+    views = _views(topic="shop.views", metadata=EVERY_FIELD)
+    app = streamapp(app_resource([repartitioned, _sent("by-page")], [views, OUT]), at=START)
+    app.send("views", {"page": "/a"}, key="k1", headers=[("t", "1"), ("u", None), ("t", b"\xff")])
+    app.send("views", {"page": "/b"}, at=START + timedelta(seconds=2))
+    assert sorted(app.rows("out"), key=lambda row: row["at"]) == [
+        {
+            "page": "/a",
+            "id": "k1",
+            "sent_at": START,
+            "place": 0,
+            "at": 0,
+            "source": "shop.views",
+            "h": [("u", None), ("t", b"\xff")],
+            "every": [
+                {"name": "t", "value": b"1"},
+                {"name": "u", "value": None},
+                {"name": "t", "value": b"\xff"},
+            ],
+        },
+        {
+            "page": "/b",
+            "id": None,
+            "sent_at": START + timedelta(seconds=2),
+            "place": 0,
+            "at": 1,
+            "source": "shop.views",
+            "h": [],
+            "every": [],
+        },
+    ]
+
+
+def test_expressions_and_own_code_use_columns_of_records_as_they_use_others(streamapp: Start) -> None:
+    python = {"python": "tests.harness.user_code.kit_code:tenants", "columns": "page STRING, tenant BINARY"}
+    operators = [
+        {"name": "second", "filter": {"from": "views", "where": "at >= 1 AND place = 0"}},
+        {"name": "called", "map": {"from": "second", **python}},
+        {
+            "name": "chosen",
+            "map": {"from": "second", "select": "page, h['tenant'] AS tenant"},
+        },
+        {"name": "both", "merge": {"from": ["called", "chosen"]}},
+        _sent("both"),
+    ]
+    app = streamapp(app_resource(operators, [_views(metadata=EVERY_FIELD), OUT]))
+    app.send("views", [{"page": "/a"}, {"page": "/b"}], headers={"tenant": "north"})
+    assert app.rows("out") == [{"page": "/b", "tenant": b"north"}] * 2
+
+
+def test_the_records_key_may_be_the_key_of_a_stream_that_has_it_in_no_column(streamapp: Start) -> None:
+    counted = {"name": "counted", "aggregate": {"from": "views", "key": "id", "aggregates": "count(*) AS n"}}
+    views = _views(key="id", metadata={"key": "id", "keyFormat": "string"})
+    app = streamapp(app_resource([counted, _sent("counted")], [views, OUT]), partitions=4)
+    for key in ("ann", "bob", "ann"):
+        app.send("views", {"page": "/"}, key=key)
+    assert [(row["id"], row["n"]) for row in sorted(app.rows("out"), key=str)] == [
+        ("ann", 1),
+        ("ann", 2),
+        ("bob", 1),
+    ]
+
+
+def test_a_key_that_is_no_text_is_bad_where_it_has_to_be_one_and_bytes_elsewhere(streamapp: Start) -> None:
+    for key_format, rows in (("string", []), ("bytes", [{"page": "/", "id": b"\xff"}])):
+        views = _views(metadata={"key": "id", "keyFormat": key_format})
+        app = streamapp(app_resource([_sent("views")], [views, OUT], onBadRecord={"action": "skip"}))
+        records = app.encoded("views", [{"page": "/"}])
+        app.send_records({"views": records.set_column(0, "key", pa.array([b"\xff"], pa.binary()))})
+        assert app.rows("out") == rows
+        assert ["no valid UTF-8" in bad.reason for bad in app.bad()] == [True] * (1 - len(rows))
+
+
+def test_a_tombstone_has_null_in_columns_of_its_record(streamapp: Start) -> None:
+    app = streamapp(app_resource([_sent("views")], [_views(metadata=EVERY_FIELD), OUT]))
+    app.delete("views", "k1")
+    assert app.rows("out") == [None]
+
+
+def test_the_records_own_time_is_event_time_where_the_stream_says_so(streamapp: Start) -> None:
+    window = {"tumbling": {"size": "1m"}}
+    counted = {
+        "name": "counted",
+        "aggregate": {"from": "views", "key": "page", "aggregates": "count(*) AS n", "window": window},
+    }
+    views = _views(key="page", metadata={"timestamp": "sent_at"}, eventTime={"column": "sent_at"})
+    app = streamapp(app_resource([counted, _sent("counted")], [views, OUT]), at=START)
+    app.send("views", [{"page": "/"}, {"page": "/"}])
+    app.send("views", {"page": "/"}, at=START + timedelta(minutes=2))
+    (row,) = app.rows("out")
+    assert (row["window_start"], row["n"]) == (START, 2)
+
+
+def test_records_with_headers_and_without_are_read_from_one_partition(streamapp: Start) -> None:
+    views = _views(metadata={"headers": "h", "offset": "at"})
+    app = streamapp(app_resource([_sent("views")], [views, OUT]))
+    for number in range(130):  # so many small writes are merged into one block
+        app.send("views", {"page": "/"}, headers={"n": str(number)} if number % 3 else None)
+    assert [row["h"] for row in app.rows("out")] == [
+        [("n", str(number).encode())] if number % 3 else [] for number in range(130)
+    ]
+    assert [record.headers for record in app.records("views")][1:3] == [(("n", b"1"),), (("n", b"2"),)]
