@@ -51,7 +51,7 @@ class RecordMetadata(Part):
 
     @property
     def columns(self) -> tuple[tuple[RecordField, Column], ...]:
-        """What each field of the record is a column of, in the order in which rows have these columns."""
+        """The fields of the record that are named, each with its column, in the order that rows have these in."""
         types = dict(FIELD_TYPES)
         if self.key_format == "string":
             types[RecordField.KEY] = "STRING"

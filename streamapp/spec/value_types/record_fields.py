@@ -1,4 +1,4 @@
-"""What a record has beside its value, and the type of a column that holds it."""
+"""The fields of a record beside its value, and the type of a column that holds each."""
 
 from collections.abc import Mapping
 from enum import StrEnum

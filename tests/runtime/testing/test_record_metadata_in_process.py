@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -124,6 +125,18 @@ def test_the_records_own_time_is_event_time_where_the_stream_says_so(streamapp: 
     app.send("views", {"page": "/"}, at=START + timedelta(minutes=2))
     (row,) = app.rows("out")
     assert (row["window_start"], row["n"]) == (START, 2)
+
+
+def test_the_app_of_the_page_carries_a_trace_through_a_repartition(streamapp: Start) -> None:
+    page = (Path(__file__).parents[3] / "docs/guide/resource.md").read_text("utf-8")
+    section = page.partition("### Columns of the record")[2]
+    app = streamapp(section.partition("```yaml\n")[2].partition("```")[0], at=START)
+    for status in (200, 503):
+        app.send(
+            "requests", {"path": "/", "status": status}, key="ann", headers={"traceparent": f"00-{status}"}
+        )
+    (row,) = app.rows("failures")
+    assert row == {"path": "/", "client": "ann", "sent_at": START, "trace": b"00-503"}
 
 
 def test_records_with_headers_and_without_are_read_from_one_partition(streamapp: Start) -> None:

@@ -66,6 +66,12 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ),
     ({"streams": [{"strict": True, "format": "string"}]}, "spec.streams[0].strict", "leave it out"),
     ({"streams": [{"strict": True, "carriesWatermarks": True}]}, "spec.streams[0].strict", "leave it out"),
+    ({"streams": [{}, {"metadata": {"offset": "o"}}]}, "spec.streams[1].metadata", "leave it out"),
+    (
+        {"streams": [{"metadata": {"keyFormat": "string"}}]},
+        "spec.streams[0].metadata.keyFormat",
+        "name a column for the key",
+    ),
     (
         {"streams": [{"carriesWatermarks": True, "eventTime": {"column": "at"}}]},
         "spec.streams[0].eventTime",

@@ -107,6 +107,26 @@ def test_what_is_right_or_not_sure_is_not_refused(where: str) -> None:
     assert column_problems(app) == ()
 
 
+METADATA = {
+    "PAGE": 'spec.streams[0].metadata.offset: the name "PAGE" is taken by the stream\'s columns',
+    "sent": 'spec.streams[0].metadata.offset: the name "sent" is taken by metadata.timestamp',
+}
+
+
+@pytest.mark.parametrize(("name", "sentence"), METADATA.items())
+def test_a_column_of_the_record_has_a_name_of_its_own(name: str, sentence: str) -> None:
+    views = VIEWS | {"metadata": {"timestamp": "sent", "offset": name}}
+    assert problem_of(sink("views"), streams=[views, OUT]).startswith(sentence)
+
+
+def test_conditions_name_columns_of_the_record_with_their_types() -> None:
+    views = VIEWS | {"metadata": {"timestamp": "sent", "offset": "at", "headers": "h"}}
+    wrong = {"name": "m", "filter": {"from": "views", "where": "at"}}
+    assert "has to be BOOLEAN; found BIGINT" in problem_of(wrong, sink("m"), streams=[views, OUT])
+    right = {"name": "m", "filter": {"from": "views", "where": "at > 7 AND size(h) > 0 AND sent IS NOT NULL"}}
+    assert column_problems(made(right, sink("m"), streams=[views, OUT])) == ()
+
+
 SELECTS = {
     "user, usr": 'no column "usr"; did you mean "user"?',
     "user, page AS USER": 'two columns are called "USER"; give one another name with AS',

@@ -153,6 +153,19 @@ def test_the_key_and_the_event_time_of_a_stream_are_columns_of_it() -> None:
     assert told(changed(path, "TS")) == []  # Spark ignores case
 
 
+def test_the_key_and_the_event_time_may_be_those_of_the_record_and_no_other_field_of_it() -> None:
+    named = changed("spec.streams[0].metadata", {"key": "id", "timestamp": "sent", "offset": "o"})
+    path = "spec.streams[0].eventTime.column"
+    assert told(changed("spec.streams[0].key", "ID", changed(path, "Sent", named))) == []
+    assert told(changed("spec.streams[0].key", "o", changed(path, "id", named))) == [
+        f'{path}: "id" is the record\'s key; name a column of the values, or that of metadata.timestamp',
+        'spec.streams[0].key: "o" is the record\'s offset; name a column of the values, or that of metadata.key',
+    ]
+    assert told(changed("spec.streams[0].eventTime", {"column": "sent", "unit": "seconds"}, named)) == [
+        'spec.streams[0].eventTime.unit: column "sent" is TIMESTAMP, which is a time by itself; leave unit out'
+    ]
+
+
 @pytest.mark.parametrize(
     ("columns", "unit", "message"),
     [

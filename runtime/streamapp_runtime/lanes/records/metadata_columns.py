@@ -42,7 +42,7 @@ def with_metadata(
 
 
 def unreadable_keys(read: Read, records: pa.RecordBatch) -> dict[int, str]:
-    """What is wrong with keys that a column is to hold as text, by the record's place."""
+    """Faults of keys that a column is to hold as text, by the record's place."""
     keys = records.column("key")
     if RecordField.KEY not in read.metadata or _is_utf8(keys) or not _key_is_text(read):
         return {}
@@ -82,10 +82,10 @@ def _headers(of: _ReadRecords) -> pa.Array:
     named = owners * (codes.max(initial=0) + 1) + codes
     _, from_end = np.unique(named[::-1], return_index=True)
     if len(from_end) < len(named):
-        kept = np.sort(len(named) - 1 - from_end)
-        places = pa.array(kept)
+        last_places = np.sort(len(named) - 1 - from_end)
+        places = pa.array(last_places)
         names, values = names.take(places), values.take(places)
-        counts = np.bincount(owners[kept], minlength=len(headers))
+        counts = np.bincount(owners[last_places], minlength=len(headers))
     offsets = np.append(0, np.cumsum(counts)).astype(np.int32)
     return pa.MapArray.from_arrays(pa.array(offsets), names, values)
 

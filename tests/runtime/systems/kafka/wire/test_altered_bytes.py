@@ -7,10 +7,13 @@ from hypothesis import strategies as st
 
 from streamapp_runtime.systems.kafka.wire.batch_format.batch_headers import CHECKED_FROM
 from streamapp_runtime.systems.kafka.wire.batch_format.malformed import MalformedError
-from tests.harness.kafka.decoded_batches import decoded
+from tests.harness.kafka.decoded_batches import decoded, decoded_headers
 from tests.harness.kafka.plain_batches import Record, batch
 
-RECORDS = [Record(b"key", b"value" * number, number, number) for number in range(20)]
+RECORDS = [
+    Record(b"key", b"value" * number, number, number, [(b"name", b"content")] * (number % 3))
+    for number in range(20)
+]
 FIRST = batch(0, RECORDS)
 DATA = FIRST + batch(20, RECORDS)
 ROWS = decoded(DATA)
@@ -39,6 +42,8 @@ def test_altered_heads_and_records_are_read_or_refused_even_without_a_checksum(d
         altered[place] = data.draw(st.integers(0, 255))
     with suppress(MalformedError):
         decoded(bytes(altered), check=False)
+    with suppress(MalformedError):
+        decoded_headers(bytes(altered), check=False)
 
 
 @given(st.integers(0, 1 << 32))

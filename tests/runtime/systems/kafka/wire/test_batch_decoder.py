@@ -10,7 +10,7 @@ from streamapp_runtime.systems.kafka.wire.batch_format import varints
 from streamapp_runtime.systems.kafka.wire.batch_format.batch_decoder import decode_partitions
 from streamapp_runtime.systems.kafka.wire.batch_format.batch_headers import read_batches
 from streamapp_runtime.systems.kafka.wire.batch_format.malformed import MalformedError
-from tests.harness.kafka.decoded_batches import Row, decoded, expected
+from tests.harness.kafka.decoded_batches import Row, decoded, decoded_headers, expected
 from tests.harness.kafka.plain_batches import Record, batch
 
 CONTENTS = st.none() | st.binary(max_size=40)
@@ -20,7 +20,7 @@ CONTENTS = st.none() | st.binary(max_size=40)
 def records(draw: st.DrawFn) -> list[Record]:
     """Those of one batch, as compaction may have left them."""
     numbers = sorted(draw(st.sets(st.integers(0, 200), max_size=6)))
-    headers = st.lists(st.tuples(st.binary(max_size=5), CONTENTS), max_size=2)
+    headers = st.lists(st.tuples(st.binary(max_size=5), CONTENTS), max_size=4)
     return [
         Record(draw(CONTENTS), draw(CONTENTS), number, draw(st.integers(-900, 90_000)), draw(headers))
         for number in numbers
@@ -31,6 +31,11 @@ def records(draw: st.DrawFn) -> list[Record]:
 def test_any_batches_are_read_as_they_were_written(given: list[list[Record]]) -> None:
     data = b"".join(batch(1_000 * place, each) for place, each in enumerate(given))
     assert decoded(data) == [row for place, each in enumerate(given) for row in expected(1_000 * place, each)]
+    assert decoded_headers(data) == [
+        [(name.decode(errors="replace"), value) for name, value in one.headers]
+        for each in given
+        for one in each
+    ]
 
 
 @given(given=st.lists(st.lists(records(), max_size=3), max_size=4), chance=st.randoms(use_true_random=False))

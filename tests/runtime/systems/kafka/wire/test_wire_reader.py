@@ -80,6 +80,11 @@ def test_any_records_are_read_as_librdkafka_reads_them(
     found = read(reader, topic, start, start + len(records))
     assert found == consumed(kafka, topic, start, start + len(records))
     assert [row[1:3] for row in found] == [(record["key"], record["value"]) for record in records]
+    with_headers = reader.read(Partition(topic, 0), start, start + len(records), headers=True)
+    listed = [headers for part in with_headers for headers in part.column("headers").to_pylist()]
+    assert [[(one["name"], one["value"]) for one in headers] for headers in listed] == [
+        record["headers"] for record in records
+    ]
 
 
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])

@@ -38,7 +38,7 @@ def decode_headers(octets: Octets, place: Numbers, end: Numbers) -> pa.ListArray
 
 
 def _within(begin: Numbers, length: Numbers, end: Numbers) -> Numbers:
-    """Where what begins there ends."""
+    """The ends of contents that begin there."""
     to: Numbers = begin + length
     if (length < 0).any() or (to > end).any() or (to < begin).any():
         raise MalformedError("the headers of a record do not end within it")

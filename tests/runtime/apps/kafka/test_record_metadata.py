@@ -1,0 +1,109 @@
+"""Keys, times, places and headers that another client has written, as columns of an app's rows."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.connection import KafkaConnection
+from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
+from streamapp_runtime.systems.stream_system import OffsetRange
+from tests.harness.kafka.clients import created, end_of, producer
+from tests.harness.runs.app_runs import AppEnv, app
+from tests.harness.runs.run_systems import ON_KAFKA, WAYS
+
+PARTITIONS, COUNT = 3, 300
+TENANTS = ("north", "south", None)
+
+
+@pytest.fixture
+def bootstrap(env: AppEnv) -> str:
+    connection = env.home.connection
+    assert isinstance(connection, KafkaConnection)
+    return connection.bootstrap_servers
+
+
+def _headers(number: int) -> list[tuple[str, bytes | None]]:
+    """None, one or several, of which one name stands twice."""
+    tenant = TENANTS[number % 3]
+    repeated = [("hop", b"first"), ("hop", b"%d" % number), ("nothing", None)] if number % 5 == 0 else []
+    return [*repeated, *([] if tenant is None else [("tenant", tenant.encode())])]
+
+
+def _produced(bootstrap: str, topic: str) -> Iterator[dict[str, Any]]:
+    """What a plain producer writes, as the app is to see it."""
+    sending = producer(bootstrap)
+    offsets = dict.fromkeys(range(PARTITIONS), 0)
+    for number in range(COUNT):
+        key, time, partition = f"key {number % 17}", 1_700_000_000_000 + number, number % PARTITIONS
+        value = json.dumps({"page": f"/{number % 7}"})
+        sending.produce(topic, value, key, partition, timestamp=time, headers=_headers(number))
+        yield {
+            "page": f"/{number % 7}",
+            "id": key,
+            "ms": time,
+            "place": partition,
+            "at": offsets[partition],
+            "source": topic,
+            "tenant": TENANTS[number % 3],
+            "hop": str(number) if number % 5 == 0 else None,
+            "names": [name for name, _ in _headers(number)],
+        }
+        offsets[partition] += 1
+    assert sending.flush(60) == 0
+
+
+@ON_KAFKA
+def test_what_a_plain_producer_wrote_beside_values_comes_through_a_repartition(
+    env: AppEnv, bootstrap: str
+) -> None:
+    topic = f"{env.prefix}views"
+    env.system.create(topic, PARTITIONS)
+    expected = list(_produced(bootstrap, topic))
+    metadata = {
+        "key": "id",
+        "keyFormat": "string",
+        "timestamp": "sent_at",
+        "partition": "place",
+        "offset": "at",
+        "topic": "source",
+        "headers": "h",
+        "headerList": "every",
+    }
+    select = (
+        "page, id, unix_millis(sent_at) AS ms, place, at, source, CAST(h['tenant'] AS STRING) AS tenant, "
+        "CAST(h['hop'] AS STRING) AS hop, transform(every, one -> one.name) AS names"
+    )
+    operators = [
+        {"name": "by-page", "partitionBy": {"from": "views", "key": "page", "partitions": 2}},
+        {"name": "chosen", "map": {"from": "by-page", "select": select}},
+        {"name": "sent", "sendTo": {"from": "chosen", "stream": "out"}},
+    ]
+    views = {"name": "views", "columns": "page STRING", "metadata": metadata}
+    env.run(app(*operators, streams=[views, {"name": "out"}]))
+    found = sorted(env.rows("out"), key=lambda row: row["ms"])
+    # A null is left out of an object of JSON, or stands in it.
+    assert [{"tenant": None, "hop": None} | row for row in found] == expected
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_headers_are_read_where_they_are_asked_for_fetched_ahead_or_not(kafka: str, way: str) -> None:
+    topic = created(kafka)
+    sending = producer(kafka)
+    for number in range(COUNT):
+        sending.produce(topic, b"v", headers=_headers(number))
+    assert sending.flush(60) == 0
+    one, end = Partition(topic, 0), end_of(kafka, topic)
+    with closing(KafkaSystem(kafka, WAYS[way])) as system:
+        for ahead in (None, False, True):
+            if ahead is not None:
+                system.fetch_ahead([OffsetRange(one, 0, end, ahead)])
+            read = [part.to_pylist() for part in system.read(one, 0, end, headers=True)]
+            headers = [
+                [(each["name"], each["value"]) for each in row["headers"]] for part in read for row in part
+            ]
+            assert headers == [_headers(number) for number in range(COUNT)]
+        assert all("headers" not in part.schema.names for part in system.read(one, 0, end))
