@@ -7,14 +7,19 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
 
+from streamapp.tasks.partition import Partition
 from streamapp_runtime.cli.log import log
 from streamapp_runtime.driver.modes.run_lock import lock_run
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.stream_system import RECORDS_WITH_HEADERS
 
 ROOT = Path(__file__).parents[3]
 # Whoever runs the tests in the background has them ignore interrupts, and children inherit that.
@@ -59,6 +64,25 @@ def test_lines_come_back_byte_for_byte_each_key_in_one_partition_in_order(data: 
     assert all(len(where) == 1 for where in partitions.values())
     assert all(order == sorted(order) for order in numbers.values())
     assert len({row["partition"] for row in found}) > 1
+
+
+def test_times_keys_and_headers_stand_before_values_where_they_are_asked_for(data: str) -> None:
+    with closing(EmbeddedSystem(Path(data))) as system:
+        system.create("views", 1)
+        headers = [[{"name": "trace", "value": b"00-1"}, {"name": "none", "value": None}], []]
+        columns = [[b"ann", None], [b"one", b"two"], [1_700, None], headers]
+        transaction = system.begin("tests", 1)
+        transaction.append(Partition("views", 0), pa.record_batch(columns, schema=RECORDS_WITH_HEADERS))
+        transaction.commit()
+    listed = [{"name": "trace", "value": "00-1"}, {"name": "none", "value": None}]
+    assert lines(data, "views") == ["one", "two"]
+    assert lines(data, "views", "--timestamps", "--keys", "--headers") == [
+        f"1700\tann\t{json.dumps(listed)}\tone",
+        "null\tnull\t[]\ttwo",
+    ]
+    found = [json.loads(line) for line in lines(data, "views", "-o", "json", "--headers")]
+    assert [row["headers"] for row in found] == [listed, []]
+    assert "headers" not in json.loads(lines(data, "views", "-o", "json")[0])
 
 
 def test_records_without_a_key_go_round(data: str) -> None:
@@ -144,6 +168,7 @@ def test_streams_are_listed_with_what_they_hold(data: str) -> None:
             1,
         ),
         (["read", "DATA", "views", "--keys", "-o", "json"], "leave --keys out", 2),
+        (["read", "DATA", "views", "--timestamps", "-o", "json"], "leave --timestamps out", 2),
         (["read", "ELSEWHERE", "views"], "no log in", 1),
         (["list", "ELSEWHERE"], "no log in", 1),
         (["write", "DATA", "views", "--partitions", "3"], '"views" has 2 partitions', 2),

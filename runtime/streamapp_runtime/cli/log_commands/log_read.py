@@ -3,7 +3,8 @@
 import json
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
@@ -36,7 +37,9 @@ _LOOK_AGAIN_S = 0.1
 )
 @click.option("--follow", is_flag=True, help="Continue with new records until interrupted.")
 @click.option("--limit", type=click.IntRange(0), help="How many records at most.")
+@click.option("--timestamps", is_flag=True, help="Print the time and a tab before each value.")
 @click.option("--keys", is_flag=True, help="Print the key and a tab before each value.")
+@click.option("--headers", is_flag=True, help="Print the headers, as JSON, and a tab before each value.")
 @output_option("values", JSON)
 def read(
     target: LogTarget,
@@ -45,13 +48,17 @@ def read(
     start: str,
     follow: bool,
     limit: int | None,
+    timestamps: bool,
     keys: bool,
+    headers: bool,
     output: str,
 ) -> None:
     """Print the records of STREAM in LOG, one partition after the other; with --follow as they come.
 
     Only committed records are read. A null, as key or value, is printed as `null`. With `-o json` each record
-    is an object of partition, offset, timestamp, key and value, both as text.
+    is an object of partition, offset, timestamp, key and value, both as text; and headers, with --headers.
+
+    Without it time, key and headers stand before the value in this order, with a tab behind each.
 
     A TIME is a date, such as 2026-11-22T09:30 or 2026-11-22T09:30:00Z, that of this machine where it names no
     zone; or how long ago it was, such as -10m.
@@ -63,16 +70,17 @@ def read(
       streamapp log read app.yaml enriched --secrets ./kafka-client --keys
       streamapp log read kafka://localhost:9092 enriched --from latest --follow -o json
     """
-    if keys and output == "json":
-        raise click.UsageError("-o json always prints the key; leave --keys out")
+    if output == "json" and (keys or timestamps):
+        flag, what = ("--keys", "the key") if keys else ("--timestamps", "the time")
+        raise click.UsageError(f"-o json always prints {what}; leave {flag} out")
+    print_records = (
+        _print_json if output == "json" else partial(_print_values, timestamps=timestamps, keys=keys)
+    )
     with cli_errors(), target.streams() as target_streams:
         positions = _positions(target_streams.system, target_streams.name_in_system(stream), partition, start)
         out = sys.stdout.buffer
-        for read_partition, batch in _batches(target_streams.system, positions, follow, limit):
-            if output == "json":
-                _print_json(out, read_partition, batch)
-            else:
-                _print_values(out, batch, keys)
+        for read_partition, batch in _batches(target_streams.system, positions, follow, limit, headers):
+            print_records(out, read_partition, batch)
             out.flush()
 
 
@@ -110,13 +118,17 @@ def _positions(
 
 
 def _batches(
-    system: "StreamSystem", positions: "dict[Partition, int]", follow: bool, limit: int | None
+    system: "StreamSystem",
+    positions: "dict[Partition, int]",
+    follow: bool,
+    limit: int | None,
+    headers: bool,
 ) -> "Iterator[tuple[Partition, pa.RecordBatch]]":
     remaining = limit
     while remaining != 0:
         has_records = False
         for partition, span in system.spans(positions).items():
-            for batch in system.read(partition, positions[partition], span.end):
+            for batch in system.read(partition, positions[partition], span.end, headers=headers):
                 has_records = True
                 shown = batch if remaining is None else batch.slice(0, remaining)
                 remaining = None if remaining is None else remaining - shown.num_rows
@@ -130,14 +142,22 @@ def _batches(
             time.sleep(_LOOK_AGAIN_S)
 
 
-def _print_values(out: BinaryIO, batch: "pa.RecordBatch", keys: bool) -> None:
+def _print_values(
+    out: BinaryIO, _: "Partition", batch: "pa.RecordBatch", *, timestamps: bool, keys: bool
+) -> None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    values = pc.fill_null(batch.column("value"), b"null")
-    parts = [values] if not keys else [pc.fill_null(batch.column("key"), b"null"), values]
+    columns = [batch.column("timestamp").cast(pa.string()).cast(pa.binary())] if timestamps else []
+    columns += [batch.column("key")] if keys else []
+    if "headers" in batch.schema.names:
+        headers = (
+            json.dumps(_headers(row), ensure_ascii=False) for row in batch.column("headers").to_pylist()
+        )
+        columns.append(pa.array(map(str.encode, headers), pa.binary()))
+    parts = [pc.fill_null(column, b"null") for column in (*columns, batch.column("value"))]
     between = pa.scalar(b"\t", pa.binary())
-    lines = pc.binary_join_element_wise(*parts, between) if keys else values
+    lines = pc.binary_join_element_wise(*parts, between) if columns else parts[0]
     joined = pc.binary_join(pa.ListArray.from_arrays([0, len(lines)], lines), b"\n")
     out.write(joined[0].as_py())
     out.write(b"\n")
@@ -145,14 +165,20 @@ def _print_values(out: BinaryIO, batch: "pa.RecordBatch", keys: bool) -> None:
 
 def _print_json(out: BinaryIO, partition: "Partition", batch: "pa.RecordBatch") -> None:
     for row in batch.to_pylist():
-        record: Mapping[str, Any] = {
+        record: dict[str, Any] = {
             "partition": partition.index,
             "offset": row["offset"],
             "timestamp": row["timestamp"],
             "key": _text(row["key"]),
-            "value": _text(row["value"]),
         }
+        if "headers" in row:
+            record["headers"] = _headers(row["headers"])
+        record["value"] = _text(row["value"])
         out.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
+
+
+def _headers(headers: list[dict[str, Any]]) -> list[dict[str, str | None]]:
+    return [{"name": header["name"], "value": _text(header["value"])} for header in headers]
 
 
 def _text(content: bytes | None) -> str | None:
