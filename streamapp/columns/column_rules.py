@@ -1,6 +1,6 @@
 """The rules on the columns and keys of rows. What is refused here is refused wherever an app is looked at."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -132,11 +132,14 @@ def merged_key(keys: Sequence[RowKey]) -> RowKey:
     return keys[0] if len(set(keys)) == 1 else RowKey(None, None, all(key.together for key in keys))
 
 
-def require_fitting_names(columns: tuple[Column, ...], wanted: tuple[Column, ...], what: str) -> None:
-    """Refuse rows that lack a column of what they are sent to, or have one that it has not."""
+def require_fitting_names(
+    columns: tuple[Column, ...], wanted: tuple[Column, ...], what: str, spare: Collection[str] = ()
+) -> None:
+    """Refuse rows that lack a column of what they are sent to, or have one beside it that is not spare."""
     names, wanted_names = ({c.name.lower() for c in some} for some in (columns, wanted))
     missing = [column.name for column in wanted if column.name.lower() not in names]
-    extra = [column.name for column in columns if column.name.lower() not in wanted_names]
+    allowed_names = wanted_names | {name.lower() for name in spare}
+    extra = [column.name for column in columns if column.name.lower() not in allowed_names]
     if missing:
         hint = nearest(missing[0], [column.name for column in columns])
         raise CompileRefusedError(

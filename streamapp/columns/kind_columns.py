@@ -189,11 +189,15 @@ def _send_to_table(body: SendToTable, rows: KnownRows, context: ColumnContext) -
 
 def _send_to(body: SendTo, rows: KnownRows, context: ColumnContext) -> Rows:
     stream = context.spec.stream(body.stream)
+    spare: set[str] = set()
+    for field, text in (("timestamp", body.timestamp), ("headers", body.headers)):
+        with refusals_within(field):
+            spare |= frozenset() if text is None else context.sql.names(text, rows.scope)
     with refusals_within("stream"):
         columns = stream_columns(stream, declared_columns(stream.columns))
         takes_any_name = stream.columns is None and stream.format in ONE_VALUE and len(rows.columns) == 1
         if columns and not takes_any_name:
-            require_fitting_names(rows.columns, columns, f'stream "{stream.name}"')
+            require_fitting_names(rows.columns, columns, f'stream "{stream.name}"', spare)
         output_key(stream, rows)
     return None
 

@@ -76,6 +76,14 @@ class SqlReader:
         match = None if entry.column is None else scope.find(entry.column.parts)
         return (None if match is None or match[1] else scope.columns[match[0]].name,)
 
+    def names(self, text: str, scope: ColumnScope) -> frozenset[str]:
+        """The columns that one expression reads; all of the scope's where only Spark can tell."""
+        entry = self._single(text, scope)
+        if entry is None:
+            return frozenset(column.name for column in scope.columns)
+        matches = (scope.find(name.parts) for name in entry.columns)
+        return frozenset(scope.columns[match[0]].name for match in matches if match is not None)
+
     def aggregates(self, text: str, scope: ColumnScope) -> tuple[Column, ...] | None:
         """The columns of a list of running totals; None where only Spark can tell them."""
         read = self._read(text)

@@ -35,8 +35,7 @@ def named_arguments(method: Callable[_P, _R]) -> Callable[_P, _R]:
             without_name = short(repr(args[len(positional) + 1]))
             means = " or ".join(f"{name}=" for name in keywords[:3])
             raise UnknownArgumentError(
-                f"{called}: {without_name} has no name; "
-                + (f"write what it is, such as {means}" if keywords else "leave it out")
+                f"{called}: {without_name} has no name; write what it is, such as {means}"
             )
         return method(*args, **kwargs)
 

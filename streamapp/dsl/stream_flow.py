@@ -159,9 +159,11 @@ class Flow:
         self._then(name, "sendToTable", self.name, table=table.name, delete_where=delete_where)
 
     @named_arguments
-    def send_to(self, name: str, stream: "StreamHandle") -> None:
-        """Write the rows to an output stream."""
-        self._then(name, "sendTo", self.name, stream=stream.name)
+    def send_to(
+        self, name: str, stream: "StreamHandle", *, timestamp: str | None = None, headers: str | None = None
+    ) -> None:
+        """Write the rows to an output stream, with these expressions as the records' time and headers."""
+        self._then(name, "sendTo", self.name, stream=stream.name, timestamp=timestamp, headers=headers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,8 @@ _BY_REASON: Final[Mapping[str, str]] = {
         "operators.broadcast.idleQuorum operators.join.time"
     ),
     "for later": (
-        "streams.metadata streams.topic streams.avroSchema streams.timestamps streams.start "
+        "operators.sendTo.timestamp operators.sendTo.headers streams.metadata "
+        "streams.topic streams.avroSchema streams.timestamps streams.start "
         "streams.carriesWatermarks streams.feedback streams.strict streams.eventTime.unit "
         "tables.sideInputs.versions tables.sideInputs.key tables.changelog tables.visibility "
         "tables.maxStoreAge operators.partitionBy.retention formats.avro formats.bytes "

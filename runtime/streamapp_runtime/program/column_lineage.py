@@ -99,14 +99,15 @@ class _Walk:
         lineages: dict[str, OutputLineage] = {}
         for piece in self.pieces:
             if isinstance(piece.work, Write) and piece.work.role not in MADE_BY_APP:
-                written = self._written(piece.work.stream, self.names[piece.sources[0]], self._source(piece))
+                written = self._written(piece.work, self.names[piece.sources[0]], self._source(piece))
                 known = lineages.get(written.stream)
                 lineages[written.stream] = written if known is None else _both(known, written)
         return tuple(lineages[stream] for stream in sorted(lineages))
 
-    def _written(self, stream: str, columns: Sequence[Column], flow: _RowOrigins) -> OutputLineage:
-        names = (column.name for column in columns)
-        return OutputLineage(stream, dict(zip(names, flow.columns, strict=True)), flow.rows)
+    def _written(self, write: Write, columns: Sequence[Column], flow: _RowOrigins) -> OutputLineage:
+        names = (column.name for column in write.value_columns(columns))
+        origins = write.value_columns(flow.columns)
+        return OutputLineage(write.stream, dict(zip(names, origins, strict=True)), flow.rows)
 
     def _finds_more(self) -> bool:
         before = (dict(self.flows), dict(self.tables), dict(self.streams))

@@ -92,3 +92,14 @@ def null_mask(column: pa.Array) -> npt.NDArray[np.bool_]:
 def validity(nulls: npt.NDArray[np.bool_] | None) -> pa.Buffer | None:
     """The same as Arrow keeps it."""
     return None if nulls is None else pa.py_buffer(np.packbits(~nulls, bitorder="little"))
+
+
+def byte_lengths(column: pa.Array) -> npt.NDArray[np.int64]:
+    """The length of each value in bytes; 0 where it is null, whatever lies there."""
+    if not len(column):
+        return np.zeros(0, np.int64)
+    offsets = np.frombuffer(column.buffers()[1], np.int32, len(column) + 1, 4 * column.offset)
+    lengths = np.diff(offsets).astype(np.int64)
+    if column.null_count:
+        lengths[column.is_null().to_numpy(zero_copy_only=False)] = 0
+    return lengths

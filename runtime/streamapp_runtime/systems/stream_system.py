@@ -26,6 +26,36 @@ RECORDS_WITH_HEADERS, STORED_WITH_HEADERS = RECORDS.append(HEADERS), STORED.appe
 """The same with headers: what is written where records have some, and read where somebody wants them."""
 
 
+def has_headers(records: pa.RecordBatch) -> bool:
+    """True if the records have a column of headers."""
+    return HEADERS.name in records.schema.names
+
+
+def check_records(partition: Partition, records: pa.RecordBatch) -> pa.RecordBatch:
+    """The same records; a ValueError where they are of another form than what is written."""
+    if not (records.schema.equals(RECORDS) or records.schema.equals(RECORDS_WITH_HEADERS)):
+        raise ValueError(f"records for {partition} have the schema {records.schema}, wanted is {RECORDS}")
+    return records
+
+
+def no_headers(records: int) -> pa.ListArray:
+    """The headers of so many records that have none."""
+    empty = pa.array([], HEADERS.type.value_type)
+    return pa.ListArray.from_arrays(pa.array([0] * (records + 1), pa.int32()), empty)
+
+
+def joined_records(parts: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    """All records in one batch, with headers where some of them have any."""
+    if len(parts) == 1:
+        return parts[0]
+    if any(map(has_headers, parts)):
+        parts = [
+            part if has_headers(part) else part.append_column(HEADERS, no_headers(len(part)))
+            for part in parts
+        ]
+    return pa.concat_batches(parts)
+
+
 class HasFileno(Protocol):
     """An object that can be polled for input."""
 

@@ -97,5 +97,5 @@ class TestedStreams:
             if isinstance(operation, Read) and operation.stream == name:
                 columns = operation.value_columns
             elif isinstance(operation, Write) and operation.stream == name:
-                columns = columns or task.sources[0].columns
+                columns = columns or tuple(operation.value_columns(task.sources[0].columns))
         return columns

@@ -14,6 +14,7 @@ from streamapp.spec.value_types.scalars import (
     LongDuration,
     Name,
     PythonReference,
+    RowExpression,
     SelectList,
     ShortDuration,
     Span,
@@ -215,6 +216,10 @@ class SendTo(Part):
     """The stream or operator it reads."""
     stream: Name
     """The output stream."""
+    timestamp: RowExpression | None = None
+    """The record's time, a TIMESTAMP; unset or null, it is the event time of the row."""
+    headers: RowExpression | None = None
+    """The record's headers: a MAP<STRING, BINARY>, a MAP<STRING, STRING>, or what `headerList` holds."""
 
 
 class Operator(OneOf):

@@ -51,7 +51,7 @@ class RecordMetadata(Part):
 
     @property
     def columns(self) -> tuple[tuple[RecordField, Column], ...]:
-        """The fields of the record that are named, each with its column, in the order that rows have these in."""
+        """The fields that are named, each with its column, in the order that rows have these in."""
         types = dict(FIELD_TYPES)
         if self.key_format == "string":
             types[RecordField.KEY] = "STRING"

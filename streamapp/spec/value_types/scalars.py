@@ -148,6 +148,7 @@ Expression = Annotated[str, Field(min_length=1, max_length=16_384), AfterValidat
 Condition = Annotated[Expression, Field(examples=["page NOT LIKE '/health%'"])]
 SelectList = Annotated[Expression, Field(examples=["user, page, upper(country) AS country"])]
 KeyExpression = Annotated[Expression, Field(examples=["user"])]
+RowExpression = Annotated[Expression, Field(examples=["map('tenant', tenant)"])]
 AggregateList = Annotated[Expression, Field(examples=["count(*) AS views, max(ts) AS last"])]
 ColumnName = Annotated[str, Field(min_length=1, max_length=255, examples=["user"])]
 Columns = Annotated[

@@ -6,6 +6,7 @@ import pytest
 
 from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.systems.stream_system import (
+    STORED_WITH_HEADERS,
     FencedError,
     OutOfRangeError,
     StreamOptions,
@@ -13,6 +14,7 @@ from streamapp_runtime.systems.stream_system import (
     UnknownStreamError,
 )
 from tests.harness.engine.record_values import NOBODY, batch, keyed, rows, texts, values, write
+from tests.harness.kafka.record_contents import with_headers
 
 SystemFactory = Callable[[], StreamSystem]
 """Each call gives another client of one and the same system, which is empty at first."""
@@ -90,6 +92,17 @@ class SystemContract:
         assert [row["timestamp"] for row in found if row["value"] is not None] == [5, 3, 9]
         offsets = [row["offset"] for row in found]
         assert offsets == sorted(set(offsets))
+
+    def test_headers_come_back_in_order_where_they_are_asked_for(self, system: StreamSystem) -> None:
+        system.create("views", 1)
+        headers = [[("a", b"1"), ("b", None), ("a", b"")], [], [("\u00e9", b"\xff")]]
+        write(system, VIEWS, values("none"), with_headers(values("x", "y", "z"), headers), values("none"))
+        end = system.spans([VIEWS])[VIEWS].end
+        parts = list(system.read(VIEWS, 0, end, headers=True))
+        assert {part.schema for part in parts} == {STORED_WITH_HEADERS}
+        listed = [each for part in parts for each in part.column("headers").to_pylist()]
+        assert [[(one["name"], one["value"]) for one in each] for each in listed] == [[], *headers, []]
+        assert texts(system, VIEWS) == ["none", "x", "y", "z", "none"]
 
     def test_a_range_is_what_lies_between_two_positions(self, system: StreamSystem) -> None:
         system.create("views", 1)

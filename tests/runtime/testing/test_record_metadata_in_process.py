@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pytest
 
-from streamapp.testing import TestApp
+from streamapp.testing import AppRefusedError, TestApp
 from tests.harness.core.app_resources import app_resource
 
 Start = Callable[..., TestApp]
@@ -148,3 +149,38 @@ def test_records_with_headers_and_without_are_read_from_one_partition(streamapp:
         [("n", str(number).encode())] if number % 3 else [] for number in range(130)
     ]
     assert [record.headers for record in app.records("views")][1:3] == [(("n", b"1"),), (("n", b"2"),)]
+
+
+def _written(app: TestApp) -> list[tuple[str | None, int, tuple[tuple[str, bytes | None], ...]]]:
+    return [(record.key, record.timestamp, record.headers) for record in app.records("out")]
+
+
+def test_a_record_that_is_written_has_the_time_and_headers_that_are_said(streamapp: Start) -> None:
+    columns = "user STRING, ts TIMESTAMP"
+    views = {"name": "views", "key": "user", "columns": columns, "metadata": {"headerList": "every"}}
+    out = {"name": "out", "key": "user", "columns": columns}
+    chosen = {"name": "chosen", "filter": {"from": "views", "where": "user IS NOT NULL"}}
+    sent = {"from": "chosen", "stream": "out", "timestamp": "ts", "headers": "every"}
+    operators = [chosen, {"name": "sent", "sendTo": sent}]
+    app = streamapp(app_resource(operators, [views, out]), at=START)
+    app.send("views", {"user": "ann", "ts": START - timedelta(days=1)}, headers=[("a", "1"), ("a", None)])
+    app.send("views", {"user": "bob"})
+    day, now = 86_400_000, int(START.timestamp() * 1000)
+    assert _written(app) == [("ann", now - day, (("a", b"1"), ("a", None))), ("bob", now, ())]
+
+
+@pytest.mark.parametrize(
+    ("field", "found"), [("timestamp", "has to be TIMESTAMP; found STRING"), ("headers", "found STRING")]
+)
+def test_what_a_record_is_given_has_the_type_of_it(streamapp: Start, field: str, found: str) -> None:
+    sent = {"name": "sent", "sendTo": {"from": "views", "stream": "out", field: "page"}}
+    with pytest.raises(AppRefusedError, match=rf"operators\[0\].sendTo.{field}: .*{found}"):
+        streamapp(app_resource([sent], [_views(), OUT]))
+
+
+def test_a_tombstone_is_written_with_its_own_time_and_without_headers(streamapp: Start) -> None:
+    views = _views(metadata={"timestamp": "sent_at", "headers": "h"})
+    to = {"from": "views", "stream": "out", "timestamp": "sent_at", "headers": "h"}
+    app = streamapp(app_resource([{"name": "sent", "sendTo": to}], [views, OUT]), at=START)
+    app.delete("views", "k1")
+    assert _written(app) == [("k1", int(START.timestamp() * 1000), ())]

@@ -127,6 +127,21 @@ def test_conditions_name_columns_of_the_record_with_their_types() -> None:
     assert column_problems(made(right, sink("m"), streams=[views, OUT])) == ()
 
 
+def test_columns_of_which_only_the_record_is_made_need_not_be_those_of_the_stream() -> None:
+    views = VIEWS | {"metadata": {"timestamp": "sent", "headers": "h"}}
+    out = OUT | {"columns": "user STRING"}
+    chosen = {"name": "m", "map": {"from": "views", "select": "user, sent, h"}}
+    sent = {"from": "m", "stream": "out", "headers": "h", "timestamp": "sent"}
+    streams = [views, out]
+    assert column_problems(made(chosen, {"name": "s", "sendTo": sent}, streams=streams)) == ()
+    wrong = {"name": "s", "sendTo": sent | {"timestamp": "snt"}}
+    problem = 'spec.operators[1].sendTo.timestamp: no column "snt"; did you mean "sent"?'
+    assert problem_of(chosen, wrong, streams=streams) == problem
+    del sent["headers"]
+    problem = 'the rows sent have a column "h", and stream "out" does not'
+    assert problem in problem_of(chosen, {"name": "s", "sendTo": sent}, streams=streams)
+
+
 SELECTS = {
     "user, usr": 'no column "usr"; did you mean "user"?',
     "user, page AS USER": 'two columns are called "USER"; give one another name with AS',

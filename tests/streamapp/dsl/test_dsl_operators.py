@@ -83,7 +83,10 @@ METHODS: dict[str, tuple[Use, dict[str, Any]]] = {
         lambda a, b, t: a.process("x", python="m:C", columns="n INT", tables=[t], key="n"),
         {"from": "a", "python": "m:C", "columns": "n INT", "tables": ["t"], "key": "n"},
     ),
-    "sendTo": (lambda a, b, t: a.send_to("x", b), {"from": "a", "stream": "b"}),
+    "sendTo": (
+        lambda a, b, t: a.send_to("x", b, timestamp="ts", headers="h"),
+        {"from": "a", "stream": "b", "timestamp": "ts", "headers": "h"},
+    ),
 }
 
 

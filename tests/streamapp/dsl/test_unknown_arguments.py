@@ -37,7 +37,7 @@ WRONG = [
     ),
     (
         'words.send_to("s", words, words)',
-        "has no name; leave it out",
+        "has no name; write what it is, such as timestamp= or headers=",
     ),
     (
         'EventTime(colum="ts")',

@@ -159,10 +159,12 @@ def test_the_key_and_the_event_time_may_be_those_of_the_record_and_no_other_fiel
     assert told(changed("spec.streams[0].key", "ID", changed(path, "Sent", named))) == []
     assert told(changed("spec.streams[0].key", "o", changed(path, "id", named))) == [
         f'{path}: "id" is the record\'s key; name a column of the values, or that of metadata.timestamp',
-        'spec.streams[0].key: "o" is the record\'s offset; name a column of the values, or that of metadata.key',
+        'spec.streams[0].key: "o" is the record\'s offset; '
+        "name a column of the values, or that of metadata.key",
     ]
     assert told(changed("spec.streams[0].eventTime", {"column": "sent", "unit": "seconds"}, named)) == [
-        'spec.streams[0].eventTime.unit: column "sent" is TIMESTAMP, which is a time by itself; leave unit out'
+        'spec.streams[0].eventTime.unit: column "sent" is TIMESTAMP, '
+        "which is a time by itself; leave unit out"
     ]
 
 

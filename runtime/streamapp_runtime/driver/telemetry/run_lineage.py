@@ -1,6 +1,6 @@
 """OpenLineage events of a run: how it begins, goes on and ends, with the streams that it reads and writes."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import groupby
@@ -222,7 +222,9 @@ def _outputs(launch: Launch) -> Iterator[OutputDataset]:
         if isinstance(write, Write) and write.role is StreamRole.OUTPUT and write.topic not in topics:
             topics.add(write.topic)
             namespace, name = dataset_name(connection, write.topic)
-            facets: dict[str, DatasetFacet] = {"schema": _schema(task.sources[0].columns)}
+            facets: dict[str, DatasetFacet] = {
+                "schema": _schema(write.value_columns(task.sources[0].columns))
+            }
             if write.stream in lineages:
                 facets["columnLineage"] = column_lineage_facet(
                     lineages[write.stream], lambda stream: dataset_name(connection, launch.topics[stream])
@@ -230,7 +232,7 @@ def _outputs(launch: Launch) -> Iterator[OutputDataset]:
             yield OutputDataset(namespace, name, facets=facets)
 
 
-def _schema(columns: tuple[Column, ...]) -> schema_dataset.SchemaDatasetFacet:
+def _schema(columns: Sequence[Column]) -> schema_dataset.SchemaDatasetFacet:
     return schema_dataset.SchemaDatasetFacet(
         [
             schema_dataset.SchemaDatasetFacetFields(column.name, column.type, ordinal_position=number)

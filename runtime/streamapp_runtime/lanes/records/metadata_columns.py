@@ -12,6 +12,8 @@ import pyarrow.compute as pc
 from streamapp.spec.value_types.record_fields import RecordField
 from streamapp_runtime.formats.arrow_types import arrow_type
 from streamapp_runtime.operators.stateless.stream_operations import Read
+from streamapp_runtime.rows.byte_columns import null_mask
+from streamapp_runtime.systems.stream_system import HEADERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,20 @@ def _headers(of: _ReadRecords) -> pa.Array:
         counts = np.bincount(owners[last_places], minlength=len(headers))
     offsets = np.append(0, np.cumsum(counts)).astype(np.int32)
     return pa.MapArray.from_arrays(pa.array(offsets), names, values)
+
+
+def listed_headers(column: pa.Array) -> pa.Array:
+    """The headers that a column holds as a map or as a list; a record where it is null has none."""
+    bounds = np.asarray(column.offsets).astype(np.int64)
+    counts = np.where(null_mask(column), 0, np.diff(bounds))
+    offsets = np.append(0, np.cumsum(counts))
+    places = pa.array(np.arange(offsets[-1]) + np.repeat(bounds[:-1] - offsets[:-1], counts))
+    is_map = pa.types.is_map(column.type)
+    pairs = (column.keys, column.items) if is_map else column.values.flatten()
+    each = pa.StructArray.from_arrays(
+        [contents.take(places) for contents in pairs], fields=list(HEADERS.type.value_type)
+    )
+    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), each)
 
 
 _COLUMNS: Final[Mapping[RecordField, Callable[[_ReadRecords], pa.Array]]] = {

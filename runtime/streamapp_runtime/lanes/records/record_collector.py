@@ -13,10 +13,11 @@ from streamapp_runtime.formats.message_envelope import close_envelopes
 from streamapp_runtime.formats.record_format import RecordFormat
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.lanes.records.dead_letters import SideOutputStream
+from streamapp_runtime.lanes.records.metadata_columns import listed_headers
 from streamapp_runtime.operators.stateless.stream_operations import Write
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.rows.task_slices import concat_slices
-from streamapp_runtime.systems.stream_system import RECORDS
+from streamapp_runtime.systems.stream_system import RECORDS, RECORDS_WITH_HEADERS
 
 
 @dataclass(slots=True)
@@ -55,13 +56,20 @@ class RecordCollector:
                 yield from _spread(letters.topic, letters.partitions, records, pa.array(tasks, pa.int32()))
 
     def _encoded(self, form: RecordFormat, write: Write, rows: Slice) -> pa.RecordBatch:
-        values = form.encode(pa.record_batch(list(rows.columns), schema=form.schema))
+        columns, others = write.value_columns(rows.columns), list(rows.columns[len(form.schema) :])
+        values = form.encode(pa.record_batch(list(columns), schema=form.schema))
         if write.enveloped:
             values = close_envelopes(values)
         if pc.any(rows.tombstone).as_py():
             values = pc.if_else(rows.tombstone, pa.scalar(None, pa.binary()), values)
         time = pc.fill_null(rows.time, self.time_ms)
-        return pa.record_batch([rows.key, values, time], schema=RECORDS)
+        if write.timestamp:
+            time = pc.coalesce(others[0].cast(pa.timestamp("ms", "UTC"), safe=False).cast(pa.int64()), time)
+        if not write.headers:
+            return pa.record_batch([rows.key, values, time], schema=RECORDS)
+        return pa.record_batch(
+            [rows.key, values, time, listed_headers(others[-1])], schema=RECORDS_WITH_HEADERS
+        )
 
 
 def _spread(

@@ -26,5 +26,8 @@ def task_format(task: PlacedOperation, options: Mapping[str, FormatOptions]) -> 
     operation = task.operation
     if not isinstance(operation, Read | Write):
         raise TypeError(f"{task.name} is neither read nor written")
-    columns = operation.value_columns if isinstance(operation, Read) else task.sources[0].columns
+    if isinstance(operation, Read):
+        columns = operation.value_columns
+    else:
+        columns = tuple(operation.value_columns(task.sources[0].columns))
     return open_format(operation.format, columns, options.get(operation.stream, DEFAULT_OPTIONS))

@@ -1,5 +1,6 @@
 """Rows brought to declared columns: by name, cast where types differ, nothing missing or left over."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from streamapp.columns.column_rules import require_fitting_names
@@ -33,11 +34,15 @@ def with_required_columns(chain: PieceChain, declared: tuple[Column, ...], what:
 
 
 def fit_columns(
-    spark: SparkSource, columns: tuple[Column, ...], wanted: tuple[Column, ...], what: str
+    spark: SparkSource,
+    columns: tuple[Column, ...],
+    wanted: tuple[Column, ...],
+    what: str,
+    spare: Collection[str] = (),
 ) -> tuple[Template, ...]:
-    """The expressions that make the wanted columns of the given ones."""
+    """The expressions that make the wanted columns of the given ones, of which the spare may be left over."""
     positions = {c.name.lower(): position for position, c in enumerate(columns)}
-    require_fitting_names(columns, wanted, what)
+    require_fitting_names(columns, wanted, what, spare)
     return tuple(_cast(spark, columns, positions[c.name.lower()], c, what) for c in wanted)
 
 

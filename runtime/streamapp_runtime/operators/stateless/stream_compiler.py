@@ -1,14 +1,20 @@
 """The sources and destinations of rows: inputs, intermediate streams, outputs."""
 
+from collections.abc import Mapping
+from typing import Final
+
 from streamapp.columns.column_rules import ONE_VALUE, input_columns, output_key, stream_columns
-from streamapp.columns.compile_refusal import refusals_within
+from streamapp.columns.column_scope import ColumnScope, ScopeSide
+from streamapp.columns.compile_refusal import CompileRefusedError, refusals_within
 from streamapp.columns.row_key import RowKey
 from streamapp.spec.resource.operators import Broadcast, PartitionBy, SendTo
 from streamapp.spec.resource.streams import Stream
 from streamapp.spec.value_types.column_list import Column, parse_columns
+from streamapp.spec.value_types.record_fields import FIELD_TYPES, RecordField
 from streamapp.tasks.key_placement import KeyReliance
 from streamapp_runtime.expressions.analysis import canonical
-from streamapp_runtime.expressions.template import all_columns, column_template
+from streamapp_runtime.expressions.expression import expression
+from streamapp_runtime.expressions.template import Template, all_columns, column_template
 from streamapp_runtime.operators.compilation.column_fit import fit_columns, nullable_columns
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.key_change import key_value, rekey
@@ -84,11 +90,17 @@ def compile_send_to(
     """Write rows to an output stream, under its key column where it has one."""
     (flow,) = flows
     stream = world.app.spec.stream(body.stream)
+    given = [
+        _of_record(text, field, flow, world)
+        for text, field in ((body.timestamp, RecordField.TIMESTAMP), (body.headers, RecordField.HEADERS))
+        if text is not None
+    ]
+    spare = {flow.columns[place].name for value, _ in given for place in value.columns}
     with refusals_within("stream"):
         columns = stream_columns(stream, _declared_columns(stream)) or flow.columns
         if stream.columns is None and stream.format in ONE_VALUE and len(flow.columns) == 1:
             columns = (Column(flow.columns[0].name, columns[0].type),)
-        outputs = fit_columns(world.spark, flow.columns, columns, f'stream "{stream.name}"')
+        outputs = fit_columns(world.spark, flow.columns, columns, f'stream "{stream.name}"', spare)
         columns = nullable_columns(columns)
         key_position = output_key(stream, flow)
         key = key_text = None
@@ -96,12 +108,51 @@ def compile_send_to(
             key = column_template(key_position)
             key_text = key_value(key, flow.columns[key_position].type)
     chain = PieceChain(name, flow)
+    outputs, columns = (*outputs, *(value for value, _ in given)), (*columns, *(held for _, held in given))
     if key is not None or not all_columns(outputs) or columns != flow.columns:
         keeps_key = key is None or flow.key.is_column(stream.key)
         part = SqlPart(outputs, key=key, tombstones_keep_key=keeps_key, key_value=key_text)
         chain = chain.then("row", part, columns, flow.key)
-    write = Write(stream.name, stream.system, stream.topic or stream.name, StreamRole.OUTPUT, stream.format)
+    write = Write(
+        stream.name,
+        stream.system,
+        stream.topic or stream.name,
+        StreamRole.OUTPUT,
+        stream.format,
+        timestamp=body.timestamp is not None,
+        headers=body.headers is not None,
+    )
     return chain.then("", write, (), flow.key).ended()
+
+
+_RECORD_TYPES: Final[Mapping[RecordField, Mapping[str, str]]] = {
+    RecordField.TIMESTAMP: {"TIMESTAMP": "TIMESTAMP"},
+    RecordField.HEADERS: {
+        kind: kind if kind.startswith("ARRAY") else FIELD_TYPES[RecordField.HEADERS]
+        for kind in (
+            FIELD_TYPES[RecordField.HEADERS],
+            "MAP<STRING, STRING>",
+            FIELD_TYPES[RecordField.HEADER_LIST],
+        )
+    },
+}
+"""The types that what a record is given may have, and the one that each is written as."""
+
+
+def _of_record(
+    text: str, field: RecordField, flow: RowFlow, world: CompileContext
+) -> tuple[Template, Column]:
+    """The value that a record has for its time or headers, and the column in which it goes there."""
+    with refusals_within(field):
+        value, kind = expression(world.spark, text, ColumnScope((ScopeSide("", flow.columns),)))
+        written = _RECORD_TYPES[field].get(kind)
+        if written is None:
+            *others, last = _RECORD_TYPES[field]
+            allowed = f"{', '.join(others)} or {last}" if others else last
+            raise CompileRefusedError(f"has to be {allowed}; found {kind}")
+    if written != kind:
+        value = value.inside("CAST(", f" AS {written})")
+    return value, Column(f"__{field}", written)
 
 
 def _declared_columns(stream: Stream) -> tuple[Column, ...]:

@@ -1,12 +1,16 @@
 """The reading and writing of streams."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeVar
 
 from streamapp.spec.value_types.column_list import Column
 from streamapp.spec.value_types.record_fields import RecordField
 from streamapp.tasks.key_placement import KeyReliance
 from streamapp_runtime.operators.operation import RowOperation
+
+T = TypeVar("T")
 
 
 class StreamRole(StrEnum):
@@ -89,6 +93,12 @@ class Write(RowOperation):
     role: StreamRole
     format: str
     partitions: int | None = None  # of a stream that the app makes
+    timestamp: bool = False  # the column behind those of the value is the record's time
+    headers: bool = False  # the last column is the record's headers
+
+    def value_columns(self, columns: Sequence[T]) -> Sequence[T]:
+        """Those of the rows' columns that are in the records' values."""
+        return columns[: len(columns) - self.timestamp - self.headers]
 
     @property
     def enveloped(self) -> bool:

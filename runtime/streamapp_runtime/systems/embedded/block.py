@@ -19,6 +19,7 @@ from streamapp_runtime.systems.stream_system import (
     RECORDS_WITH_HEADERS,
     STORED,
     STORED_WITH_HEADERS,
+    no_headers,
 )
 
 Compression = Literal["lz4_raw", "zstd"]
@@ -109,12 +110,6 @@ def _columns(content: memoryview, first: int, schema: pa.Schema) -> pa.RecordBat
     if HEADERS.name in schema.names and HEADERS.name not in columns:
         columns[HEADERS.name] = no_headers(header.records)
     return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
-
-
-def no_headers(records: int) -> pa.ListArray:
-    """The headers of so many records that have none."""
-    empty = pa.array([], HEADERS.type.value_type)
-    return pa.ListArray.from_arrays(pa.array(np.zeros(records + 1, np.int32)), empty)
 
 
 def _offsets(first: int, records: int) -> pa.Array:

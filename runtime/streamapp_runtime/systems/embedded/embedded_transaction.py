@@ -12,9 +12,10 @@ from streamapp_runtime.systems.embedded.lmdb_environment import Environment, Txn
 from streamapp_runtime.systems.embedded.map_keys import fence_address
 from streamapp_runtime.systems.stream_system import (
     RECORDS,
-    RECORDS_WITH_HEADERS,
     FencedError,
     UnknownStreamError,
+    check_records,
+    joined_records,
     unexpected_entry,
 )
 
@@ -32,8 +33,6 @@ class AppendBuffer:
 
     def add(self, records: pa.RecordBatch) -> None:
         """Add records (schema RECORDS, or that with headers)."""
-        if self._waiting and records.schema != self._waiting[0].schema:
-            self._encode()
         self._waiting.append(records)
         self.records += records.num_rows
         self._waiting_bytes += records.nbytes
@@ -47,9 +46,7 @@ class AppendBuffer:
 
     def _encode(self) -> None:
         if self._waiting:
-            one = len(self._waiting) == 1  # most are large enough; concatenating would copy them
-            records = self._waiting[0] if one else pa.concat_batches(self._waiting)
-            self._made += dense_blocks(records, self._now_ms, self._compression)
+            self._made += dense_blocks(joined_records(self._waiting), self._now_ms, self._compression)
         self._waiting, self._waiting_bytes = [], 0
 
 
@@ -101,8 +98,7 @@ class EmbeddedTransaction:
     def append(self, partition: Partition, records: pa.RecordBatch) -> None:
         """Add records (schema RECORDS) to the end of a partition."""
         stream = self._stream(partition)
-        if not (records.schema.equals(RECORDS) or records.schema.equals(RECORDS_WITH_HEADERS)):
-            raise ValueError(f"records for {partition} have the schema {records.schema}, wanted is {RECORDS}")
+        check_records(partition, records)
         if stream.options.compacted and records.column(0).null_count:
             raise ValueError(f'a record without a key for {partition}: "{partition.stream}" is compacted')
         if records.num_rows:

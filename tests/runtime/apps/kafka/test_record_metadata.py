@@ -12,6 +12,7 @@ from streamapp_runtime.systems.connection import KafkaConnection
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from streamapp_runtime.systems.stream_system import OffsetRange
 from tests.harness.kafka.clients import created, end_of, producer
+from tests.harness.kafka.topic_records import committed_messages
 from tests.harness.runs.app_runs import AppEnv, app
 from tests.harness.runs.run_systems import ON_KAFKA, WAYS
 
@@ -87,6 +88,46 @@ def test_what_a_plain_producer_wrote_beside_values_comes_through_a_repartition(
     found = sorted(env.rows("out"), key=lambda row: row["ms"])
     # A null is left out of an object of JSON, or stands in it.
     assert [{"tenant": None, "hop": None} | row for row in found] == expected
+
+
+@ON_KAFKA
+def test_another_client_reads_the_time_and_the_headers_that_an_app_has_said(
+    env: AppEnv, bootstrap: str
+) -> None:
+    topic = f"{env.prefix}views"
+    env.system.create(topic, PARTITIONS)
+    expected = list(_produced(bootstrap, topic))
+    headers = (
+        "map_concat(map('page', page), "
+        "map_filter(map('tenant', CAST(h['tenant'] AS STRING)), (name, value) -> value IS NOT NULL))"
+    )
+    operators = [
+        {"name": "by-page", "partitionBy": {"from": "views", "key": "page", "partitions": 2}},
+        {
+            "name": "sent",
+            "sendTo": {
+                "from": "by-page",
+                "stream": "out",
+                "timestamp": "sent_at + INTERVAL 1 SECOND",
+                "headers": headers,
+            },
+        },
+    ]
+    metadata = {"timestamp": "sent_at", "offset": "at", "headers": "h", "partition": "place"}
+    views = {"name": "views", "columns": "page STRING", "metadata": metadata}
+    out = {"name": "out", "columns": "page STRING, at BIGINT, place INT"}
+    env.run(app(*operators, streams=[views, out]))
+    messages = sorted(committed_messages(bootstrap, f"{env.prefix}out"), key=lambda one: one.timestamp()[1])
+    assert [(one.timestamp()[1], one.headers()) for one in messages] == [
+        (
+            row["ms"] + 1_000,
+            [
+                ("page", row["page"].encode()),
+                *([("tenant", row["tenant"].encode())] if row["tenant"] else []),
+            ],
+        )
+        for row in expected
+    ]
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -10,9 +10,9 @@ from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.systems.kafka.transactions.non_transactional_producer import NonTransactionalProducer
 from streamapp_runtime.systems.kafka.transactions.outgoing_records import (
     as_records,
-    check_records,
     with_timestamps,
 )
+from streamapp_runtime.systems.stream_system import check_records
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from streamapp_runtime.systems.kafka.wire.requests.transaction_coordinator impor
     TransactionCoordinator,
     request_description,
 )
-from streamapp_runtime.systems.stream_system import TransactionAbortableError
+from streamapp_runtime.systems.stream_system import TransactionAbortableError, joined_records
 
 _HELD = 16 << 20  # bytes that wait before they are sent
 _SMALL = 65_536  # bytes for a partition that are encoded with those for others
@@ -157,10 +157,7 @@ class WireProducer:
     ) -> Mapping[Partition, Iterator[EncodedBatch]]:
         """The batches of each partition: small ones are encoded together, large ones as they are sent."""
         now = time.time_ns() // 1_000_000
-        records = {
-            partition: pa.concat_batches(parts) if len(parts) > 1 else parts[0]
-            for partition, parts in batches.items()
-        }
+        records = {partition: joined_records(parts) for partition, parts in batches.items()}
         small = [one for one, whole in records.items() if encoded_size(whole) <= min(_SMALL, self._largest)]
         together = encode_each([records[one] for one in small], now, self._compression) if small else []
         encoded = {one: iter([batch]) for one, batch in zip(small, together, strict=True)}

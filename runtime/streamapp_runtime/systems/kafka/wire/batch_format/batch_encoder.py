@@ -7,7 +7,7 @@ import google_crc32c
 import numpy as np
 import pyarrow as pa
 
-from streamapp_runtime.rows.byte_columns import byte_count
+from streamapp_runtime.rows.byte_columns import byte_count, byte_lengths
 from streamapp_runtime.systems.kafka.wire.batch_format import varints
 from streamapp_runtime.systems.kafka.wire.batch_format.batch_headers import CHECKED_FROM, COUNTED_FROM, HEAD
 from streamapp_runtime.systems.kafka.wire.batch_format.compression import (
@@ -15,7 +15,9 @@ from streamapp_runtime.systems.kafka.wire.batch_format.compression import (
     Compression,
     CompressionCodec,
 )
+from streamapp_runtime.systems.kafka.wire.batch_format.record_headers import encode_headers, header_sizes
 from streamapp_runtime.systems.kafka.wire.batch_format.varints import Numbers, Octets
+from streamapp_runtime.systems.stream_system import has_headers, joined_records
 
 _TRANSACTIONAL = 0x10
 _MAGIC = 2
@@ -62,9 +64,9 @@ class EncodedBatch:
 def encode_batches(
     records: pa.RecordBatch, now: int, most: int, compression: Compression = UNCOMPRESSED
 ) -> Iterator[EncodedBatch]:
-    """The records (schema RECORDS) in batches of at most so many bytes, unless one alone takes more.
+    """The records in batches of at most so many bytes, unless one alone takes more.
 
-    Records without a time were written `now`.
+    Their schema is RECORDS, or that with headers. Records without a time were written `now`.
     """
     for part in _parted(records, most):
         yield from encode_each([part], now, compression)
@@ -74,13 +76,14 @@ def encode_each(
     parts: Sequence[pa.RecordBatch], now: int, compression: Compression = UNCOMPRESSED
 ) -> list[EncodedBatch]:
     """A batch of each of the parts, none of which is empty. What encoding costs is that of one batch."""
-    records = pa.concat_batches(parts) if len(parts) > 1 else parts[0]
+    records = joined_records(parts)
     counts = np.array([len(part) for part in parts])
     first = np.cumsum(counts) - counts
-    key, value, timestamp = records.columns
+    key, value, timestamp, *headers = records.columns
     times = timestamp.fill_null(now).to_numpy()
     numbers = np.arange(len(records)) - np.repeat(first, counts)
-    octets, ends = _written(key, value, times - np.repeat(times[first], counts), numbers)
+    tails = encode_headers(headers[0]) if headers else None
+    octets, ends = _written(key, value, tails, times - np.repeat(times[first], counts), numbers)
     end = ends[first + counts - 1].tolist()
     latest = np.maximum.reduceat(times, first).tolist()
     return [
@@ -94,6 +97,8 @@ def encode_each(
 def encoded_size(records: pa.RecordBatch) -> int:
     """The bytes that the records take at most as a batch that is not compressed."""
     overhead = HEAD.size + _MOST_OVERHEAD * len(records)
+    if has_headers(records):
+        overhead += int(header_sizes(records.column(3)).sum())
     return overhead + byte_count(records.column(0)) + byte_count(records.column(1))
 
 
@@ -107,16 +112,8 @@ def _parted(records: pa.RecordBatch, most: int) -> Iterator[pa.RecordBatch]:
 
 
 def _sizes(records: pa.RecordBatch) -> Numbers:
-    return _lengths(records.column(0)) + _lengths(records.column(1)) + _MOST_OVERHEAD
-
-
-def _lengths(column: pa.Array) -> Numbers:
-    """The length of each value in bytes; 0 where it is null, whatever lies there."""
-    offsets = np.frombuffer(column.buffers()[1], np.int32, len(column) + 1, 4 * column.offset)
-    lengths = np.diff(offsets).astype(np.int64)
-    if column.null_count:
-        lengths[column.is_null().to_numpy(zero_copy_only=False)] = 0
-    return lengths
+    sizes = byte_lengths(records.column(0)) + byte_lengths(records.column(1)) + _MOST_OVERHEAD
+    return sizes + header_sizes(records.column(3)) if has_headers(records) else sizes
 
 
 def _said(column: pa.Array, lengths: Numbers) -> Numbers:
@@ -126,24 +123,28 @@ def _said(column: pa.Array, lengths: Numbers) -> Numbers:
     return np.where(column.is_null().to_numpy(zero_copy_only=False), -1, lengths)
 
 
-def _written(key: pa.Array, value: pa.Array, times: Numbers, numbers: Numbers) -> tuple[Octets, Numbers]:
+def _written(
+    key: pa.Array, value: pa.Array, headers: pa.BinaryArray | None, times: Numbers, numbers: Numbers
+) -> tuple[Octets, Numbers]:
     """The bytes of all records, and where each of them ends.
 
-    Keys and values are put between what is written around them by taking all in turns from one array. What
-    follows a value, the number of headers, which is zero, begins what precedes the next record.
+    Keys, values and `headers` are put between what is written around them by taking all in turns from one
+    array. Where there are none their number, which is zero, begins what precedes the next record.
     """
     count = len(times)
-    key_size, value_size = _lengths(key), _lengths(value)
+    key_size, value_size = byte_lengths(key), byte_lengths(value)
     value_said = _said(value, value_size)
     inner = [times, numbers, _said(key, key_size)]
     widths = [varints.varint_sizes(field) for field in inner]
     value_width = varints.varint_sizes(value_said)
     inner_width = widths[0] + widths[1] + widths[2]
-    body = 2 + inner_width + key_size + value_width + value_size
+    led = headers is None
+    tail_size = 1 if headers is None else byte_lengths(headers)
+    body = 1 + inner_width + key_size + value_width + value_size + tail_size
     body_width = varints.varint_sizes(body)
 
-    before = _Pieces(np.append(2 + body_width + inner_width, 1))  # the last ends the last record
-    place = before.begin[:-1] + 1
+    before = _Pieces(np.append(led + 1 + body_width + inner_width, led))  # the last ends the last record
+    place = before.begin[:-1] + led
     varints.write_varints(before.octets, place, body)
     place = place + body_width + 1  # the attributes, which are zero
     for field, width in zip(inner, widths, strict=True):
@@ -152,14 +153,17 @@ def _written(key: pa.Array, value: pa.Array, times: Numbers, numbers: Numbers) -
     between = _Pieces(value_width)
     varints.write_varints(between.octets, between.begin, value_said)
 
-    pieces = pa.concat_arrays([key, between.array(), value, before.array()])
-    turns = np.empty(4 * count + 1, np.int32)
-    for turn, first in enumerate((3 * count, 0, count, 2 * count)):
-        turns[turn::4] = np.arange(first, first + len(turns[turn::4]))
+    tails = [] if headers is None else [headers]
+    pieces = pa.concat_arrays([key, between.array(), value, before.array(), *tails])
+    firsts = (3 * count, 0, count, 2 * count, 4 * count + 1)[: 4 + len(tails)]
+    turns = np.empty(len(firsts) * count + 1, np.int32)
+    for turn, first in enumerate(firsts):
+        places = turns[turn :: len(firsts)]
+        places[:] = np.arange(first, first + len(places))
     whole = pieces.take(pa.array(turns))
     ends = np.cumsum(body + body_width)
     # The first record has none before it.
-    return np.frombuffer(whole.buffers()[2], np.uint8, int(ends[-1]), 1), ends
+    return np.frombuffer(whole.buffers()[2], np.uint8, int(ends[-1]), int(led)), ends
 
 
 class _Pieces:

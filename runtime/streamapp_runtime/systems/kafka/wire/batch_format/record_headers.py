@@ -1,11 +1,18 @@
-"""The headers of records, cut out of the bytes of their batches."""
+"""The headers of records, out of the bytes of their batches and into them."""
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from streamapp_runtime.rows.byte_columns import byte_lengths
 from streamapp_runtime.systems.kafka.wire.batch_format.malformed import MalformedError
-from streamapp_runtime.systems.kafka.wire.batch_format.varints import Numbers, Octets, read_varints
+from streamapp_runtime.systems.kafka.wire.batch_format.varints import (
+    Numbers,
+    Octets,
+    read_varints,
+    varint_sizes,
+    write_varints,
+)
 from streamapp_runtime.systems.stream_system import HEADERS
 
 
@@ -76,3 +83,52 @@ def _texts(names: pa.BinaryArray) -> pa.StringArray:
         return names.cast(pa.string())
     except pa.ArrowInvalid:
         return pa.array([name.decode(errors="replace") for name in names.to_pylist()], pa.string())
+
+
+MOST_OVERHEAD = 10
+"""The bytes of a header beside its name and value, at most; and of the number of a record's headers."""
+
+
+def encode_headers(headers: pa.ListArray) -> pa.BinaryArray:
+    """The bytes that end each record: the number of its headers, and what they are.
+
+    They are taken in turns from one array, as keys and values are.
+    """
+    each = headers.flatten()
+    names, values = each.field("name").cast(pa.binary()).fill_null(b""), each.field("value")
+    counts = headers.value_lengths().to_numpy().astype(np.int64)
+    count, records = len(each), len(headers)
+    null = values.is_null().to_numpy(zero_copy_only=False)
+    sizes = (byte_lengths(names), np.where(null, -1, byte_lengths(values)), counts)
+    pieces = pa.concat_arrays([names, values.fill_null(b""), *map(_varint_array, sizes)])
+    owners = np.repeat(np.arange(records), counts)
+    order = np.empty(records + 4 * count, np.int64)
+    begin = np.arange(records) + 4 * (np.cumsum(counts) - counts)
+    order[begin] = 4 * count + np.arange(records)
+    for turn, first in enumerate((2 * count, 0, 3 * count, count)):
+        order[owners + 1 + 4 * np.arange(count) + turn] = first + np.arange(count)
+    whole = pieces.take(pa.array(order))
+    ends = np.frombuffer(whole.buffers()[1], np.int32, len(order) + 1)
+    offsets = np.append(ends[begin], ends[-1]).astype(np.int32)
+    return pa.BinaryArray.from_buffers(
+        pa.binary(), records, [None, pa.py_buffer(offsets), whole.buffers()[2]]
+    )
+
+
+def _varint_array(numbers: Numbers) -> pa.BinaryArray:
+    offsets = np.append(0, np.cumsum(varint_sizes(numbers))).astype(np.int32)
+    octets = np.zeros(int(offsets[-1]), np.uint8)
+    write_varints(octets, offsets[:-1].astype(np.int64), numbers)
+    return pa.BinaryArray.from_buffers(
+        pa.binary(), len(numbers), [None, pa.py_buffer(offsets), pa.py_buffer(octets)]
+    )
+
+
+def header_sizes(headers: pa.ListArray) -> Numbers:
+    """The bytes that the headers of each record take at most."""
+    each = headers.flatten()
+    sizes = byte_lengths(each.field("name")) + byte_lengths(each.field("value")) + MOST_OVERHEAD
+    ends = np.append(0, np.cumsum(headers.value_lengths().to_numpy().astype(np.int64)))
+    sums = np.append(0, np.cumsum(sizes))
+    most: Numbers = sums[ends[1:]] - sums[ends[:-1]] + MOST_OVERHEAD
+    return most
