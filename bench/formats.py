@@ -1,4 +1,4 @@
-"""Formats: million rows for each CPU second, read and written, and what partitioning and bad records cost."""
+"""Formats: million rows for each CPU second, and what partitioning, metadata and bad records cost."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -9,11 +9,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bench.row import Aim, Row
-from streamapp.spec.value_types.column_list import parse_columns
+from bench.row import Aim, Compared, Row
+from streamapp.spec.value_types.column_list import Column, parse_columns
+from streamapp.spec.value_types.record_fields import FIELD_TYPES, RecordField
 from streamapp_runtime.formats.message_envelope import close_envelopes, open_envelopes
 from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.key_partitioning import partition_of
+from streamapp_runtime.lanes.protocol.batch_orders import ReadRange
+from streamapp_runtime.lanes.records.record_decoding import RecordChunk, RecordDecoder, RequestedRange
+from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole
+from streamapp_runtime.systems.stream_system import HEADERS, STORED_WITH_HEADERS
 
 ROWS = 1_000_000
 VIEWS = "user STRING, page STRING, ts TIMESTAMP"
@@ -38,6 +43,41 @@ def rows() -> Iterator[Row]:
             yield Row(f"{name}: written", wrote, "M rows/s", aim, beside)
             yield Row(f"{name}: read", read, "M rows/s", aim, beside)
     yield from _around(_views(ROWS))
+    yield from _beside_values(_views(ROWS // 2))
+
+
+def _beside_values(batch: pa.RecordBatch) -> Iterator[Row]:
+    """The decoding of records with a column for one of their fields, and with none."""
+    columns = parse_columns(VIEWS)
+    form = open_format("json", columns)
+    count, header = len(batch), [{"name": "traceparent", "value": b"00-4bf92f35-00f067aa-01"}]
+    times, headers = pa.array(np.arange(count)), pa.array([header] * count, HEADERS.type)
+    stored = pa.RecordBatch.from_arrays(
+        [
+            times,
+            batch.column("user").cast(pa.binary()),
+            form.encode(batch.select(form.schema.names)),
+            times,
+            headers,
+        ],
+        schema=STORED_WITH_HEADERS,
+    )
+    asked = RequestedRange(ReadRange("views", 0, 0, count), 0, 0)
+    chunks = [RecordChunk(asked, stored.slice(start, 50_000)) for start in range(0, count, 50_000)]
+    rates: dict[str, float] = {}
+    for field in ("none", *RecordField):
+        metadata = () if field == "none" else (RecordField(field),)
+        held = tuple(Column("held", FIELD_TYPES[each]) for each in metadata)
+        read = Read("views", "main", "views", StreamRole.INPUT, "json", (*columns, *held), metadata=metadata)
+        decoder = RecordDecoder(read, form)
+        rates[field], _ = _rate(count, partial(_decoded, decoder, chunks))
+        compared = Compared("none", rates["none"])
+        yield Row(f"records decoded, metadata: {field}", rates[field], "M rows/s", compared=compared)
+
+
+def _decoded(decoder: RecordDecoder, chunks: list[RecordChunk]) -> None:
+    for chunk in chunks:
+        decoder.decode([chunk])
 
 
 def _around(batch: pa.RecordBatch) -> Iterator[Row]:

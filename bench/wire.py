@@ -31,7 +31,7 @@ from bench.row import Aim, Compared, Row
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
-from streamapp_runtime.systems.stream_system import RECORDS
+from streamapp_runtime.systems.stream_system import HEADERS, RECORDS
 from tests.harness.kafka.broker import Broker
 from tests.harness.kafka.jars import TO_BE_KILLED, jars
 from tests.harness.kafka.secured_broker import PASSWORD, USER, certificate
@@ -131,6 +131,7 @@ def _measured(doors: list[Door], records: list[pa.RecordBatch], folder: Path) ->
                 unchecked = _rate(partial(_read, reader, where, end))
             compared = Compared("checked", rates["read"])
             yield Row("the same, checksums not compared", unchecked, "M records/s", compared=compared)
+            yield from _with_headers(door, records, rates)
         others = {
             "read by librdkafka": _rate(partial(_consume, door, topic)),
             "write by librdkafka": _rate(partial(_produce, door, topic, records)),
@@ -140,6 +141,28 @@ def _measured(doors: list[Door], records: list[pa.RecordBatch], folder: Path) ->
         for name, rate in others.items():
             compared = Compared("by the wire", rates[name.partition(" ")[0]])
             yield Row(f"{name}, {door.protocol}", rate, "M records/s", compared=compared)
+
+
+def _with_headers(door: Door, records: list[pa.RecordBatch], without: Mapping[str, float]) -> Iterator[Row]:
+    """The same records with a header each, as tracing adds one."""
+    header = [{"name": "traceparent", "value": b"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}]
+    with_headers = [
+        batch.append_column(HEADERS, pa.array([header] * len(batch), HEADERS.type)) for batch in records
+    ]
+    with closing(KafkaSystem(door.address, door.settings)) as system:
+        system.create("headers", 1)
+        where = Partition("headers", 0)
+        written = _rate(partial(_write, system, where, with_headers))
+        end = system.spans([where])[where].end // 2
+        passed_over = _rate(partial(_read, system, where, end))
+        decoded = _rate(partial(_read, system, where, end, headers=True))
+    for name, rate in (
+        ("write by the wire, a header each", written),
+        ("read by the wire, a header each that nobody reads", passed_over),
+        ("read by the wire, a header each", decoded),
+    ):
+        compared = Compared("without headers", without[name.partition(" ")[0]])
+        yield Row(name, rate, "M records/s", compared=compared)
 
 
 def _no_times(batch: pa.RecordBatch) -> pa.Array:
@@ -162,8 +185,10 @@ def _write(system: KafkaSystem, partition: Partition, records: list[pa.RecordBat
         transaction.commit()
 
 
-def _read(source: KafkaSystem | WireReader, partition: Partition, end: int) -> None:
-    _check(sum(map(len, source.read(partition, 0, end))))
+def _read(
+    source: KafkaSystem | WireReader, partition: Partition, end: int, *, headers: bool = False
+) -> None:
+    _check(sum(map(len, source.read(partition, 0, end, headers=headers))))
 
 
 def _check(count: int) -> None:
