@@ -78,7 +78,13 @@ from streamapp_runtime.stores.directories.store_lock import LockHolder, recorded
 from streamapp_runtime.stores.store import StoreKind, StoreMark
 from streamapp_runtime.stores.store_mark import mark_from_bytes, mark_to_bytes
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
-from tests.harness.durable.golden_folders import LATEST_VALUES, RECORD_KEYS, RECORD_VALUES, STORE_ROWS
+from tests.harness.durable.golden_folders import (
+    LATEST_VALUES,
+    RECORD_HEADERS,
+    RECORD_KEYS,
+    RECORD_VALUES,
+    STORE_ROWS,
+)
 from tests.harness.engine.opened_stores import held, mark, opened
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -578,6 +584,8 @@ def test_an_embedded_log_of_version_1_is_read(tmp_path: Path) -> None:
         records = pa.Table.from_batches(system.read(Partition("views", 1), 0, 3))
         assert records.column("key").to_pylist() == RECORD_KEYS
         assert records.column("value").to_pylist() == RECORD_VALUES
+        (with_headers,) = system.read(Partition("views", 0), 0, 1, headers=True)
+        assert with_headers.column("headers").to_pylist() == [RECORD_HEADERS]
 
 
 def test_every_version_of_every_form_has_its_bytes() -> None:

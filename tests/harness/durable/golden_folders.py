@@ -16,12 +16,13 @@ import pyarrow as pa
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.stores.store import StoreKind
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
-from streamapp_runtime.systems.stream_system import RECORDS, StreamOptions
+from streamapp_runtime.systems.stream_system import RECORDS, RECORDS_WITH_HEADERS, StreamOptions
 from tests.harness.engine.opened_stores import mark, opened, put
 
 MACHINE_FILES = {"lock", "lock.mdb", "LOG", "LOCK"}  # of the machine and the process, and not of the form
 STORE_ROWS = {b"ann": b"1", b"bob": b"2", b"k" * 600: b"long"}
 RECORD_KEYS, RECORD_VALUES = [b"a", None, b"c"], [b"1", b"2", None]
+RECORD_HEADERS = [{"name": "trace", "value": b"00-1"}, {"name": "trace", "value": None}]
 LATEST_VALUES = {b"task-0": b"first", b"task-1": b"second"}
 
 
@@ -39,6 +40,10 @@ def make_log(folder: Path) -> None:
         times = pa.array([1_000, 2_000, None], pa.int64())
         columns = [pa.array(RECORD_KEYS, pa.binary()), pa.array(RECORD_VALUES, pa.binary()), times]
         transaction.append(Partition("views", 1), pa.record_batch(columns, schema=RECORDS))
+        with_headers = pa.record_batch(
+            [[b"a"], [b"1"], [1_000], [RECORD_HEADERS]], schema=RECORDS_WITH_HEADERS
+        )
+        transaction.append(Partition("views", 0), with_headers)
         for key, value in LATEST_VALUES.items():
             transaction.put("shop.checkpoint", key, value)
         transaction.commit()

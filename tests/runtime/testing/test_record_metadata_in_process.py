@@ -98,6 +98,27 @@ def test_the_records_key_may_be_the_key_of_a_stream_that_has_it_in_no_column(str
     ]
 
 
+def test_joins_and_tables_keep_what_their_streams_have_of_records(streamapp: Start) -> None:
+    users = {"name": "users", "columns": "country STRING", "key": "id"}
+    users |= {"metadata": {"key": "id", "keyFormat": "string", "offset": "seen", "headers": "h"}}
+    views = _views(key="user", metadata={"key": "user", "keyFormat": "string", "headerList": "every"})
+    operators = [
+        {"name": "joined", "join": {"from": ["views", "orders"], "within": "1m", "time": "arrival"}},
+        {"name": "known", "joinTable": {"from": "joined", "table": "users"}},
+        _sent("known"),
+    ]
+    orders = {"name": "orders", "key": "user", "columns": "user STRING", "metadata": {"offset": "nr"}}
+    table = {"name": "users", "sideInputs": [{"stream": "users", "bootstrap": True}]}
+    app = streamapp(app_resource(operators, [users, views, orders, OUT], [table]), partitions=2)
+    app.send("users", {"country": "NO"}, key="ann", headers={"t": "1"})
+    app.send("views", {"page": "/"}, key="ann", headers={"u": "2"})
+    app.send("orders", {"user": "ann"})
+    joined = {"page": "/", "user": "ann", "every": [{"name": "u", "value": b"2"}], "nr": 0}
+    assert app.rows("out") == [joined | {"country": "NO", "id": "ann", "seen": 0, "h": [("t", b"1")]}]
+    app.delete("users", "ann")
+    assert app.table("users") == {}
+
+
 def test_a_key_that_is_no_text_is_bad_where_it_has_to_be_one_and_bytes_elsewhere(streamapp: Start) -> None:
     for key_format, rows in (("string", []), ("bytes", [{"page": "/", "id": b"\xff"}])):
         views = _views(metadata={"key": "id", "keyFormat": key_format})

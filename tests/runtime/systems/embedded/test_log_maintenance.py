@@ -12,6 +12,7 @@ from streamapp_runtime.systems.embedded.lmdb_environment import shared_environme
 from streamapp_runtime.systems.embedded.maintenance import MaintenanceRules
 from streamapp_runtime.systems.stream_system import StreamOptions
 from tests.harness.engine.record_values import batch, keyed, rows, texts, values, write
+from tests.harness.kafka.record_contents import with_headers
 
 HOUR = 3_600_000
 USERS = Partition("users", 0)
@@ -55,6 +56,19 @@ def test_compaction_keeps_the_newest_record_of_each_key_at_its_offset(system: Em
     assert found == [(1, b"bob", b"1"), (2, b"ann", b"2"), (3, b"cid", b"1")]
     assert system.spans([USERS]) == {USERS: OffsetSpan(0, 4)}
     assert write(system, USERS, keyed(ann="3")) == 5
+
+
+def test_compaction_keeps_headers_beside_records_that_have_none(system: EmbeddedSystem) -> None:
+    write(system, USERS, with_headers(keyed(ann="1", bob="1"), [[("a", b"1")], [("b", None)]]))
+    write(system, USERS, keyed(ann="2", cid="1"))
+    system.tidy()
+    (part,) = system.read(USERS, 0, 4, headers=True)
+    assert [(row["key"], row["headers"]) for row in part.to_pylist()] == [
+        (b"bob", [{"name": "b", "value": None}]),
+        (b"ann", []),
+        (b"cid", []),
+    ]
+    assert [row["value"] for row in rows(system, USERS)] == [b"1", b"2", b"1"]
 
 
 def test_a_tombstone_hides_the_key_at_once_and_goes_later(system: EmbeddedSystem, clock: Clock) -> None:
