@@ -85,6 +85,37 @@ def test_times_keys_and_headers_stand_before_values_where_they_are_asked_for(dat
     assert "headers" not in json.loads(lines(data, "views", "-o", "json")[0])
 
 
+def test_a_line_may_say_what_its_record_has_beside_the_value(data: str) -> None:
+    given = (
+        '{"n": 1, "__key": "ann", "__timestamp": 1700, "__headers": {"trace": "00-1", "none": null}}\n'
+        '{"n":  2, "__other": "as it is"}\n'
+        '{"n": 3, "__headers": [{"name": "a", "value": "1"}, {"name": "a", "value": "2"}]}\n'
+    )
+    run("write", data, "views", given=given)
+    found = [json.loads(line) for line in lines(data, "views", "-o", "json", "--headers")]
+    assert [(row["key"], row["value"]) for row in found] == [
+        ("ann", '{"n":1}'),
+        (None, '{"n":  2, "__other": "as it is"}'),
+        (None, '{"n":3}'),
+    ]
+    listed = [[(one["name"], one["value"]) for one in row["headers"]] for row in found]
+    assert listed == [[("trace", "00-1"), ("none", None)], [], [("a", "1"), ("a", "2")]]
+    assert found[0]["timestamp"] == 1_700 < found[1]["timestamp"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"__timestamp": "now"}', "line 2: __timestamp has to be milliseconds since 1970 began"),
+        ('{"__key": 7}', "line 2: __key has 7 where a text or null is expected"),
+        ('{"__headers": ["a"]}', "line 2: __headers has to be texts by name, or a list of"),
+        ('{"__headers": {"a": 1}}', "line 2: __headers has 1 where a text or null is expected"),
+    ],
+)
+def test_a_line_that_says_something_wrong_of_its_record_is_named(data: str, line: str, message: str) -> None:
+    assert message in run("write", data, "views", given=f"{{}}\n{line}\n", code=1).output
+
+
 def test_records_without_a_key_go_round(data: str) -> None:
     run("write", data, "views", "--partitions", "4", given=views(100))
     run("write", data, "views", given=views(100))

@@ -42,10 +42,11 @@ def write(
 
     An embedded log and its stream are made if need be, a topic where --partitions says how many it gets.
 
-    json: each line that is not blank is a value, byte for byte as it is. csv: the first line names the
-    columns, each row becomes a JSON object. text: each line is a value. A record goes to the partition that
-    Kafka's own producers choose for its key; without a key records go round. A record's time is that of
-    writing it.
+    json: each line that is not blank is a value, byte for byte as it is; but the fields __key, __timestamp
+    (in milliseconds) and __headers (texts by name) of an object are those of its record, and taken out of it.
+    csv: the first line names the columns, each row becomes a JSON object. text: each line is a value. A
+    record goes to the partition that Kafka's own producers choose for its key; without a key records go
+    round. A record's time is that of writing it, unless the line says another.
 
     \b
     Examples:
@@ -67,9 +68,9 @@ def write(
             # A name of its own, so that on Kafka two that write at once do not fence each other.
             writer, written = f"streamapp-log-{uuid4().hex}", 0
             try:
-                for keys, values in chain(first_block, blocks):
-                    _append(target_streams.system, writer, name, count, keys, values, written)
-                    written += len(values)
+                for records in chain(first_block, blocks):
+                    _append(target_streams.system, writer, name, count, records, written)
+                    written += len(records)
             finally:
                 click.echo(f"{written} records written to {stream}", err=True)
 
@@ -91,17 +92,20 @@ def _partition_count(target_streams: "TargetStreams", stream: str, partitions: i
     return count
 
 
-def _blocks(
-    source: BufferedIOBase, form: str, key: str | None
-) -> "Iterator[tuple[pa.BinaryArray, pa.BinaryArray]]":
+def _blocks(source: BufferedIOBase, form: str, key: str | None) -> "Iterator[pa.RecordBatch]":
     import pyarrow as pa
 
     from streamapp_runtime.cli.record_input.csv_rows import read_rows
     from streamapp_runtime.cli.record_input.json_lines import require_column, with_keys
+    from streamapp_runtime.cli.record_input.line_fields import records_of_lines
     from streamapp_runtime.cli.record_input.lines import read_lines
+    from streamapp_runtime.systems.stream_system import RECORDS
+
+    def records(keys: pa.BinaryArray, values: pa.BinaryArray) -> pa.RecordBatch:
+        return pa.RecordBatch.from_arrays([keys, values, pa.nulls(len(values), pa.int64())], schema=RECORDS)
 
     if form == "csv":
-        yield from read_rows(source, key)
+        yield from (records(keys, values) for keys, values in read_rows(source, key))
     else:
         keyed = key is None
         for lines in read_lines(source):
@@ -110,9 +114,9 @@ def _blocks(
                 if key is not None and not keyed and len(values):
                     require_column(keys, values, key)
                     keyed = True
-                yield keys, values
+                yield records_of_lines(keys, values, lines.filled()[1])
             else:
-                yield pa.nulls(len(lines.values), pa.binary()), lines.values
+                yield records(pa.nulls(len(lines.values), pa.binary()), lines.values)
 
 
 def _append(
@@ -120,8 +124,7 @@ def _append(
     writer: str,
     stream: str,
     count: int,
-    keys: "pa.BinaryArray",
-    values: "pa.BinaryArray",
+    records: "pa.RecordBatch",
     written: int,
 ) -> None:
     import numpy as np
@@ -132,9 +135,8 @@ def _append(
     from streamapp_runtime.systems.embedded.embedded_system import now
     from streamapp_runtime.systems.stream_system import RECORDS
 
-    times = pa.array(np.full(len(values), now()), pa.int64())
-    records = pa.RecordBatch.from_arrays([keys, values, times], schema=RECORDS)
-    partitions = partition_of(keys, count, written)
+    records = records.set_column(2, RECORDS.field(2), records.column("timestamp").fill_null(now()))
+    partitions = partition_of(records.column("key"), count, written)
     transaction = system.begin(writer, 0)
     sorted_records = records.take(pa.array(np.argsort(partitions, kind="stable")))
     start = 0
