@@ -9,6 +9,19 @@ EMBEDDED: Final[Mapping[str, Any]] = {"name": "main", "embedded": {"path": "data
 """A system in a folder beside the app."""
 
 
+EVERY_FIELD: Final[Mapping[str, str]] = {
+    "key": "id",
+    "keyFormat": "string",
+    "timestamp": "sent_at",
+    "partition": "place",
+    "offset": "at",
+    "topic": "source",
+    "headers": "h",
+    "headerList": "every",
+}
+"""A column for each field of a stream's records."""
+
+
 def app_resource(
     operators: Sequence[Resource],
     streams: Sequence[Resource],

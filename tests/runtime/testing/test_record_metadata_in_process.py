@@ -9,20 +9,10 @@ import pyarrow as pa
 import pytest
 
 from streamapp.testing import AppRefusedError, TestApp
-from tests.harness.core.app_resources import app_resource
+from tests.harness.core.app_resources import EVERY_FIELD, app_resource
 
 Start = Callable[..., TestApp]
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
-EVERY_FIELD = {
-    "key": "id",
-    "keyFormat": "string",
-    "timestamp": "sent_at",
-    "partition": "place",
-    "offset": "at",
-    "topic": "source",
-    "headers": "h",
-    "headerList": "every",
-}
 OUT = {"name": "out"}
 
 

@@ -53,7 +53,7 @@ def _take_fields(row: dict[str, Any], number: int) -> None:
 
 def _headers(given: Any, number: int) -> list[dict[str, Any]]:
     """Headers by their names, or in a list as `log read --headers` prints them."""
-    pairs = given.items() if isinstance(given, dict) else None
+    pairs = list(given.items()) if isinstance(given, dict) else None
     if isinstance(given, list) and all(
         isinstance(one, dict) and one.keys() == {"name", "value"} and isinstance(one["name"], str)
         for one in given

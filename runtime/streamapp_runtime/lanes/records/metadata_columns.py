@@ -46,7 +46,7 @@ def with_metadata(
 def unreadable_keys(read: Read, records: pa.RecordBatch) -> dict[int, str]:
     """Faults of keys that a column is to hold as text, by the record's place."""
     keys = records.column("key")
-    if RecordField.KEY not in read.metadata or _is_utf8(keys) or not _key_is_text(read):
+    if RecordField.KEY not in read.metadata or not _key_is_text(read) or _is_utf8(keys):
         return {}
     reason = "its key is no valid UTF-8; say metadata.keyFormat: bytes, or fix the producer"
     return {place: reason for place in range(len(keys)) if not _is_utf8(keys.slice(place, 1))}
@@ -99,10 +99,9 @@ def listed_headers(column: pa.Array) -> pa.Array:
     offsets = np.append(0, np.cumsum(counts))
     places = pa.array(np.arange(offsets[-1]) + np.repeat(bounds[:-1] - offsets[:-1], counts))
     is_map = pa.types.is_map(column.type)
-    pairs = (column.keys, column.items) if is_map else column.values.flatten()
-    each = pa.StructArray.from_arrays(
-        [contents.take(places) for contents in pairs], fields=list(HEADERS.type.value_type)
-    )
+    names, values = (column.keys, column.items) if is_map else column.values.flatten()
+    pairs = [names.take(places).fill_null(""), values.take(places)]
+    each = pa.StructArray.from_arrays(pairs, fields=list(HEADERS.type.value_type))
     return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), each)
 
 

@@ -125,15 +125,13 @@ def compile_send_to(
     return chain.then("", write, (), flow.key).ended()
 
 
+_HEADERS, _HEADER_LIST = FIELD_TYPES[RecordField.HEADERS], FIELD_TYPES[RecordField.HEADER_LIST]
 _RECORD_TYPES: Final[Mapping[RecordField, Mapping[str, str]]] = {
     RecordField.TIMESTAMP: {"TIMESTAMP": "TIMESTAMP"},
     RecordField.HEADERS: {
-        kind: kind if kind.startswith("ARRAY") else FIELD_TYPES[RecordField.HEADERS]
-        for kind in (
-            FIELD_TYPES[RecordField.HEADERS],
-            "MAP<STRING, STRING>",
-            FIELD_TYPES[RecordField.HEADER_LIST],
-        )
+        _HEADERS: _HEADERS,
+        "MAP<STRING, STRING>": _HEADERS,
+        _HEADER_LIST: _HEADER_LIST,
     },
 }
 """The types that what a record is given may have, and the one that each is written as."""

@@ -11,6 +11,7 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.connection import KafkaConnection
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from streamapp_runtime.systems.stream_system import OffsetRange
+from tests.harness.core.app_resources import EVERY_FIELD
 from tests.harness.kafka.clients import created, end_of, producer
 from tests.harness.kafka.topic_records import committed_messages
 from tests.harness.runs.app_runs import AppEnv, app
@@ -64,16 +65,6 @@ def test_what_a_plain_producer_wrote_beside_values_comes_through_a_repartition(
     topic = f"{env.prefix}views"
     env.system.create(topic, PARTITIONS)
     expected = list(_produced(bootstrap, topic))
-    metadata = {
-        "key": "id",
-        "keyFormat": "string",
-        "timestamp": "sent_at",
-        "partition": "place",
-        "offset": "at",
-        "topic": "source",
-        "headers": "h",
-        "headerList": "every",
-    }
     select = (
         "page, id, unix_millis(sent_at) AS ms, place, at, source, CAST(h['tenant'] AS STRING) AS tenant, "
         "CAST(h['hop'] AS STRING) AS hop, transform(every, one -> one.name) AS names"
@@ -83,7 +74,7 @@ def test_what_a_plain_producer_wrote_beside_values_comes_through_a_repartition(
         {"name": "chosen", "map": {"from": "by-page", "select": select}},
         {"name": "sent", "sendTo": {"from": "chosen", "stream": "out"}},
     ]
-    views = {"name": "views", "columns": "page STRING", "metadata": metadata}
+    views = {"name": "views", "columns": "page STRING", "metadata": EVERY_FIELD}
     env.run(app(*operators, streams=[views, {"name": "out"}]))
     found = sorted(env.rows("out"), key=lambda row: row["ms"])
     # A null is left out of an object of JSON, or stands in it.

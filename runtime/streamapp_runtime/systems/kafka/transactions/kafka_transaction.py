@@ -10,10 +10,7 @@ import pyarrow as pa
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.systems.kafka.transactions.non_transactional_producer import NonTransactionalProducer
-from streamapp_runtime.systems.kafka.transactions.outgoing_records import (
-    as_records,
-    with_timestamps,
-)
+from streamapp_runtime.systems.kafka.transactions.outgoing_records import as_records, with_timestamps
 from streamapp_runtime.systems.kafka.transactions.transactional_writer import TransactionalWriter
 from streamapp_runtime.systems.stream_system import SIGHT_SECONDS, TransactionAbortableError, check_records
 
