@@ -51,14 +51,14 @@ def _take_fields(row: dict[str, Any], number: int) -> None:
     row["value"] = json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode()
 
 
-def _headers(given: Any, number: int) -> list[dict[str, Any]]:
+def _headers(headers: Any, number: int) -> list[dict[str, Any]]:
     """Headers by their names, or in a list as `log read --headers` prints them."""
-    pairs = list(given.items()) if isinstance(given, dict) else None
-    if isinstance(given, list) and all(
+    pairs = list(headers.items()) if isinstance(headers, dict) else None
+    if isinstance(headers, list) and all(
         isinstance(one, dict) and one.keys() == {"name", "value"} and isinstance(one["name"], str)
-        for one in given
+        for one in headers
     ):
-        pairs = [(one["name"], one["value"]) for one in given]
+        pairs = [(one["name"], one["value"]) for one in headers]
     if pairs is None:
         wanted = 'texts by name, or a list of {"name": ..., "value": ...}'
         raise UnusableLineError(f"line {number}: {HEADER_LIST} has to be {wanted}")

@@ -90,12 +90,12 @@ def compile_send_to(
     """Write rows to an output stream, under its key column where it has one."""
     (flow,) = flows
     stream = world.app.spec.stream(body.stream)
-    given = [
+    field_values = [
         _of_record(text, field, flow, world)
         for text, field in ((body.timestamp, RecordField.TIMESTAMP), (body.headers, RecordField.HEADERS))
         if text is not None
     ]
-    spare = {flow.columns[place].name for value, _ in given for place in value.columns}
+    spare = {flow.columns[place].name for value, _ in field_values for place in value.columns}
     with refusals_within("stream"):
         columns = stream_columns(stream, _declared_columns(stream)) or flow.columns
         if stream.columns is None and stream.format in ONE_VALUE and len(flow.columns) == 1:
@@ -108,7 +108,10 @@ def compile_send_to(
             key = column_template(key_position)
             key_text = key_value(key, flow.columns[key_position].type)
     chain = PieceChain(name, flow)
-    outputs, columns = (*outputs, *(value for value, _ in given)), (*columns, *(held for _, held in given))
+    outputs, columns = (
+        (*outputs, *(value for value, _ in field_values)),
+        (*columns, *(held for _, held in field_values)),
+    )
     if key is not None or not all_columns(outputs) or columns != flow.columns:
         keeps_key = key is None or flow.key.is_column(stream.key)
         part = SqlPart(outputs, key=key, tombstones_keep_key=keeps_key, key_value=key_text)
