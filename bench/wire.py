@@ -185,9 +185,7 @@ def _write(system: KafkaSystem, partition: Partition, records: list[pa.RecordBat
         transaction.commit()
 
 
-def _read(
-    source: KafkaSystem | WireReader, partition: Partition, end: int, *, headers: bool = False
-) -> None:
+def _read(source: KafkaSystem | WireReader, partition: Partition, end: int, *, headers: bool = False) -> None:
     _check(sum(map(len, source.read(partition, 0, end, headers=headers))))
 
 

@@ -15,7 +15,7 @@ from tests.harness.core.app_resources import EVERY_FIELD
 from tests.harness.kafka.clients import created, end_of, producer
 from tests.harness.kafka.topic_records import committed_messages
 from tests.harness.runs.app_runs import AppEnv, app
-from tests.harness.runs.run_systems import ON_KAFKA, WAYS
+from tests.harness.runs.run_systems import ON_KAFKA
 
 PARTITIONS, COUNT = 3, 300
 TENANTS = ("north", "south", None)
@@ -121,15 +121,14 @@ def test_another_client_reads_the_time_and_the_headers_that_an_app_has_said(
     ]
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_headers_are_read_where_they_are_asked_for_fetched_ahead_or_not(kafka: str, way: str) -> None:
+def test_headers_are_read_where_they_are_asked_for_fetched_ahead_or_not(kafka: str) -> None:
     topic = created(kafka)
     sending = producer(kafka)
     for number in range(COUNT):
         sending.produce(topic, b"v", headers=_headers(number))
     assert sending.flush(60) == 0
     one, end = Partition(topic, 0), end_of(kafka, topic)
-    with closing(KafkaSystem(kafka, WAYS[way])) as system:
+    with closing(KafkaSystem(kafka)) as system:
         for ahead in (None, False, True):
             if ahead is not None:
                 system.fetch_ahead([OffsetRange(one, 0, end, ahead)])
