@@ -22,7 +22,7 @@ from streamapp_runtime.systems.kafka.wire.requests.request_versions import (
 from streamapp_runtime.systems.stream_system import DeniedError
 from tests.harness.core.all_cases import all_cases
 
-UNSUPPORTED_VERSION = 35
+UNSUPPORTED = 35
 ROWS = [(0, 3, 13), (18, 0, 4), (22, 0, 5), (26, 0, 5)]
 PLAIN_ROWS = struct.pack(">i", len(ROWS)) + b"".join(struct.pack(">hhh", *row) for row in ROWS)
 FLEXIBLE_ROWS = bytes([len(ROWS) + 1]) + b"".join(struct.pack(">hhhb", *row, 0) for row in ROWS)
@@ -68,7 +68,7 @@ def test_a_broker_that_does_not_know_the_question_is_asked_by_its_oldest_version
     def ask(version: int) -> ResponseReader:
         asked.append(version)
         if version:
-            return answer(struct.pack(">hi", UNSUPPORTED_VERSION, 0), version)
+            return answer(struct.pack(">hi", UNSUPPORTED, 0), version)
         return answer(struct.pack(">h", 0) + PLAIN_ROWS, version)
 
     assert ask_versions(ask).by_key[22] == (0, 5)

@@ -17,7 +17,7 @@ class ErrorReaction(Enum):
     FATAL = "the producer has to start again"
 
 
-UNSUPPORTED_VERSION = 35
+UNSUPPORTED = 35
 _KNOWN = {
     -1: ("UNKNOWN_SERVER_ERROR", ErrorReaction.FATAL),
     1: ("OFFSET_OUT_OF_RANGE", ErrorReaction.GONE),
@@ -41,7 +41,7 @@ _KNOWN = {
     32: ("INVALID_TIMESTAMP", ErrorReaction.REFUSED),
     33: ("UNSUPPORTED_SASL_MECHANISM", ErrorReaction.DENIED),
     34: ("ILLEGAL_SASL_STATE", ErrorReaction.DENIED),
-    UNSUPPORTED_VERSION: ("UNSUPPORTED_VERSION", ErrorReaction.FATAL),
+    UNSUPPORTED: ("UNSUPPORTED_VERSION", ErrorReaction.FATAL),
     45: ("OUT_OF_ORDER_SEQUENCE_NUMBER", ErrorReaction.FATAL),
     46: ("DUPLICATE_SEQUENCE_NUMBER", ErrorReaction.FATAL),
     47: ("INVALID_PRODUCER_EPOCH", ErrorReaction.FENCED),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from streamapp_runtime.systems.kafka.wire.requests.error_codes import UNSUPPORTED_VERSION, error_name
+from streamapp_runtime.systems.kafka.wire.requests.error_codes import UNSUPPORTED, error_name
 from streamapp_runtime.systems.kafka.wire.requests.request_fields import RequestBody, ResponseReader
 from streamapp_runtime.systems.stream_system import DeniedError
 
@@ -85,7 +85,7 @@ def ask_versions(ask: Callable[[int], ResponseReader]) -> BrokerVersions:
     """The versions of a broker; `ask` sends ApiVersions in a version and gives the answer."""
     answer = ask(API_VERSIONS.newest)
     error = answer.int16()
-    if error == UNSUPPORTED_VERSION:  # said in the oldest version, by brokers before 2.4
+    if error == UNSUPPORTED:  # said in the oldest version, by brokers before 2.4
         answer = ask(API_VERSIONS.oldest)
         error = answer.int16()
     if error:
