@@ -65,17 +65,25 @@ def test_a_transaction_and_a_range_go_on_with_the_next_leader(two: tuple[Broker,
     writer.close()
 
 
-@pytest.mark.usefixtures("kafka_jars")
-def test_who_names_its_rack_reads_from_the_replica_in_it(tmp_path: Path) -> None:
-    """Seen by a leader that answers nobody: it is not asked, long before another one leads."""
+@pytest.fixture
+def racks(kafka_jars: Path, tmp_path: Path) -> Iterator[tuple[Broker, Broker]]:
+    """Brokers in the racks near and far, of which the second has others read from a replica near to them."""
     patient = {"broker.session.timeout.ms": "60000"}
-    near = Broker(tmp_path / "near", patient | {"broker.rack": "near"})
     selector = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
+    near = Broker(tmp_path / "near", patient | {"broker.rack": "near"})
     far = Broker(
         tmp_path / "far", patient | {"broker.rack": "far", "replica.selector.class": selector}, joins=near
     )
     near.start()
     far.start()
+    yield near, far
+    far.kill()
+    near.kill()
+
+
+def test_who_names_its_rack_reads_from_the_replica_in_it(racks: tuple[Broker, Broker]) -> None:
+    """Seen by a leader that answers nobody: it is not asked, long before another one leads."""
+    near, far = racks
     partition = Partition(led_by_the_second(near.bootstrap), 0)
     limits = FetchLimits(rack="near")
     with (
@@ -85,17 +93,14 @@ def test_who_names_its_rack_reads_from_the_replica_in_it(tmp_path: Path) -> None
         writer.initialise()
         writer.append(partition, numbered(0, COUNT, size=100))
         end = writer.commit()[partition]
-        assert (
-            sum(map(len, reader.read(partition, 0, end))) == end
-        )  # the other has heard that all is committed
+        count = sum(map(len, reader.read(partition, 0, end)))
+        assert count == end, "the other has heard that all is committed"
         far.freeze()
         begun = time.monotonic()
         reader.fetch_ahead([OffsetRange(partition, 10, 20)])
         assert sum(map(len, reader.read(partition, 10, 20))) == 10
         assert sum(map(len, reader.read(partition, 20, end))) == end - 20
         assert time.monotonic() - begun < 10
-    far.kill()
-    near.kill()
 
 
 def test_who_waits_for_records_asks_the_next_leader(two: tuple[Broker, Broker]) -> None:
