@@ -39,7 +39,7 @@ def bare() -> None:
 
 def app(file: Path, data: Path, processors: int) -> None:
     """An app until the end of its streams."""
-    from bench.app_runs.measuring_listeners import measuring_listeners
+    from bench.app_runs.measuring_observer import MeasuringObserver
     from streamapp.spec.parser import parse
     from streamapp_runtime.driver.modes.app_run import run_app
     from streamapp_runtime.driver.modes.standalone import RunOptions, Standalone
@@ -69,12 +69,10 @@ def app(file: Path, data: Path, processors: int) -> None:
             say("first batch")
         seen.set()
 
-    listeners = measuring_listeners(launched=lambda: say("compile"), batch=batch_ended)
+    observer = MeasuringObserver(lambda: say("compile"), batch_ended)
     found = parse(file.read_text())
     with patch.object(spark_session, "start_jvm", timed_start):
-        run_app(
-            TimedRun(found.apps[0], RunOptions(processors, data, until_end=True)), SignalStop(), listeners
-        )
+        run_app(TimedRun(found.apps[0], RunOptions(processors, data, until_end=True)), SignalStop(), observer)
     say("further batches, Spark's end")
 
 

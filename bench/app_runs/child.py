@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from bench.app_runs.measuring_listeners import measuring_listeners
+from bench.app_runs.measuring_observer import MeasuringObserver
 from bench.app_runs.spent import cpu_seconds
 from streamapp.spec.parser import parse
 from streamapp_runtime.driver.batches.batch_result import BatchResult
@@ -32,8 +32,8 @@ def main(app: str, data: str, rows: int, processors: int, batches: int) -> None:
 
     found = parse(Path(app).read_text())
     options = RunOptions(processors, Path(data), until_end=True, rows=rows)
-    listeners = measuring_listeners(launched=lambda: tell(0.0, 0, 0, 0, {}), batch=heard)
-    run_app(Standalone(found.apps[0], options), stop, listeners)
+    observer = MeasuringObserver(lambda: tell(0.0, 0, 0, 0, {}), heard)
+    run_app(Standalone(found.apps[0], options), stop, observer)
 
 
 def tell(seconds: float, rows_in: int, rows_out: int, restoring: int, steps: Mapping[str, float]) -> None:

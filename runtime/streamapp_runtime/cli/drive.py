@@ -152,11 +152,9 @@ def _run_managed(metrics_port: int, page_port: int, *, standby: bool, early_exec
     )
     with serve_metrics(server), served:
         run_end = run_to_end(
-            lambda stop, listeners: run_app(mode, stop, listeners, queries),
-            progress,
-            metrics,
+            lambda stop, observer: run_app(mode, stop, observer, queries),
             liveness,
-            page=recorder,
+            [progress, metrics, *([recorder] if recorder else [])],
             hand_over=hand_over,
             telemetry=open_telemetry(accepted.app, lambda text: log_message(telemetry_message(text))),
         )

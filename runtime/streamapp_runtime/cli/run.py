@@ -219,11 +219,9 @@ def _run_to_end(
 
     mode = Standalone(app, options)
     run_end = run_to_end(
-        lambda stop, listeners: run_app(mode, stop, listeners, queries),
-        progress,
-        metrics,
+        lambda stop, observer: run_app(mode, stop, observer, queries),
         liveness,
-        page=page,
+        [progress, metrics, *([page] if page else [])],
         telemetry=open_telemetry(app, lambda text: progress.say(telemetry_message(text))),
         ends_start=True,
     )

@@ -15,7 +15,7 @@ from streamapp.spec.problem import nearest
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.batches.batch_result import BatchResult
-from streamapp_runtime.driver.batches.loop import Loop, LoopListeners
+from streamapp_runtime.driver.batches.loop import Loop, LoopObserver
 from streamapp_runtime.driver.batches.run_settings import CurrentRun, run_settings
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.executors.lane_assignment import Lanes
@@ -63,6 +63,17 @@ MOST_STEPS: Final = 2_000
 
 def _no_pause(_: float) -> None:
     """Try again at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class _TroubleObserver(LoopObserver):
+    """Keeps why batches failed."""
+
+    troubles: list[str]
+
+    def trouble(self, why: str) -> None:
+        """Keep the reason."""
+        self.troubles.append(why)
 
 
 @dataclass(slots=True)
@@ -364,7 +375,7 @@ class InProcessApp(TestApp):
             hosting=self._hosting,
             clock=lambda: self._clock.app,
             pause=_no_pause,
-            listeners=LoopListeners(trouble=self._troubles.append),
+            observer=_TroubleObserver(self._troubles),
         )
         self._loop.start()
         self._settle()

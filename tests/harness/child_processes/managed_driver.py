@@ -28,10 +28,9 @@ def main(folder: Path) -> int:
     start_early(environment.jvm(accepted.app))
     mode = Managed(accepted, environment, FileTransport(folder))
     ended = run_to_end(
-        lambda stop, listeners: run_app(mode, stop, listeners),
-        ProgressLog(say, time.monotonic),
-        RunMetrics(),
+        lambda stop, observer: run_app(mode, stop, observer),
         DriverLiveness(time.monotonic),
+        [ProgressLog(say, time.monotonic), RunMetrics()],
     )
     sys.stdout.write(ended.ending.text() + "\n")
     return int(ended.code)

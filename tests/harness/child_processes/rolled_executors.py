@@ -14,7 +14,7 @@ from threading import Event
 from time import monotonic
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.driver.batches.loop import Loop, LoopListeners
+from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
@@ -24,6 +24,7 @@ from streamapp_runtime.rows.byte_columns import byte_count
 from streamapp_runtime.stores.directories.state_directory import app_directory, quoted
 from tests.harness.runs.app_runs import AppEnv, inputs
 from tests.harness.runs.chained_app import chained, log_has_everything_once, numbered
+from tests.harness.runs.heard_loop import HeardLoop
 from tests.harness.runs.run_systems import embedded
 
 PROCESSORS, PARTITIONS = 3, 6
@@ -94,7 +95,7 @@ class RolledApp:
         self.loop = Loop(
             self.env.session,
             CurrentRun.of(launch),
-            listeners=LoopListeners(changed=self.note_moves),
+            observer=HeardLoop(changed=self.note_moves),
             locations=self.disks,
         )
         self.loop.start()

@@ -30,7 +30,7 @@ def main(file: str, data: Path, step_seconds: float) -> int:
         sys.stdout.flush()
         progress = ProgressLog(lambda message: write_json(sys.stdout, message), time.monotonic)
         run_end = run_to_end(
-            lambda stop, listeners: run_app(mode, stop, listeners), progress, metrics, liveness
+            lambda stop, observer: run_app(mode, stop, observer), liveness, [progress, metrics]
         )
     return int(run_end.code)
 

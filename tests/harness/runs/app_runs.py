@@ -4,7 +4,7 @@ import json
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from streamapp.spec.serialization import as_data, as_yaml
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.batches.batch_result import BatchResult
-from streamapp_runtime.driver.batches.loop import Loop, LoopListeners
+from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.start.app_context import AppContext
@@ -33,11 +33,10 @@ from streamapp_runtime.testing.in_process_lanes import InProcessHosting
 from tests.harness.core.app_resources import app_resource
 from tests.harness.engine.record_values import SIGHT_SECONDS
 from tests.harness.runs.drained_loop import MOST_STEPS, drain
+from tests.harness.runs.heard_loop import EVENTS, HeardLoop
 from tests.harness.runs.run_process import COMMAND
 
 Row = dict[str, Any]
-
-_HEARD = frozenset(each.name for each in fields(LoopListeners))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +79,8 @@ class AppEnv:
         if isinstance(self.session, SparkOnDemand):
             hosting = InProcessHosting(self.session)
             hosting = self.hostings.setdefault(run.launch.app.application_id, hosting)
-        heard = {name: options.pop(name) for name in _HEARD & options.keys()}
-        return Loop(self.session, run, hosting=hosting, listeners=LoopListeners(**heard), **options)
+        heard = {name: options.pop(name) for name in EVENTS & options.keys()}
+        return Loop(self.session, run, hosting=hosting, observer=HeardLoop(**heard), **options)
 
     def end_lanes(self) -> None:
         """End the lanes of the test's own process, as the end of their processes would."""

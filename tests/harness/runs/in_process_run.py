@@ -6,7 +6,7 @@ from pathlib import Path
 
 from streamapp.author.names import checkpoint_stream
 from streamapp.spec.resource.app import StreamApp
-from streamapp_runtime.driver.batches.loop import Loop, LoopListeners
+from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun, run_settings
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.modes.model_author import ModelAuthor
@@ -18,6 +18,7 @@ from streamapp_runtime.expressions.spark_source import RecordedSpark, SparkOnDem
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.testing.in_process_lanes import InProcessHosting
 from streamapp_runtime.testing.shared_spark import shared_session
+from tests.harness.runs.heard_loop import HeardLoop
 
 MOST_STEPS = 200
 
@@ -65,7 +66,7 @@ class InProcessRun:
             hosting=self._hosting,
             clock=lambda: int(self.seconds * 1000),
             pause=lambda _: None,
-            listeners=LoopListeners(trouble=self.troubles.append),
+            observer=HeardLoop(trouble=self.troubles.append),
         )
         self._author = ModelAuthor(context, None, self.now, self.now)
         self._take_clock()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from streamapp.author.names import checkpoint_stream
 from streamapp.spec.resource.app import StreamApp
-from streamapp_runtime.driver.batches.loop import Loop, LoopListeners
+from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun, run_settings
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.failures import RETRIABLE, FailedError, FinalFailureError
@@ -18,6 +18,7 @@ from streamapp_runtime.driver.start.user_functions import load_user_functions
 from streamapp_runtime.expressions.spark_source import SparkOnDemand
 from streamapp_runtime.systems.connection import open_system
 from streamapp_runtime.systems.stream_system import FencedError, StreamSystem
+from tests.harness.runs.heard_loop import HeardLoop
 from tests.harness.schedules.fault_points import FaultPoint, FaultPoints, Participant
 from tests.harness.schedules.threaded_executors import ThreadedExecutor
 from tests.harness.schedules.threaded_hosting import ThreadedHosting
@@ -148,7 +149,7 @@ class PlayedDriver:
             run,
             self.hosting,
             pause=lambda _: None,
-            listeners=LoopListeners(trouble=self.troubles.append),
+            observer=HeardLoop(trouble=self.troubles.append),
         )
         loop.start()
         self.loop = loop

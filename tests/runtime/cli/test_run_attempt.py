@@ -11,9 +11,9 @@ from streamapp.protocol.termination import ExitCode
 from streamapp_runtime.cli.run_process.run_attempt import run_to_end
 from streamapp_runtime.driver.modes.stop_signal import SignalStop
 from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
-from streamapp_runtime.driver.reporting.listeners import Listeners
 from streamapp_runtime.driver.reporting.metric_values import RunMetrics
 from streamapp_runtime.driver.reporting.progress_log import ProgressLog
+from streamapp_runtime.driver.reporting.run_observer import RunObserver
 from streamapp_runtime.driver.spark.spark_output import SPARK_OUTPUT
 
 
@@ -31,11 +31,11 @@ def log(tmp_path: Path) -> Iterator[Path]:
 def test_the_sentence_names_the_place_and_the_log_has_the_traceback(
     log: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    def start(_: SignalStop, __: Listeners) -> None:
+    def start(_: SignalStop, __: RunObserver) -> None:
         bookkeeping_codec.encode_bookkeeping(None)  # type: ignore[arg-type]
 
     progress = ProgressLog(lambda _: None, lambda: 0.0)
-    run_end = run_to_end(start, progress, RunMetrics(), DriverLiveness(lambda: 0.0))
+    run_end = run_to_end(start, DriverLiveness(lambda: 0.0), [progress, RunMetrics()])
     assert run_end.code is ExitCode.RETRY
     assert run_end.message.startswith("StreamApp itself failed at streamapp.control.bookkeeping_")
     assert run_end.message.endswith("; report this")

@@ -40,19 +40,40 @@ SUCCESSOR_SECONDS: Final = 5.0
 """How often a driver looks whether another one has taken over, busy or not."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoopListeners:
-    """Called from the driver's own thread, between batches; but for `slow`, while that thread waits."""
+class LoopObserver:
+    """Told of the events of a loop by the driver's own thread, between batches; does nothing by itself."""
 
-    trouble: Callable[[str], None] = lambda _: None  # with the reason when a batch failed
-    outage: Callable[[OutageNotice], None] = lambda _: None  # while the streams' system is away; any thread
-    changed: Callable[[RunChange], None] = lambda _: None  # when processors are missing, or back
-    unended: Callable[[tuple[str, ...]], None] = lambda _: None  # side inputs without a version, while idle
-    held_up: Callable[[tuple[OpenTransaction, ...]], None] = lambda _: None  # open for long, in what is read
-    unread: Callable[[tuple[UnreadPartition, ...]], None] = lambda _: None  # that are passed over for long
-    slow: Callable[[str], None] = lambda _: None  # while a batch takes long
-    searching: Callable[[SearchProgress], None] = lambda _: None  # for bad records, from time to time
-    doing: Callable[[str, float | None], None] = lambda *_: None  # a step, and how many seconds it may take
+    __slots__ = ()
+
+    def trouble(self, why: str) -> None:
+        """A batch failed, for this reason."""
+
+    def outage(self, notice: OutageNotice) -> None:
+        """The streams' system is away, or back. Any thread may say so."""
+
+    def changed(self, change: RunChange) -> None:
+        """Processors are missing or back, or run something else."""
+
+    def unended(self, streams: tuple[str, ...]) -> None:
+        """The loop is idle, and these side inputs have no whole version yet."""
+
+    def held_up(self, transactions: tuple[OpenTransaction, ...]) -> None:
+        """These transactions have been open for long, in streams that are read."""
+
+    def unread(self, partitions: tuple[UnreadPartition, ...]) -> None:
+        """These partitions have been passed over for long."""
+
+    def slow(self, which: str) -> None:
+        """A batch takes long. Said while the driver's thread waits for it."""
+
+    def searching(self, progress: SearchProgress) -> None:
+        """A search for bad records is so far; said from time to time."""
+
+    def doing(self, text: str, seconds: float | None) -> None:
+        """A step begins, which may take so many seconds; None where nothing bounds it."""
+
+
+NO_OBSERVER: Final = LoopObserver()
 
 
 @dataclass(slots=True)
@@ -66,7 +87,7 @@ class Loop:
     pause: InitVar[Callable[[float], None]] = time.sleep
     is_stopped: InitVar[Callable[[], bool]] = lambda: False  # asked between two trials
     locations: InitVar[ExecutorLocations] = no_locations
-    listeners: InitVar[LoopListeners] = LoopListeners()
+    observer: InitVar[LoopObserver] = NO_OBSERVER
     queries: StateQueries = field(default_factory=StateQueries)  # of the state, that lanes answer
     backlog: Backlog = field(init=False)
     bad_records: BadRecordSearch = field(init=False)
@@ -85,36 +106,36 @@ class Loop:
         pause: Callable[[float], None],
         is_stopped: Callable[[], bool],
         locations: ExecutorLocations,
-        listeners: LoopListeners,
+        observer: LoopObserver,
     ) -> None:
         self.backlog = backlog = Backlog(
             self.run,
             self.launch.context.now,
-            data_lost=listeners.trouble,
-            open_transactions=OpenTransactionWatch(changed=listeners.held_up),
-            unread=UnreadPartitionWatch(changed=listeners.unread),
+            data_lost=observer.trouble,
+            open_transactions=OpenTransactionWatch(changed=observer.held_up),
+            unread=UnreadPartitionWatch(changed=observer.unread),
         )
-        watch = SearchWatch(time.monotonic, is_stopped, listeners.searching)
+        watch = SearchWatch(time.monotonic, is_stopped, observer.searching)
         policies, key_of = self.launch.setup.rejection, lambda record: record_key(self.launch, record)
         self.bad_records = bad_records = BadRecordSearch(policies, key_of, watch)
         self.queries.begin(self.launch)
-        outages = OutageNotes(time.monotonic, listeners.outage)
+        outages = OutageNotes(time.monotonic, observer.outage)
         self.lanes = lanes = HostedLanes(
             session,
             self.run,
             hosting=hosting,
             locations=locations,
             pause=pause,
-            trouble=listeners.trouble,
-            changed=listeners.changed,
-            slow=listeners.slow,
+            trouble=observer.trouble,
+            changed=observer.changed,
+            slow=observer.slow,
             lane_waits=outages.lane_waits,
         )
-        self.recovery = recovery = Recovery(lanes, backlog, bad_records, listeners.trouble, outages)
+        self.recovery = recovery = Recovery(lanes, backlog, bad_records, observer.trouble, outages)
         self.planner = BatchPlanner(
-            lanes, backlog, self.queries, recovery.backoff, clock, unended=listeners.unended
+            lanes, backlog, self.queries, recovery.backoff, clock, unended=observer.unended
         )
-        self.batches = LaneBatches(self.planner, recovery, bad_records, listeners.doing)
+        self.batches = LaneBatches(self.planner, recovery, bad_records, observer.doing)
         self.trials = TrialBatches(self.batches)
 
     @property

@@ -23,8 +23,8 @@ from streamapp_runtime.driver.failures import RETRIABLE, FailedError
 from streamapp_runtime.driver.garbage_collection import collect_seldom
 from streamapp_runtime.driver.modes.model_follower import ModelFollower
 from streamapp_runtime.driver.modes.stop_signal import SignalStop, StoppedError
-from streamapp_runtime.driver.reporting.listeners import Listeners
 from streamapp_runtime.driver.reporting.open_windows import open_windows
+from streamapp_runtime.driver.reporting.run_observer import RunObserver
 from streamapp_runtime.driver.spark.jvm import mute_jvm
 from streamapp_runtime.driver.start.app_storage import AppStorage
 from streamapp_runtime.driver.start.launch import Launch
@@ -95,7 +95,7 @@ class RunMode(Protocol):
 
 
 def run_app(
-    mode: RunMode, stop: SignalStop, listeners: Listeners, queries: StateQueries | None = None
+    mode: RunMode, stop: SignalStop, observer: RunObserver, queries: StateQueries | None = None
 ) -> None:
     """Run an app until it is told to stop, or until its limits; lanes answer `queries` where there are any.
 
@@ -116,27 +116,27 @@ def run_app(
             launch = mode.first_launch(storage, system, ledger, executor_pool.session, stop)
         except (FencedError, *RETRIABLE) as error:
             raise FailedError(f"the start failed: {error}") from error
-        listeners.launched(launch)
+        observer.launched(launch)
         tables_file.write_tables_file(Path(launch.setup.state), launch.program, launch.setup)
         loop = Loop(
             executor_pool.session,
             CurrentRun(launch, mode.settings()),
             is_stopped=stop.is_set,
             locations=mode.locations,
-            listeners=listeners,
+            observer=observer,
             queries=queries or StateQueries(),
         )
-        follower = mode.follower(loop, executor_pool, listeners.changed)
+        follower = mode.follower(loop, executor_pool, observer.changed)
         follower.begin()
         _start(loop)
         collect_seldom()
-        idle = _with_compaction(system, listeners.idle)
+        idle = _with_compaction(system, observer.idle)
         with watched_calls(system.trouble, loop.recovery.outages.driver_waits):
-            _serve(loop, follower, stop, listeners.batch, idle, mode.limits)
+            _serve(loop, follower, stop, observer.batch, idle, mode.limits)
         loop.release()
         follower.report(ended=True)
         if mode.limits.until_end and not loop.planner.ended:
-            listeners.left_open(open_windows(loop.launch, loop.planner.timers.task_watermarks))
+            observer.left_open(open_windows(loop.launch, loop.planner.timers.task_watermarks))
         loop.close_turn()
     except StoppedError:
         return

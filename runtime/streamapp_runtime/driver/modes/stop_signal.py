@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass, field
 from types import FrameType
 
+from streamapp_runtime.driver.reporting.run_observer import RunObserver
 from streamapp_runtime.driver.standby.hand_over import HandOver
 from streamapp_runtime.driver.wake_up import WakeUp
 
@@ -13,7 +14,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(slots=True)
-class SignalStop:
+class SignalStop(RunObserver):
     """Set once, for ever. A plain flag: a lock that a signal's handler needed might be held just then."""
 
     wanted: bool = False

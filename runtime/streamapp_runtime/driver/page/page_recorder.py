@@ -28,6 +28,7 @@ from streamapp_runtime.driver.page.run_history import (
 )
 from streamapp_runtime.driver.page.running_app import RunningApp, running_app
 from streamapp_runtime.driver.reporting.run_messages import outage_message
+from streamapp_runtime.driver.reporting.run_observer import RunObserver
 from streamapp_runtime.driver.reporting.state_sizes import StateSizes
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.status_rules import is_fine
@@ -60,7 +61,7 @@ class _Totals:
 
 
 @dataclass(slots=True)
-class PageRecorder:
+class PageRecorder(RunObserver):
     """The events that listeners of a run are told, as far as its page shows them. Its memory is bounded."""
 
     clock: Callable[[], float]  # seconds

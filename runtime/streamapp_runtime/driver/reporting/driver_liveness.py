@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from streamapp_runtime.driver.reporting.run_observer import RunObserver
+
 STEP_SECONDS: Final = 120.0
 """How much longer than it asks for a step may take. The longest single wait for a broker is 60 s, and so is
 that for an app's own functions."""
@@ -26,7 +28,7 @@ class Activity:
 
 
 @dataclass(slots=True)
-class DriverLiveness:
+class DriverLiveness(RunObserver):
     """The activity of one driver. Written by its loop, read by whoever asks."""
 
     clock: Callable[[], float]  # seconds

@@ -35,6 +35,7 @@ from streamapp_runtime.driver.reporting.run_metrics import (
     VOLUME,
     WATERMARK,
 )
+from streamapp_runtime.driver.reporting.run_observer import RunObserver
 from streamapp_runtime.driver.reporting.state_sizes import StateSizes
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.status_rules import is_fine
@@ -43,7 +44,7 @@ from streamapp_runtime.operators.stateless.stream_operations import declared_str
 
 
 @dataclass(slots=True)
-class RunMetrics:
+class RunMetrics(RunObserver):
     """The values, as far as the driver knows them. Written by the driver, read by whoever scrapes."""
 
     _values: MetricCollector = field(default_factory=lambda: MetricCollector(METRICS, BOUNDS))

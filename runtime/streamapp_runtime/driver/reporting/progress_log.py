@@ -28,6 +28,7 @@ from streamapp_runtime.driver.reporting.run_messages import (
     unread_partitions_message,
     waiting_message,
 )
+from streamapp_runtime.driver.reporting.run_observer import RunObserver
 from streamapp_runtime.driver.start.launch import Launch
 
 SOON, LATER = 1.0, 10.0
@@ -36,7 +37,7 @@ FIRST_LINES = 10
 
 
 @dataclass(slots=True)
-class ProgressLog:
+class ProgressLog(RunObserver):
     """Gathers batches and says a word whenever a period is over."""
 
     say: Callable[[RunMessage], None]

@@ -12,6 +12,7 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.retries import OutageNotice
 from streamapp_runtime.driver.batches.run_change import ChangeKind, RunChange
+from streamapp_runtime.driver.reporting.run_observer import RunObserver
 from streamapp_runtime.driver.start.launch import Launch
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ EXTRA: Final = "install the extra: pip install 'streamapp[telemetry]'"
 
 
 @dataclass(slots=True)
-class RunTelemetry:
+class RunTelemetry(RunObserver):
     """The traces and the lineage of a run, each where it is configured."""
 
     tracer: "BatchTracer | None"
