@@ -87,11 +87,11 @@ class ClientSettings:
 
 def client_settings(settings: Mapping[str, str], timeout: float) -> ClientSettings:
     """The settings, each with its default; InvalidSettingsError where one makes no sense."""
-    largest = min(_number(settings, name, 1_000_000) for name in ("message.max.bytes", "batch.size"))
+    largest_request = _number(settings, "message.max.bytes", 1_000_000)
     return ClientSettings(
         _connection(settings, timeout),
         _compression(settings),
-        largest - _UNBATCHED,
+        min(largest_request, _number(settings, "batch.size", largest_request)) - _UNBATCHED,
         _number(settings, "transaction.timeout.ms", 60_000),
         FetchLimits(
             _number(settings, "max.partition.fetch.bytes", DEFAULT_LIMITS.partition),

@@ -56,6 +56,7 @@ def test_without_settings_everything_has_its_default() -> None:
     settings = client_settings({}, 15)
     assert settings.connection.timeout == 15
     assert settings.compression == Compression(CompressionCodec.NONE)
+    assert client_settings({"message.max.bytes": "3000500"}, 15).largest_batch == 3_000_000
     assert (
         client_settings({"compression.type": "zstd", "compression.level": "-1"}, 15).compression.level is None
     )
