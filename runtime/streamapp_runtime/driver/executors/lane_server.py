@@ -232,10 +232,10 @@ class LaneServer:
                         self._drop(peer)
                 self._count_refusals(time.monotonic())
         except Exception as error:
-            self.end_reason = f"the server of the lanes has ended: {error!r}"
             _LOG.exception("the server of the lanes has ended")
-            with self._lock:
+            with self._lock:  # who sees the reason finds no lane left that could be answered
                 self._close_sockets()
+                self.end_reason = f"the server of the lanes has ended: {error!r}"
             self.interrupt()
 
     def _count_refusals(self, now: float) -> None:
