@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,7 +83,7 @@ class WireReader:
                 for one in of_leader
             }
             try:
-                write = fetch_request.fetch_request(starts, rack=self._limits.rack)
+                write = fetch_request.fetch_request(starts, rack=self._rack(starts))
                 requests.append((connection, connection.send(FETCH, write), of_leader))
             except CONNECTION_FAILURES:
                 self._lost(connection, of_leader)
@@ -155,8 +155,12 @@ class WireReader:
         self, connection: BrokerConnection, partition: Partition, at: int, end: int
     ) -> tuple[BrokerConnection, int]:
         start = FetchStart(at, min(self._fetch_size(partition, end - at), self._limits.answer))
-        write = fetch_request.fetch_request({partition: start}, rack=self._limits.rack)
+        write = fetch_request.fetch_request({partition: start}, rack=self._rack([partition]))
         return connection, connection.send(FETCH, write)
+
+    def _rack(self, partitions: Collection[Partition]) -> str:
+        """The rack to name, for replicas in it; none while one of them is avoided."""
+        return self._limits.rack if self._cluster.may_name_replicas(partitions) else ""
 
     def _fetch_size(self, partition: Partition, records: int) -> int:
         """About how many bytes so many records take."""
@@ -207,7 +211,7 @@ class WireReader:
             self._cluster.forget(one.partition)
 
     def _refused(self, error: int, partition: Partition, attempts: RequestRetries) -> None:
-        if self._cluster.leave_replica(partition):
+        if self._cluster.avoid_replica(partition):
             return  # the leader knows better
         if error == UNKNOWN_TOPIC:  # to this broker; whether to all says the look for the leader
             attempts.failed(error_codes.error_name(error))
@@ -232,9 +236,8 @@ class WireReader:
         elif fetched.stable_end >= end:
             # Compaction may have left nothing at all up to there. Asked twice, for no answer need be full.
             return end if times > 1 else at
-        elif not self._cluster.leave_replica(
-            partition
-        ):  # a new leader may take a moment to know how far its followers are; a deposed one never does
+        elif not self._cluster.leave_replica(partition):
+            # A new leader may take a moment to know how far its followers are; a deposed one never does.
             self._cluster.doubt_leader(partition)
             try:
                 attempts.failed(f"it ends at {fetched.stable_end}")

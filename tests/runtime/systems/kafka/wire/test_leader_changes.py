@@ -101,6 +101,11 @@ def test_who_names_its_rack_reads_from_the_replica_in_it(racks: tuple[Broker, Br
         assert sum(map(len, reader.read(partition, 10, 20))) == 10
         assert sum(map(len, reader.read(partition, 20, end))) == end - 20
         assert time.monotonic() - begun < 10
+        far.thaw()
+        near.kill()  # which the leader goes on to name
+        begun = time.monotonic()
+        assert sum(map(len, reader.read(partition, 0, end))) == end
+        assert time.monotonic() - begun < 10
 
 
 def test_who_waits_for_records_asks_the_next_leader(two: tuple[Broker, Broker]) -> None:

@@ -1,6 +1,8 @@
 """The brokers of a cluster: who leads a partition, who keeps a transaction, and a connection to each."""
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -30,6 +32,8 @@ T = TypeVar("T")
 
 UNKNOWN_TOPIC = 3
 _NOBODY = -1  # as brokers say that a partition has no leader
+_AVOIDED_SECONDS = 30.0
+"""How long a partition is read from its leader alone after a replica failed."""
 _LIVENESS_SECONDS = 0.5
 """How long another broker may take to say whether one that is silent still belongs to the cluster."""
 
@@ -62,6 +66,7 @@ class BrokerPool:
         self._addresses: dict[int, BrokerAddress] = {}
         self._leaders: dict[Partition, int] = {}
         self._replicas: dict[Partition, int] = {}  # that leaders have named to be read from
+        self._avoided_until: dict[Partition, float] = {}  # the time until which no replica is read
         self._connections: dict[BrokerAddress, BrokerConnection] = {}
         self._failed: BrokerAddress | None = None
 
@@ -81,15 +86,30 @@ class BrokerPool:
         """A connection to the broker that the partition is read from: the leader, unless it named another."""
         address = self._addresses.get(self._replicas.get(partition, _NOBODY))
         if address is not None:
-            try:
+            with suppress(*CONNECTION_FAILURES):
                 return self._connection(address)
-            except CONNECTION_FAILURES:
-                self.leave_replica(partition)
         return self.leader(partition, attempts)
 
     def prefer_replica(self, partition: Partition, node: int) -> None:
         """Read the partition from another broker than its leader, as that one says."""
         self._replicas[partition] = node
+        if node not in self._addresses:
+            self.avoid_replica(partition)
+
+    def avoid_replica(self, partition: Partition) -> bool:
+        """The same as `leave_replica`, and have the leader name no replica for a while: one failed here.
+
+        The leader may reach it, and would name it again and again.
+        """
+        was_read_from = self.leave_replica(partition)
+        if was_read_from:
+            self._avoided_until[partition] = time.monotonic() + _AVOIDED_SECONDS
+        return was_read_from
+
+    def may_name_replicas(self, partitions: Iterable[Partition]) -> bool:
+        """True if leaders may name replicas of all of these partitions."""
+        now = time.monotonic()
+        return all(self._avoided_until.get(partition, 0.0) <= now for partition in partitions)
 
     def leave_replica(self, partition: Partition) -> bool:
         """Read the partition from its leader again; False if it was read from there."""
@@ -107,7 +127,7 @@ class BrokerPool:
     def forget(self, partition: Partition) -> None:
         """Look again for who leads it."""
         self._leaders.pop(partition, None)
-        self._replicas.pop(partition, None)
+        self.avoid_replica(partition)
 
     def doubt(self, connection: BrokerConnection) -> None:
         """Have other brokers say who leads what this one leads: who was deposed may not have heard of it."""
@@ -289,7 +309,8 @@ class BrokerPool:
         self._failed = address
         nodes = {node for node, of_node in self._addresses.items() if of_node == address}
         self._leaders = {one: node for one, node in self._leaders.items() if node not in nodes}
-        self._replicas = {one: node for one, node in self._replicas.items() if node not in nodes}
+        for partition in [one for one, node in self._replicas.items() if node in nodes]:
+            self.avoid_replica(partition)
 
 
 def _metadata_request(topics: Sequence[str]) -> WriteRequest:
