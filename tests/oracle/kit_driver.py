@@ -26,6 +26,7 @@ class Outcome:
     tables: dict[str, dict[bytes, dict[str, Any]]] = field(default_factory=dict)
     late: list[tuple[str, int]] = field(default_factory=list)
     bad: list[str] = field(default_factory=list)
+    open: list[tuple[str, int, int, int | None]] = field(default_factory=list)  # as `Expected` has them
 
 
 def run_in_kit(case: Case) -> Outcome:
@@ -86,6 +87,9 @@ def _outcome(app: InProcessApp, case: Case) -> Outcome:
             outcome.tables[table["name"]] = {_bytes(key) or b"": row for key, row in entries.items()}
     outcome.late = [(late.operator, late.time) for late in app.late()]
     outcome.bad = [bad.reason for bad in app.bad()]
+    if not case.is_batch:
+        waiting = app.open_windows()
+        outcome.open = [(one.operator, one.windows, one.first_end, one.watermark) for one in waiting]
     return outcome
 
 

@@ -21,6 +21,7 @@ from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStr
 from streamapp_runtime.driver.executors.lane_assignment import Lanes
 from streamapp_runtime.driver.failures import FailedError
 from streamapp_runtime.driver.modes.model_author import ModelAuthor
+from streamapp_runtime.driver.reporting.open_windows import OpenWindows, open_windows
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.app_storage import AppStorage, embedded_storage
 from streamapp_runtime.driver.start.launch import launch
@@ -295,6 +296,17 @@ class InProcessApp(TestApp):
         """The rows that came too late for a window or a join."""
         stream = self.app.spec.late_rows.stream
         return [] if stream is None else late_rows(self._system, self._streams.topic(stream))
+
+    def open_windows(self) -> tuple[OpenWindows, ...]:
+        """The windows that wait for the watermark, by operator: what a run says where it ends with them.
+
+        The app is ended for it, and starts again.
+        """
+        loop = self._running()
+        self._release()
+        windows = open_windows(loop.launch, loop.planner.reached)
+        self._start()
+        return windows
 
     def bad(self) -> list[BadRecordSeen]:
         """The records that the app has left out, and why, where `onBadRecord` or `onCodeError` say so."""

@@ -3,8 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 from streamapp_runtime.driver.batches.batch_result import BatchResult
+from streamapp_runtime.lanes.event_time.reached_watermarks import ReachedWatermarks
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
+
+
+def reached(watermarks: Mapping[str, int | None], tasks: int = 1) -> ReachedWatermarks:
+    """The watermarks of an app of which each task has the same."""
+    return ReachedWatermarks({f"Partition {number}": watermarks for number in range(tasks)})
 
 
 def batch(
@@ -34,6 +40,6 @@ def batch(
         restored_bytes=restored_bytes,
         lags=lags or {},
         read=given or {},
-        watermarks=watermarks or {},
+        reached=reached(watermarks or {}),
         reports=(TaskReport("Partition 0", status, counted=counted),),
     )

@@ -17,7 +17,7 @@ from streamapp_runtime.driver.failures import PROCESS_LOSS_SIGNS
 from streamapp_runtime.driver.page.running_app import RunningApp
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
-from tests.harness.engine.batch_results import batch
+from tests.harness.engine.batch_results import batch, reached
 from tests.harness.engine.watched_pages import WatchedRun, page_served, reports, running
 from tests.harness.repository.page_pictures import take_pictures
 
@@ -74,7 +74,7 @@ class TroubledRun:
         for place in range(count):
             self.number += 1
             now = int((self.run.clock.seconds - 1.5) * 1000)
-            usual = replace(self.usual, number=self.number, watermarks=dict.fromkeys(STREAMS, now))
+            usual = replace(self.usual, number=self.number, reached=reached(dict.fromkeys(STREAMS, now)))
             self.run.batches(change(usual, place), 1)
 
 
@@ -91,7 +91,7 @@ def stuck_stream(run: TroubledRun) -> None:
             rows_out=0,
             read={"orders": RATE},
             lags={"orders": 24},
-            watermarks=watermarks,
+            reached=reached(watermarks),
             reports=reported,
         )
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from tests.oracle.answers.murmur2 import partition
 from tests.oracle.answers.time_reference import Emissions, sessions_of, windows_of
-from tests.oracle.answers.watermarks import ENDED, Watermarks
+from tests.oracle.answers.watermarks import ENDED, Watermarks, lowest_of
 from tests.oracle.cases.case import Case, Grow, InputRecord, Send
 from tests.oracle.cases.column_values import ARROW, to_ms
 from tests.oracle.cases.resource_reading import (
@@ -67,6 +67,8 @@ class Expected:
     tables: dict[str, dict[bytes, tuple[Any, ...]]] = field(default_factory=dict)
     table_columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
     late: list[tuple[str, int]] = field(default_factory=list)  # operator and time
+    open: list[tuple[str, int, int, int | None]] = field(default_factory=list)
+    """Operators with windows that wait: how many, the first end, and the lowest watermark of their tasks."""
     bad: int = 0
     may_overflow: bool = False  # whether a sum may pass its bounds, which makes records bad
     unread: int = 0  # of these, in side inputs that the end of a batch app may leave unread
@@ -429,6 +431,10 @@ class Reference:
         self.expected.late += [(name, time) for time in emissions.late]
         if emissions.late and not self.case.whole_sends:
             raise UnjudgedError("rows are late, and batches decide which")
+        if emissions.open:
+            lowest = lowest_of([reached(task, self.last_step) for task, _ in emissions.open])
+            first_end = min(end for _, end in emissions.open)
+            self.expected.open.append((name, len(emissions.open), first_end, lowest))
         return emissions
 
     def _emit(self, name: str, emissions: Emissions) -> None:

@@ -23,10 +23,11 @@ class Emission:
 
 @dataclass(slots=True)
 class Emissions:
-    """All that goes out of an aggregate, and the times of rows that came too late."""
+    """All that goes out of an aggregate, the times of rows that came too late, and what waits at the end."""
 
     emitted: list[Emission] = field(default_factory=list)
     late: list[int] = field(default_factory=list)
+    open: list[tuple[int, int]] = field(default_factory=list)  # task and end of each window that waits
 
     def rows(self) -> list[tuple[int, ...]]:
         """A row for each emission, with its number."""
@@ -62,6 +63,8 @@ def windows_of(
             members[task, group, start].append((number, step, time))
     for (task, _, start), taken in members.items():
         end = start + size
+        if size and not updates and not _passed(reached(task, last_step), end):
+            emissions.open.append((task, end))
         for step in _steps_out(taken, task, end, reached, updates or not size, last_step):
             so_far = [one for one in taken if one[1] <= step]
             time = end - 1 if size else so_far[-1][2]
@@ -130,4 +133,7 @@ def sessions_of(
                 if (one.changed and (updates or is_past)) or (passes and not updates):
                     emissions.emitted.append(Emission(step, one.first, end, end - 1, tuple(one.rows)))
                 one.changed = False
+    if not updates:
+        ends = [(task, one.last + gap) for (task, _), sessions in groups.items() for one in sessions]
+        emissions.open = [(task, end) for task, end in ends if not _passed(reached(task, last_step), end + 1)]
     return emissions

@@ -42,7 +42,7 @@ class Watermarks:
             return self._of_stream(name, task, step)
         kind, body = self.operators[name]
         if kind in {"partitionBy", "broadcast"}:
-            return _lowest([self._of(body["from"], one, step) for one in range(self.case.partitions)])
+            return lowest_of([self._of(body["from"], one, step) for one in range(self.case.partitions)])
         reached = self._of_inputs(name, task, step)
         if kind == "join" and body.get("type", "inner") != "inner" and reached is not None:
             return reached - 2 * milliseconds(body["within"])
@@ -52,7 +52,7 @@ class Watermarks:
 
     def _of_inputs(self, name: str, task: int, step: int) -> int | None:
         timed = [source for source in sources_of(self.operators[name][1]) if self.is_timed(source)]
-        return _lowest([self._of(source, task, step) for source in timed])
+        return lowest_of([self._of(source, task, step) for source in timed])
 
     def _of_stream(self, name: str, task: int, step: int) -> int | None:
         delay = milliseconds(self.streams[name]["eventTime"]["delay"])
@@ -60,6 +60,7 @@ class Watermarks:
         return max(times) - delay if times else None
 
 
-def _lowest(watermarks: list[int | None]) -> int | None:
+def lowest_of(watermarks: list[int | None]) -> int | None:
+    """The lowest; None where one has none."""
     known = [at for at in watermarks if at is not None]
     return min(known) if known and len(known) == len(watermarks) else None

@@ -26,6 +26,7 @@ from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.driver.inputs.timers import Timers
 from streamapp_runtime.driver.state_queries.state_queries import StateQueries
 from streamapp_runtime.driver.wake_up import WakeUp
+from streamapp_runtime.lanes.event_time.reached_watermarks import ReachedWatermarks
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.systems.stream_system import UnavailableError, UnknownStreamError
 
@@ -63,6 +64,11 @@ class BatchPlanner:
         """True if all that the app reads has ended, and all that follows from it was done."""
         is_idle = self.lanes.supervisor.bound and not self.lanes.runner.lanes
         return is_idle and self.timers.all_ended(self.backlog.launch.partitions)
+
+    @property
+    def reached(self) -> ReachedWatermarks:
+        """The watermarks that the app has reached."""
+        return ReachedWatermarks.of(self.backlog.launch.setup.time, self.timers.task_watermarks)
 
     @property
     def rest_seconds(self) -> float:

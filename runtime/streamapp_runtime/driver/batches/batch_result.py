@@ -8,6 +8,7 @@ from typing import Final
 
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.driver.status_rules import is_fine
+from streamapp_runtime.lanes.event_time.reached_watermarks import ReachedWatermarks
 from streamapp_runtime.lanes.protocol.rejections import RejectionSample, merged_reasons
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.traffic import RESTORED_BYTES
@@ -40,7 +41,7 @@ class BatchResult:
     lags: Mapping[str, int]  # by stream: records that are pending and that this batch did not read
     read: Mapping[str, int]  # by stream: records that its lanes have read and committed
     reports: tuple[TaskReport, ...]
-    watermarks: Mapping[str, int] = field(default_factory=dict)  # by stream: the lowest that a task has of it
+    reached: ReachedWatermarks = field(default_factory=ReachedWatermarks)
     late: int = 0  # rows that came too late for their windows and joins
     restored_bytes: int = 0  # of the entries that were replayed
     rejected: Mapping[tuple[str, str], int] = field(default_factory=dict)  # left out, by stream and reason
@@ -50,6 +51,11 @@ class BatchResult:
     lacking: Mapping[tuple[str, str], int] = field(
         default_factory=dict
     )  # rows left out for a null, see LACKS
+
+    @property
+    def watermarks(self) -> Mapping[str, int]:
+        """The watermark of each stream of which every task that reads it has one."""
+        return self.reached.streams
 
     @property
     def lag(self) -> int:

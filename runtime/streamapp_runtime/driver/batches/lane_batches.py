@@ -84,8 +84,7 @@ class LaneBatches:
                 self.bad_records.begin(lanes.runner.ranges)
         restoring, incarnation = len(lanes.supervisor.restoring), backlog.ledger.incarnation
         batch = batch_result(self.number, incarnation, tuple(reports), seconds, restoring, pending, ranges)
-        watermarks = self.planner.timers.watermarks()
-        return replace(batch, watermarks=watermarks, filling=backlog.side_inputs.left)
+        return replace(batch, reached=self.planner.reached, filling=backlog.side_inputs.left)
 
     def orders(
         self,

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from streamapp.control.control_message import NO_BOUND
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 
 
@@ -14,7 +13,7 @@ class Timers:
     _due: dict[str, int] = field(default_factory=dict)
     _idle_at: dict[str, int] = field(default_factory=dict)
     _ended: set[str] = field(default_factory=set)
-    task_watermarks: dict[str, Mapping[str, int]] = field(default_factory=dict)  # of each task's streams
+    task_watermarks: dict[str, Mapping[str, int]] = field(default_factory=dict)  # of its streams, by task
 
     def note(self, reports: Iterable[TaskReport]) -> None:
         """Take what tasks report after a batch."""
@@ -50,14 +49,6 @@ class Timers:
     def next_due(self) -> int | None:
         """When the first of them is due."""
         return min(self._due.values(), default=None)
-
-    def watermarks(self) -> dict[str, int]:
-        """Of each stream the lowest watermark that a task has; one without event times has none."""
-        lowest: dict[str, int] = {}
-        for watermarks in self.task_watermarks.values():
-            for stream, at in watermarks.items():
-                lowest[stream] = min(at, lowest.get(stream, at))
-        return {stream: at for stream, at in lowest.items() if at < NO_BOUND}
 
     def all_ended(self, tasks: Collection[str]) -> bool:
         """True if nothing will come to any of the tasks."""

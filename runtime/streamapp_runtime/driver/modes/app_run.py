@@ -136,7 +136,7 @@ def run_app(
         loop.release()
         follower.report(ended=True)
         if mode.limits.until_end and not loop.planner.ended:
-            observer.left_open(open_windows(loop.launch, loop.planner.timers.task_watermarks))
+            observer.left_open(open_windows(loop.launch, loop.planner.reached))
         loop.close_turn()
     except StoppedError:
         return

@@ -73,7 +73,7 @@ def live_fields(facts: RunFacts) -> Fields:
         "showValues": facts.show_values,
         "point": facts.history[-1].columns() if facts.history else None,
         "streams": list(_streams(app, facts, watermarks)) if app else [],
-        "operators": list(_operators(app, facts, watermarks)) if app else [],
+        "operators": list(_operators(app, facts)) if app else [],
         "tables": list(_tables(app, facts)) if app else [],
         "processors": list(_processors(app, facts, reports)) if app else [],
         "batches": [
@@ -139,16 +139,16 @@ def _rate(rates: Mapping[str, float], stream: str) -> float | None:
     return round(rates[stream], 1) if stream in rates else None
 
 
-def _operators(app: RunningApp, facts: RunFacts, watermarks: Mapping[str, int]) -> Iterator[Fields]:
+def _operators(app: RunningApp, facts: RunFacts) -> Iterator[Fields]:
     for name, operator in sorted(app.graph.operators.items()):
         if operator.is_input:
             continue
-        times = [watermarks[stream] for stream in app.streams_before[name] if stream in watermarks]
+        watermark = facts.last.reached.lowest(app.reach(name)) if facts.last else None
         yield {
             "name": legible(name),
             "kind": str(operator.kind),
             "late": facts.late.get(name, 0),
-            **_watermark(min(times, default=None), facts.now),
+            **_watermark(watermark, facts.now),
         }
 
 

@@ -82,7 +82,6 @@ class PageRecorder(RunObserver):
     _read: Counter[str] = field(default_factory=Counter)
     _written: Counter[str] = field(default_factory=Counter)
     _read_by_task: Counter[str] = field(default_factory=Counter)
-    _task_watermarks: dict[str, Mapping[str, int]] = field(default_factory=dict)  # as a task told them last
     _watermarks: dict[str, tuple[int, float]] = field(default_factory=dict)  # by stream, and since when
     _totals: deque[_Totals] = field(default_factory=lambda: deque(maxlen=RATE_POINTS + 1))
     _rows_in: int = 0  # since the last point, as are the next three
@@ -228,7 +227,6 @@ class PageRecorder(RunObserver):
                 rates_in=rates_in,
                 rates_out=rates_out,
                 task_rates=_rates(oldest.by_task, newest.by_task, seconds),
-                task_watermarks=dict(self._task_watermarks),
                 watermarks_moved={stream: moved_at for stream, (_, moved_at) in self._watermarks.items()},
                 history=self._history.points,
                 batches=tuple(self._batches),
@@ -261,7 +259,7 @@ class PageRecorder(RunObserver):
     def _begin_model(self) -> None:
         """Forget what is known of tasks: others may have their names."""
         self._places = {name: place for place, name in enumerate(self._app.plan.streams)} if self._app else {}
-        self._last, self._task_watermarks, self._missing = None, {}, frozenset()
+        self._last, self._missing = None, frozenset()
         self._watermarks.clear()
         self._reports.clear()
         self._read_by_task.clear()
@@ -276,7 +274,6 @@ class PageRecorder(RunObserver):
         topics = self._app.topics if self._app else {}
         for report in reports:
             self._read_by_task[report.task] += report.rows_in
-            self._task_watermarks[report.task] = report.watermarks
             for counter, name, number in report.counted:
                 if counter == ROWS_OUT:
                     self._written[topics.get(name, name)] += number

@@ -63,7 +63,6 @@ class RunFacts:
     rates_in: Mapping[str, float] = field(default_factory=dict)  # records a second, by stream
     rates_out: Mapping[str, float] = field(default_factory=dict)
     task_rates: Mapping[str, float] = field(default_factory=dict)  # rows read a second, by task
-    task_watermarks: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # by task and stream
     watermarks_moved: Mapping[str, float] = field(default_factory=dict)  # by stream, seconds since 1970
     history: tuple[HistoryPoint, ...] = ()
     batches: tuple[BatchFacts, ...] = ()

@@ -89,15 +89,17 @@ def _held_back(facts: RunFacts) -> Iterator[str]:
 
 def _never_read(facts: RunFacts) -> Iterator[str]:
     """Inputs of which tasks have no watermark, for want of a first record, while there are watermarks."""
-    if facts.app is None or facts.last is None or not facts.last.watermarks:
+    if facts.app is None or facts.last is None:
         return
     if (facts.now - facts.started) * 1000 < HELD_BACK_MILLISECONDS:
         return
     readers, unmarked = Counter[str](), Counter[str]()
-    for task, watermarks in facts.task_watermarks.items():
+    for task, watermarks in facts.last.reached.tasks.items():
         inputs = facts.app.timed_inputs.get(task, frozenset())
         readers.update(inputs)
-        unmarked.update(inputs - watermarks.keys())
+        unmarked.update(stream for stream in inputs if watermarks.get(stream) is None)
+    if unmarked == readers:  # nothing has come at all
+        return
     for stream, number in sorted(unmarked.items()):
         yield (
             f"{legible(stream)} has given {number} of {counted(readers[stream], 'task')} no record yet, and"

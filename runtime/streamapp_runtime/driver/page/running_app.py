@@ -13,6 +13,7 @@ from streamapp.plan.partition_plan import Plan
 from streamapp.tasks.layouts.split import Split
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup
+from streamapp_runtime.operators.state.event_clock import WatermarkReach
 from streamapp_runtime.operators.stateless.stream_operations import declared_stream
 from streamapp_runtime.operators.user_code.user_operations import OWN_CODE_OPERATIONS
 
@@ -46,6 +47,7 @@ class RunningApp:
     counts: Mapping[str, int | None] = field(default_factory=dict)  # stream -> partitions of today
     splits: tuple[Split, ...] = ()  # growths that are remembered
     timed_inputs: Mapping[str, frozenset[str]] = field(default_factory=dict)  # task -> those with event times
+    reaches: Mapping[str, WatermarkReach] = field(default_factory=dict)  # operators whose rows wait for time
     own_code: frozenset[str] = frozenset()  # operators that run the app's own Python
     lookups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # operator -> its remote tables
     spark_parts: tuple[str, ...] = ()  # the parts of operators that Spark computes
@@ -55,6 +57,11 @@ class RunningApp:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "streams_before", _streams_before(self.graph))
+
+    def reach(self, operator: str) -> WatermarkReach:
+        """What decides how far an operator has come in event time."""
+        before = WatermarkReach(dict.fromkeys(sorted(self.streams_before[operator]), 0), timed=True)
+        return self.reaches.get(operator, before)
 
 
 def running_app(
@@ -82,6 +89,7 @@ def running_app(
         counts=launch.counts,
         splits=layout.splits,
         timed_inputs=_timed_inputs(launch.setup.time),
+        reaches=launch.setup.time.states if launch.setup.time else {},
         own_code=frozenset(
             name for name, operation in operations.items() if isinstance(operation, OWN_CODE_OPERATIONS)
         ),

@@ -3,24 +3,26 @@
 Read from the stores once they are closed in good order.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import pyarrow.compute as pc
+import pyarrow as pa
 
 from streamapp.control.control_message import NO_BOUND
+from streamapp.control.stream_watermark import lowest_watermark
 from streamapp_runtime.driver.start.launch import Launch
-from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup
+from streamapp_runtime.lanes.event_time.reached_watermarks import ReachedWatermarks
 from streamapp_runtime.lanes.task_stores.store_specs import OPERATOR_STORE_KIND, operator_entries
 from streamapp_runtime.operators.state.stored_entries import (
     SESSION_TIMES_PREFIX,
+    SESSIONS_PREFIX,
     EntryKind,
     StoredEntries,
 )
-from streamapp_runtime.operators.state.time_keys import TIME_WIDTH, key_before, key_times
+from streamapp_runtime.operators.state.time_keys import key_before, key_times
 from streamapp_runtime.program.program import Program
 from streamapp_runtime.stores.directories.state_directory import state_directory, tables_found
 from streamapp_runtime.stores.store import Store
@@ -39,16 +41,15 @@ class OpenWindows:
     watermark: int | None  # the lowest of the tasks that have them; None where one has none yet
 
 
-def open_windows(launch: Launch, watermarks: Mapping[str, Mapping[str, int]]) -> tuple[OpenWindows, ...]:
+def open_windows(launch: Launch, reached: ReachedWatermarks) -> tuple[OpenWindows, ...]:
     """The operators with windows that a watermark has not passed, of those that wait for it.
 
-    `watermarks` are those of each task's streams. The windows of a task are held against what the operator
-    goes by there, as when rows go out.
+    The windows of a task are held against what the operator has reached there, as when rows go out.
     """
     waiting = _waiting_operators(launch.program)
     names = sorted(operator_entries(launch.program).items())
     every = (
-        _open_windows_of(launch, name, entries, watermarks)
+        _open_windows_of(launch, name, entries, reached)
         for name, entries in names
         if name in waiting and entries.kind in _WINDOWS
     )
@@ -62,14 +63,14 @@ def _waiting_operators(program: Program) -> set[str]:
 
 
 def _open_windows_of(
-    launch: Launch, name: str, entries: StoredEntries, watermarks: Mapping[str, Mapping[str, int]]
+    launch: Launch, name: str, entries: StoredEntries, reached: ReachedWatermarks
 ) -> OpenWindows | None:
-    root, application_id = Path(launch.setup.state), launch.app.application_id
+    root, application_id, time = Path(launch.setup.state), launch.app.application_id, launch.setup.time
     parts: list[OpenWindows] = []
     for task in launch.partitions:
         if name not in tables_found(root, application_id, task):
             continue
-        watermark = _watermark(launch.setup.time, name, task, watermarks.get(task, {}))
+        watermark = reached.in_task(time.states[name], task) if time and name in time.states else None
         if watermark is not None and watermark >= NO_BOUND:  # what has ended leaves nothing open
             continue
         directory = state_directory(root, application_id, task, name) / "data"
@@ -78,27 +79,19 @@ def _open_windows_of(
             parts += [OpenWindows(name, count, first_end, watermark) for count, first_end in ends]
     if not parts:
         return None
-    known = [one.watermark for one in parts if one.watermark is not None]
-    lowest = min(known) if len(known) == len(parts) else None
+    lowest = lowest_watermark(one.watermark for one in parts)
     return OpenWindows(name, sum(one.windows for one in parts), min(one.first_end for one in parts), lowest)
-
-
-def _watermark(
-    time: EventTimeSetup | None, operator: str, task: str, watermarks: Mapping[str, int]
-) -> int | None:
-    """The watermark that an operator goes by in a task."""
-    if time is None or operator not in time.states:
-        return None
-    return time.states[operator].watermark({stream: watermarks.get(stream) for stream in time.streams(task)})
 
 
 def _ends(store: Store, entries: StoredEntries, watermark: int | None) -> Iterator[tuple[int, int]]:
     """So many windows, of which the first one ends then, part by part."""
     if entries.kind is EntryKind.SESSIONS:
-        start = SESSION_TIMES_PREFIX + (b"" if watermark is None else key_before(watermark))
-        for keys, _ in store.batches(start, bytes([SESSION_TIMES_PREFIX[0] + 1])):
-            times = pc.binary_slice(keys, len(SESSION_TIMES_PREFIX), len(SESSION_TIMES_PREFIX) + TIME_WIDTH)
-            yield len(keys), int(key_times(times)[0])
+        for keys, values in store.batches(SESSIONS_PREFIX, SESSION_TIMES_PREFIX):
+            for _, sessions in entries.rows(keys, values):
+                ends = sessions.column("window_end").cast(pa.int64()).to_numpy() // 1000
+                waiting = ends if watermark is None else ends[ends >= watermark]
+                if len(waiting):
+                    yield len(waiting), int(waiting.min())
         return
     start = b"" if watermark is None else key_before(watermark - entries.span_ms + 1)
     for keys, _ in store.batches(start):

@@ -66,7 +66,7 @@ def test_eight_tasks_become_four_and_eight_again_while_another_app_reads_what_th
         first.to_the_end()
         second = second or Run.start(env, reading)
         settle(first, second)
-        reached.append(second.loop.planner.timers.watermarks()["pages"])
+        reached.append(second.loop.planner.reached.streams["pages"])
         complete = (PERIOD * (period + 1) - 1 - DELAY) // 10
         whole = [f"{s // 60:02}:{s % 60:02}" for s in range(0, complete * 10, 10)]
         assert rows_by_window(env) == dict.fromkeys(whole, 10 * len(USERS))

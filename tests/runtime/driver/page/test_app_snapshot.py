@@ -12,13 +12,17 @@ from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction
 from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition
 from streamapp_runtime.driver.page.app_snapshot import app_snapshot
 from streamapp_runtime.driver.page.run_facts import RunFacts
+from streamapp_runtime.lanes.event_time.reached_watermarks import ReachedWatermarks
 from streamapp_runtime.lanes.protocol.rejections import RejectionSample
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
-from tests.harness.engine.batch_results import batch
+from streamapp_runtime.operators.state.event_clock import WatermarkReach
+from tests.harness.engine.batch_results import batch, reached
 from tests.harness.engine.watched_pages import BEGAN, WatchedRun, reports, running, two_merged_streams
 from tests.harness.graphs.graph_drawing import drawn, join_table, maps, merge, reads, repartition, sends
 from tests.harness.graphs.shop_apps import shop
+
+_HELD_BACK = WatermarkReach({"views": 5_000, "orders": 0}, timed=True)
 
 
 def shown(run: WatchedRun) -> dict[str, Any]:
@@ -74,6 +78,19 @@ def test_an_operator_is_as_late_as_the_latest_stream_before_it_in_its_task() -> 
     assert named(operators, "both")["watermark"] == BEGAN - 9
 
 
+def test_a_task_without_a_watermark_holds_back_the_stream_and_what_its_rows_reach() -> None:
+    run = WatchedRun()
+    run.recorder.runs(replace(running(two_merged_streams()), reaches={"both": _HELD_BACK}))
+    at = int(BEGAN * 1000)
+    for other, watermarks in [(None, (None, at / 1000, None)), (at + 1, (at / 1000,) * 2 + (at / 1000 - 5,))]:
+        tasks = {"Partition 0": {"views": at, "orders": at}, "Partition 1": {"views": other, "orders": at}}
+        run.batches(replace(batch(), reached=ReachedWatermarks(tasks)), count=1)
+        snapshot = shown(run)
+        views, orders = (named(snapshot["streams"], name) for name in ("views", "orders"))
+        rows = (views, orders, named(snapshot["operators"], "both"))
+        assert tuple(row["watermark"] for row in rows) == watermarks
+
+
 def test_a_stream_that_holds_back_a_watermark_is_named_with_since_when() -> None:
     run = WatchedRun()
     app = running(two_merged_streams())
@@ -92,10 +109,10 @@ def test_a_stream_that_holds_back_a_watermark_is_named_with_since_when() -> None
     for number in range(1, 3):  # the other goes on
         run.clock.seconds += 90
         on = {"views": at - 720_000, "orders": at + number * 90_000}
-        run.recorder.batch(replace(far, watermarks=on))
+        run.recorder.batch(replace(far, reached=reached(on)))
     (sentence,) = waits(shown(run))
     assert f"it is at {stands} UTC and has not moved for 3 minutes, 15 minutes behind orders;" in sentence
-    run.recorder.batch(replace(far, watermarks={"views": at - 700_000, "orders": at}))
+    run.recorder.batch(replace(far, reached=reached({"views": at - 700_000, "orders": at})))
     assert "has not moved" not in waits(shown(run))[0]
 
 
