@@ -26,15 +26,6 @@ def random_case(seed: int) -> Case:
     resource = random_app(chance, partitions, whole_sends)
     processors = chance.choice((1, 1, 2, 3))
     writer = _Writer(chance, resource, whole_sends, partitions)
-    if (
-        processors > 1
-    ):  # each lane that fills a broadcast table sets its bad records aside, which is a known fault
-        writer.always_keyed = {
-            side["stream"]
-            for table in resource["spec"]["tables"]
-            if table.get("broadcast")
-            for side in table["sideInputs"]
-        }
     steps = writer.steps(is_batch=resource["spec"]["mode"] == "batch")
     return Case(seed, resource, partitions, processors, whole_sends, tuple(steps))
 
@@ -53,7 +44,6 @@ class _Writer:
         self.may_grow = not is_timed and not any("broadcast" in one for one in self.spec["operators"])
         self.in_time = not whole_sends or chance.random() < 0.5
         self.next_id = 0
-        self.always_keyed: set[str] = set()
         types = {columns_of(s)[KEY_COLUMN] for s in input_streams(self.spec)}
         self.keys = {kind: key_pool(chance, kind) for kind in sorted(types)}
         delays = [s["eventTime"]["delay"] for s in self.spec["streams"] if "eventTime" in s]
@@ -83,7 +73,7 @@ class _Writer:
     def record(self, stream: Mapping[str, Any]) -> InputRecord:
         chance = self.chance
         columns = columns_of(stream)
-        has_key = chance.random() > 0.06 or stream["name"] in self.always_keyed
+        has_key = chance.random() > 0.06
         key = chance.choice(self.keys[columns[KEY_COLUMN]]) if has_key else None
         if chance.random() < 0.06 and key is not None:
             return InputRecord(key_text(key), None, self.now)

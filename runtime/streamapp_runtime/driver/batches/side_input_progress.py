@@ -53,6 +53,7 @@ class SideInputProgress:
         default_factory=dict
     )  # by task: what its tables contain and no checkpoint covers
     filled_last: frozenset[str] = frozenset()  # who filled tables in the last batch, of those that take turns
+    _sets_aside: str = ""  # the task that sets bad records of broadcast tables aside
 
     @classmethod
     def of(
@@ -66,8 +67,7 @@ class SideInputProgress:
     @property
     def partitions(self) -> list[Partition]:
         """Everything that fills a table."""
-        shared = [p for table in self.launch.broadcasts for p in table.partitions]
-        return [p for parts in self._of_task_tables().values() for p in parts] + shared
+        return [p for parts in self._of_task_tables().values() for p in parts] + sorted(self._of_broadcasts)
 
     def start(self, spans: Mapping[Partition, OffsetSpan]) -> None:
         """Note how far tables have to be filled before they are joined, where that is not known yet."""
@@ -127,11 +127,18 @@ class SideInputProgress:
     def _note_hosts(self) -> None:
         """Other tasks than before fill broadcast tables: what they contain is said by those that do."""
         self.side_partitions_of = {}
-        of_broadcasts = {p for table in self.launch.broadcasts for p in table.partitions}
-        hosts = self.broadcast_tables.hosts()
+        hosts, sets_aside = self.broadcast_tables.hosts(), self.broadcast_tables.sets_aside
+        if sets_aside != self._sets_aside:  # what it contains is held against the checkpoints anew
+            self._sets_aside = sets_aside
+            hosts.pop(sets_aside, None)
         for task, positions in self.contained.items():
-            for partition in (of_broadcasts & positions.keys()).difference(hosts.get(task, ())):
+            for partition in (self._of_broadcasts & positions.keys()).difference(hosts.get(task, ())):
                 del positions[partition]
+        unreported = {
+            task: {p: one for p, one in ranges.items() if task == sets_aside or p not in self._of_broadcasts}
+            for task, ranges in self.unreported.items()
+        }
+        self.unreported = {task: ranges for task, ranges in unreported.items() if ranges}
 
     def _note_unreported(self, task: str, positions: Mapping[Partition, int]) -> None:
         """Note what a store contains beyond the checkpoint: the bad records of it were never set aside."""
@@ -139,7 +146,7 @@ class SideInputProgress:
         for side in self.side_partitions_of.get(task, ()):
             partition = Partition(side.name, side.partition)
             start, end = side.last or 0, positions.get(partition, 0)
-            if partition not in known and end > start:
+            if partition not in known and end > start and side.sets_aside:
                 span = ReadRange(side.name, side.partition, start, end, only_rejects=True)
                 self.unreported.setdefault(task, {})[partition] = span
 
@@ -175,15 +182,24 @@ class SideInputProgress:
         """The partitions that fill each task's tables, and how far the checkpoints say each was ever read."""
         parts = self._of_tasks()
         next_positions = positions.next_of(parts)
-        starts = positions.starts or {}
+        starts, elsewhere = positions.starts or {}, self._of_broadcasts
         self.side_partitions_of = {
             task: tuple(
-                SidePartition(p.stream, p.index, next_positions.get((task, p), starts.get(_declared(p))))
+                SidePartition(
+                    p.stream,
+                    p.index,
+                    next_positions.get((task, p), starts.get(_declared(p))),
+                    task == self.broadcast_tables.sets_aside or p not in elsewhere,
+                )
                 for p in partitions
             )
             for task, partitions in parts.items()
         }
         return self.side_partitions_of
+
+    @property
+    def _of_broadcasts(self) -> frozenset[Partition]:
+        return frozenset(p for table in self.launch.broadcasts for p in table.partitions)
 
     @property
     def _filled(self) -> FillProgress:

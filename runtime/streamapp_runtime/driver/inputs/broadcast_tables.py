@@ -67,6 +67,7 @@ class BroadcastTables:
     _owners: dict[str, str] = field(default_factory=dict)  # task -> processor
     _locations: dict[str, str] = field(default_factory=dict)  # processor -> location, as it says itself
     _writers: dict[str, str] = field(default_factory=dict)  # location -> processor
+    _first_writer: str = ""  # of the processors that fill tables, the one that sets bad records aside
     _versions: dict[tuple[str, str], TableVersion] = field(default_factory=dict)  # by table and location
     _seen_by: dict[tuple[str, str], str] = field(
         default_factory=dict
@@ -119,6 +120,11 @@ class BroadcastTables:
                 if self._fills(name, table):
                     hosted.setdefault(self.lanes[name][0], []).extend(table.partitions)
         return hosted
+
+    @property
+    def sets_aside(self) -> str:
+        """The task in whose name bad records are set aside; empty until it is known which."""
+        return next(iter(self.lanes.get(self._first_writer, ())), "")
 
     def stores(self) -> dict[str, TurnTakingStore]:
         """The stores that are filled while no rows see them, by the task in whose name they are filled."""
@@ -192,6 +198,8 @@ class BroadcastTables:
         """
         if self._locations.keys() == self.lanes.keys():
             self._writers = broadcast_writers(self._locations, self._writers)
+            if self._first_writer not in self._writers.values():
+                self._first_writer = min(self._writers.values(), default="")
 
     def _kept(self, name: str, table: BroadcastTable) -> tuple[str, ...]:
         """The versions besides the newest one that lanes may be reading where one is."""

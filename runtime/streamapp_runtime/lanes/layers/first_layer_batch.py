@@ -102,7 +102,7 @@ class FirstLayerBatch(LayerBatch):
         self.bytes_in[index] += records.size
         self.state.count(BYTES_IN, read.topic, records.size)
         yield from self.set_aside(index, records.bad, asked)
-        if excess := counter.count(records):
+        if self.sets_aside(index, asked) and (excess := counter.count(records)):
             self.fail_task(index, TaskStatus.EXCESS, excess)
         if self.time and index not in self.failed and not asked.only_rejects:
             self.time.receive(index, Partition(asked.stream, asked.partition), records)
@@ -118,7 +118,7 @@ class FirstLayerBatch(LayerBatch):
         """Count the records that operations have rejected."""
         for part in parts if self.rejected_rows else ():
             partition, task = part.request.range.partition, part.request.task
-            if not part.rows or task in self.failed:
+            if not part.rows or task in self.failed or not self.sets_aside(task, part.request.range):
                 continue
             first, last = part.rows.offset[0].as_py(), part.rows.offset[-1].as_py()
             rejected = [

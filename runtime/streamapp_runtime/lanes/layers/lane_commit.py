@@ -141,7 +141,10 @@ class LaneCommit:
         positions = dict(before.positions)
         sides = {side.name for side in task.sides}
         read = {Partition(r.stream, r.partition): r.end for r in task.ranges if r.stream not in sides}
-        positions |= {**read, **self.contained.get(task.name, {})}
+        # A checkpoint covers a record when it is set aside as well.
+        elsewhere = {Partition(*place) for place in task.set_aside_elsewhere}
+        contained = self.contained.get(task.name, {})
+        positions |= {**read, **{p: at for p, at in contained.items() if p not in elsewhere}}
         return Checkpoint(self.run_id, self.attempt, positions, changelogs)
 
 

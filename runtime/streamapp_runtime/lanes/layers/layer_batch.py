@@ -299,16 +299,21 @@ class LayerBatch:
         self, task: int, bad: tuple[RejectedRecord, ...], asked: ReadRange
     ) -> Iterator[pa.RecordBatch]:
         """Do with bad records of a range as the app wants."""
-        self.bad[task] += len(bad)
+        sets_aside = self.sets_aside(task, asked)
+        self.bad[task] += len(bad) if sets_aside else 0
         for cause, policy in self.context.setup.rejection.items() if bad else ():
             rejected = [record for record in bad if record.cause is cause]
             if rejected and policy.action == "fail":
                 self.fail_task(task, TaskStatus.BAD, f"{rejected[0].keyed_place}: {rejected[0].reason}")
-            elif rejected and policy.letters:
+            elif rejected and policy.letters and sets_aside:
                 covered = self._covered(task, asked)
                 uncovered = [record for record in rejected if record.offset >= covered]
                 if uncovered:
                     yield from self._send(LETTER_TAGS[cause], task, *dead_letters(uncovered))
+
+    def sets_aside(self, task: int, asked: ReadRange) -> bool:
+        """True if bad records of a range are this task's to count and to write."""
+        return (asked.stream, asked.partition) not in self.lane.tasks[task].set_aside_elsewhere
 
     def _covered(self, task: int, asked: ReadRange) -> int:
         """The offset up to which a checkpoint covers a side input, dead letters and all.

@@ -30,6 +30,7 @@ class SidePartition:
     name: str  # under which it is read
     partition: int
     last: int | None = None  # the next record by the checkpoints; None where nobody has read it
+    sets_aside: bool = True  # whether this task sets its bad records aside: one of those that read it does
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,11 @@ class TaskOrder:
     ended: tuple[tuple[str, int], ...] = ()  # partitions of which nothing is left to read after this batch
     inherited: str = ""  # books of partitions that another task has read before
     rejections: tuple[RejectionCount, ...] = ()  # what was left out of its partitions so far
+
+    @property
+    def set_aside_elsewhere(self) -> frozenset[tuple[str, int]]:
+        """The partitions of side inputs whose bad records another task sets aside."""
+        return frozenset((side.name, side.partition) for side in self.sides if not side.sets_aside)
 
     @property
     def committed(self) -> bytes | None:

@@ -97,6 +97,19 @@ def test_each_lane_fills_a_table_in_memory_for_itself() -> None:
     assert not any(order.makes for order in driver.orders().values())
 
 
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_of_the_lanes_that_fill_tables_one_sets_bad_records_aside_while_it_is_there(in_memory: bool) -> None:
+    driver = Driver(in_memory)
+    assert driver.sharing.sets_aside == ""
+    driver.located(p0="here", p1="there")
+    assert driver.sharing.sets_aside == "t0"
+    driver.sharing.follow({"p1": ("t1",)}, {})
+    assert driver.sharing.sets_aside == "t1"
+    driver.sharing.follow(LANES, {})
+    driver.located(p0="here")
+    assert driver.sharing.sets_aside == "t1"
+
+
 def test_nothing_is_filled_before_all_lanes_have_said_where_they_are() -> None:
     driver = Driver()
     driver.located(p0="here")
