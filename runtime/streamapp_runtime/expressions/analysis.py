@@ -103,7 +103,7 @@ def _held_type(column: Column) -> str:
     try:
         return type_name(column.type)
     except UnheldTypeError as unheld:
-        raise _unheld(column.name, str(unheld)) from None
+        raise _unheld(column.name, column.type) from unheld
 
 
 def _unheld(name: str, kind: str) -> CompileRefusedError:

@@ -210,6 +210,6 @@ def test_declared_types_are_named_without_spark_as_with_it(spark: SparkSession, 
 
 
 @pytest.mark.parametrize("kind", ["CHAR(3)", "ARRAY<VARCHAR(9)>"])
-def test_texts_of_a_fixed_length_are_refused(kind: str) -> None:
-    with pytest.raises(CompileRefusedError, match="rows cannot hold"):
+def test_texts_of_a_fixed_length_are_refused_as_they_are_declared(kind: str) -> None:
+    with pytest.raises(CompileRefusedError, match=re.escape(f'column "c" is {kind}, which rows cannot hold')):
         canonical(parse_columns(f"c {kind}"))
