@@ -50,9 +50,15 @@ def event_times(read: Read, stamps: pa.Array, columns: pa.RecordBatch, now_ms: i
     return EventTimes(times, pc.if_else(is_ahead, None, column_times), ahead)
 
 
+def whole_milliseconds(moments: pa.Array) -> pa.Array:
+    """Moments as milliseconds since 1970 began, as of the last whole one: also of those before 1970."""
+    floored = pc.floor_temporal(moments, unit="millisecond")
+    return floored.cast(pa.timestamp("ms", moments.type.tz)).cast(pa.int64())
+
+
 def _column_times(read: Read, column: pa.Array) -> pa.Array:
     if read.event_time_unit is None:
-        return column.cast(pa.timestamp("ms"), safe=False).cast(pa.int64())
+        return whole_milliseconds(column)
     whole = column.cast(pa.int64())
     factor = _FACTORS[read.event_time_unit]
     if factor == 1:

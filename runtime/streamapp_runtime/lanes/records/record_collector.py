@@ -13,6 +13,7 @@ from streamapp_runtime.formats.message_envelope import close_envelopes
 from streamapp_runtime.formats.record_format import RecordFormat
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.lanes.records.dead_letters import SideOutputStream
+from streamapp_runtime.lanes.records.event_times import whole_milliseconds
 from streamapp_runtime.lanes.records.metadata_columns import listed_headers
 from streamapp_runtime.operators.stateless.stream_operations import Write
 from streamapp_runtime.rows.slice import Slice
@@ -64,7 +65,7 @@ class RecordCollector:
             values = pc.if_else(rows.tombstone, pa.scalar(None, pa.binary()), values)
         time = pc.fill_null(rows.time, self.time_ms)
         if write.timestamp:
-            time = pc.coalesce(others[0].cast(pa.timestamp("ms", "UTC"), safe=False).cast(pa.int64()), time)
+            time = pc.coalesce(whole_milliseconds(others[0]), time)
         if not write.headers:
             return pa.record_batch([rows.key, values, time], schema=RECORDS)
         return pa.record_batch(
