@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from streamapp_runtime.systems.stream_system import RECORDS
 from streamapp_runtime.testing.in_process_app import InProcessApp
-from tests.oracle.cases.case import Case, Grow, Kill, Restart, Send, Step
+from tests.oracle.cases.case import Advance, Case, Grow, Kill, Restart, Send, Step
 from tests.oracle.cases.resource_reading import input_streams, kind_of
 
 
@@ -22,7 +22,7 @@ class NeedsSparkError(Exception):
 class Outcome:
     """What an app wrote, kept and left out."""
 
-    streams: dict[str, list[tuple[bytes | None, dict[str, Any] | None]]] = field(default_factory=dict)
+    streams: dict[str, list[tuple[bytes | None, int, dict[str, Any] | None]]] = field(default_factory=dict)
     tables: dict[str, dict[bytes, dict[str, Any]]] = field(default_factory=dict)
     late: list[tuple[str, int]] = field(default_factory=list)
     bad: list[str] = field(default_factory=list)
@@ -69,6 +69,8 @@ def _take(app: InProcessApp, step: Step, streams: dict[str, Any]) -> None:
             app.kill(before_commit=before_commit)
         case Restart():
             app.restart()
+        case Advance(by):
+            app.advance(by=by)
         case Grow(partitions):
             for name in streams:
                 app.grow(name, partitions)
@@ -80,7 +82,7 @@ def _outcome(app: InProcessApp, case: Case) -> Outcome:
         kind, body = kind_of(operator)
         if kind == "sendTo":
             found = app.records(body["stream"])
-            outcome.streams[body["stream"]] = [(_bytes(one.key), one.row) for one in found]
+            outcome.streams[body["stream"]] = [(_bytes(one.key), one.timestamp, one.row) for one in found]
     if not case.is_batch:
         for table in case.spec["tables"]:
             entries = app.table(table["name"])

@@ -38,13 +38,15 @@ _BY_REASON: Final[Mapping[str, str]] = {
         "operators.partitionBy.idleTimeout operators.partitionBy.idleQuorum operators.broadcast.idleTimeout "
         "operators.broadcast.idleQuorum operators.join.time"
     ),
+    "rows cannot hold them, and apps that declare them are refused": "types.CHAR types.VARCHAR",
     "for later": (
-        "operators.sendTo.timestamp operators.sendTo.headers streams.metadata "
-        "streams.topic streams.avroSchema streams.timestamps streams.start "
-        "streams.carriesWatermarks streams.feedback streams.strict streams.eventTime.unit "
+        "operators.sendTo.headers streams.metadata.keyFormat "
+        "streams.metadata.topic streams.metadata.headers streams.metadata.headerList "
+        "streams.avroSchema streams.timestamps streams.start "
+        "streams.carriesWatermarks streams.feedback "
         "tables.sideInputs.versions tables.sideInputs.key tables.changelog tables.visibility "
         "tables.maxStoreAge operators.partitionBy.retention formats.avro formats.bytes "
-        "formats.string types.VARIANT types.CHAR types.VARCHAR types.MAP"
+        "formats.string types.VARIANT"
     ),
 }
 NOT_GENERATED: Final = {path: reason for reason, paths in _BY_REASON.items() for path in paths.split()}

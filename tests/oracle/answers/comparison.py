@@ -9,7 +9,8 @@ from typing import Any
 from tests.oracle.answers.reference import Expected, ExpectedStream
 from tests.oracle.kit_driver import Outcome
 
-Record = tuple[bytes | None, Any]
+Record = tuple[tuple[bytes | None, int], Any]
+"""Key and time of a record, and its row."""
 
 
 def differences(expected: Expected, outcome: Outcome) -> list[str]:
@@ -17,8 +18,8 @@ def differences(expected: Expected, outcome: Outcome) -> list[str]:
     lines: list[str] = []
     for name, stream in expected.streams.items():
         records = [
-            (key, None if row is None else tuple(row.get(column) for column in stream.columns))
-            for key, row in outcome.streams.get(name, ())
+            ((key, time), None if row is None else tuple(row.get(column) for column in stream.columns))
+            for key, time, row in outcome.streams.get(name, ())
         ]
         lines += [f"stream {name}: {line}" for line in _stream_differences(stream, records)]
     for name, entries in outcome.tables.items():
@@ -36,8 +37,8 @@ def differences(expected: Expected, outcome: Outcome) -> list[str]:
 
 
 def _stream_differences(stream: ExpectedStream, records: Sequence[Record]) -> list[str]:
-    wanted = [(one.key, plain(one.row), one.certain) for one in stream.records]
-    actual = [(key, plain(row)) for key, row in records]
+    wanted = [((one.key, one.time * stream.timed), plain(one.row), one.certain) for one in stream.records]
+    actual = [((key, time * stream.timed), plain(row)) for (key, time), row in records]
     if stream.newest_of is None:
         certain = Counter((key, row) for key, row, is_certain in wanted if is_certain)
         return _counted(certain, Counter((key, row) for key, row, _ in wanted), Counter(actual))

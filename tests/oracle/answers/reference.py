@@ -6,6 +6,7 @@ tombstones, `_m` whether they may be missing yet.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -17,7 +18,7 @@ from tests.oracle.answers.murmur2 import partition
 from tests.oracle.answers.time_reference import Emissions, sessions_of, windows_of
 from tests.oracle.answers.watermarks import ENDED, Watermarks, lowest_of
 from tests.oracle.cases.case import Case, Grow, InputRecord, Send
-from tests.oracle.cases.column_values import ARROW, to_ms
+from tests.oracle.cases.column_values import ARROW, METADATA, arrow_value, from_ms, to_ms
 from tests.oracle.cases.resource_reading import (
     Part,
     columns_of,
@@ -46,6 +47,7 @@ class ExpectedRow:
     """One record of an output."""
 
     key: bytes | None
+    time: int
     row: tuple[Any, ...] | None  # in the order of the columns; None of a tombstone
     certain: bool = True
 
@@ -57,6 +59,7 @@ class ExpectedStream:
     columns: tuple[str, ...]
     records: tuple[ExpectedRow, ...]
     newest_of: tuple[str, ...] | None = None  # the columns of the group
+    timed: bool = True  # whether the guide says which times they have
 
 
 @dataclass(slots=True)
@@ -140,12 +143,13 @@ class Reference:
     def _read(self, stream: Part) -> None:
         name, types = stream["name"], columns_of(stream)
         relied = self._relies_on_key(name) and stream.get("keys") != "unchecked"
-        rows = []
+        rows, written = [], Counter[int]()
+        of_records = stream.get("metadata", {})
         for step, record, turn in self._records(name):
             count = self._partitions_at(step)
-            index = (
-                turn % count if record.key is None else partition(record.key, count)
-            ) % self.case.partitions
+            place = turn % count if record.key is None else partition(record.key, count)
+            index, offset = place % self.case.partitions, written[place]
+            written[place] += 1
             lacks_key = stream.get("key") and record.key is None
             if relied and lacks_key:
                 self.expected.bad += 1
@@ -156,9 +160,17 @@ class Reference:
                 self.watermarks.note(name, step, index, time)
             row = record.row or {}
             hidden = (len(rows), step, index, record.key, time, record.row is None, False)
-            rows.append((*(row.get(column) for column in types), *hidden))
-        self._table(name, {**{c: ARROW[k] for c, k in types.items()}, **_HIDDEN_TYPES}, rows)
-        self.columns[name], self.keys[name] = list(types), stream.get("key")
+            own = {
+                "key": record.key,
+                "timestamp": from_ms(record.timestamp),
+                "partition": place,
+                "offset": offset,
+            }
+            beside = (own[one] for one in of_records)
+            rows.append((*(arrow_value(row.get(column)) for column in types), *beside, *hidden))
+        kinds = types | {column: METADATA[one] for one, column in of_records.items()}
+        self._table(name, {**{c: ARROW[k] for c, k in kinds.items()}, **_HIDDEN_TYPES}, rows)
+        self.columns[name], self.keys[name] = list(kinds), stream.get("key")
 
     def _partitions_at(self, step: int) -> int:
         """How many partitions inputs have: those that were added go to the tasks that have their keys."""
@@ -179,7 +191,13 @@ class Reference:
     @staticmethod
     def _event_time(stream: Part, record: InputRecord) -> int:
         moment = (record.row or {}).get("ts") if stream.get("eventTime") else None
-        return record.timestamp if moment is None else to_ms(moment)
+        match moment:
+            case None:
+                return record.timestamp
+            case int():
+                return moment * {"milliseconds": 1, "seconds": 1000}[stream["eventTime"]["unit"]]
+            case _:
+                return to_ms(moment)
 
     def _fills_table(self, name: str) -> bool:
         sides = [side for table in self.spec["tables"] for side in table.get("sideInputs", ())]
@@ -203,6 +221,22 @@ class Reference:
     def _is_everywhere(self, body: Part) -> bool:
         return any(table["name"] == body["table"] and table.get("broadcast") for table in self.spec["tables"])
 
+    def _is_untimed(self, name: str) -> bool:
+        """Whether times are those of the last row of some whose order is left open."""
+        if name not in self.operators:
+            return False
+        kind, body = self.operators[name]
+        if kind == "aggregate":
+            return "window" not in body and not self._has_order(body["from"])
+        return any(map(self._is_untimed, sources_of(body)))
+
+    def _has_order(self, name: str) -> bool:
+        """Whether rows come in the order of records."""
+        if name not in self.operators:
+            return True
+        kind, body = self.operators[name]
+        return kind in {"filter", "map", "joinTable"} and self._has_order(body["from"])
+
     def _send_to(self, _: str, body: Part) -> None:
         source = body["from"]
         (stream,) = (one for one in self.spec["streams"] if one["name"] == body["stream"])
@@ -212,10 +246,14 @@ class Reference:
             "_k" if key is None or key == self.keys[source] else f"CASE WHEN NOT _x THEN {_text_key(key)} END"
         )
         listed = _quoted(columns)
-        found = self.rows(f'SELECT {written}, _x, _m, {listed} FROM "{source}" ORDER BY _n')
-        records = tuple(ExpectedRow(k, None if x else tuple(row), not m) for k, x, m, *row in found)
+        time = "_e"
+        if "timestamp" in body:
+            own = f'CAST(floor(epoch_us("{body["timestamp"]}") / 1000.0) AS BIGINT)'
+            time = f"CASE WHEN _x THEN _e ELSE coalesce({own}, _e) END"
+        found = self.rows(f'SELECT {written}, {time}, _x, _m, {listed} FROM "{source}" ORDER BY _n')
+        records = tuple(ExpectedRow(k, e, None if x else tuple(row), not m) for k, e, x, m, *row in found)
         self.expected.streams[body["stream"]] = ExpectedStream(
-            tuple(columns), records, self.newest_of.get(source)
+            tuple(columns), records, self.newest_of.get(source), not self._is_untimed(source)
         )
 
     # Rows by themselves

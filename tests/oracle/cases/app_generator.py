@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from tests.oracle.cases import expression_pool
-from tests.oracle.cases.column_values import ARROW, KEY_TYPES
+from tests.oracle.cases.column_values import ARROW, KEY_TYPES, METADATA
 from tests.oracle.cases.resource_reading import columns_of
 
 KEY_COLUMN: Final = "k"
@@ -105,9 +105,11 @@ def _add_input(draft: AppDraft, name: str) -> Flow:
     twin = draft.pick(lambda flow: flow.name.startswith("in") and flow.hops == 0)
     timed = chance.random() < 0.75
     if twin is not None and chance.random() < 0.5:
-        columns, timed = dict(twin.columns), twin.timed
+        (declared,) = (stream for stream in draft.streams if stream["name"] == twin.name)
+        columns, timed = columns_of(declared), twin.timed
     else:
-        columns = {"id": "BIGINT", KEY_COLUMN: draft.key_type, "ts": "TIMESTAMP"}
+        columns = {"id": "BIGINT", KEY_COLUMN: draft.key_type}
+        columns["ts"] = "BIGINT" if timed and chance.random() < 0.2 else "TIMESTAMP"
         for number in range(chance.randint(1, 4)):
             columns[f"{'abcde'[number]}"] = chance.choice(tuple(ARROW))
     keyed = chance.random() < 0.85
@@ -121,11 +123,21 @@ def _add_input(draft: AppDraft, name: str) -> Flow:
         stream["key"] = KEY_COLUMN
     if timed:
         stream["eventTime"] = {"column": "ts", "delay": chance.choice(("0s", "1s", "5s"))}
+        if columns["ts"] == "BIGINT":
+            stream["eventTime"]["unit"] = chance.choice(("seconds", "milliseconds"))
     if chance.random() < 0.2:
         stream["keys"] = "unchecked"
+    if chance.random() < 0.2:
+        stream["topic"] = f"topic-of-{name}"
+    if chance.random() < 0.2 and stream["format"] == "json":
+        stream["strict"] = True
+    of_records = [] if twin else chance.sample(tuple(METADATA), chance.choice((0, 0, 0, 1, 2)))
+    if of_records:
+        stream["metadata"] = {field: f"r_{field}" for field in METADATA if field in of_records}
     draft.streams.append(stream)
     key = KEY_COLUMN if keyed else None
-    flow = Flow(name, columns, key, key, timed, frozenset((name,)))
+    every = columns | {column: METADATA[field] for field, column in stream.get("metadata", {}).items()}
+    flow = Flow(name, every, key, key, timed, frozenset((name,)))
     draft.flows.append(flow)
     return flow
 
@@ -137,8 +149,10 @@ def _add_output(draft: AppDraft, flow: Flow) -> None:
     keys = [column for column, kind in flow.columns.items() if kind in KEY_TYPES]
     if flow.settled and keys and draft.chance.random() < 0.5:
         stream["key"] = draft.chance.choice(keys)
+    times = [column for column, kind in flow.columns.items() if kind == "TIMESTAMP"]
+    time = draft.chance.choice(times) if times and flow.settled and draft.chance.random() < 0.2 else None
     draft.streams.append(stream)
-    draft.add("sendTo", {"from": flow.name, "stream": stream["name"]}, None)
+    draft.add("sendTo", {"from": flow.name, "stream": stream["name"], "timestamp": time}, None)
 
 
 def _add_filter(draft: AppDraft) -> None:

@@ -43,7 +43,14 @@ class Grow:
     partitions: int
 
 
-Step: TypeAlias = Send | Kill | Restart | Grow
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """Time passes, in which nothing comes."""
+
+    by: str
+
+
+Step: TypeAlias = Send | Kill | Restart | Grow | Advance
 
 
 @dataclass(frozen=True, slots=True)

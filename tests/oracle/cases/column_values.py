@@ -45,8 +45,11 @@ ARROW: Final[dict[str, pa.DataType]] = {
     "TIMESTAMP_NTZ": pa.timestamp("us"),
     "ARRAY<INT>": pa.list_(pa.int32()),
     "STRUCT<a: INT, b: STRING>": pa.struct([("a", pa.int32()), ("b", pa.string())]),
+    "MAP<STRING, INT>": pa.map_(pa.string(), pa.int32()),
 }
 """Each type that is generated, as Arrow has it."""
+METADATA: Final = {"key": "BINARY", "timestamp": "TIMESTAMP", "partition": "INT", "offset": "BIGINT"}
+"""What rows may have of their records, and its types."""
 KEY_TYPES: Final = ("STRING", "STRING", "BIGINT", "INT", "DATE", "BOOLEAN")
 ORDERED_TYPES: Final = tuple(kind for kind in ARROW if "<" not in kind)
 
@@ -95,6 +98,7 @@ VALUES: Final[dict[str, Callable[[random.Random], Any]]] = {
     "TIMESTAMP": _moment,
     "TIMESTAMP_NTZ": lambda chance: _moment(chance).replace(tzinfo=None),
     "ARRAY<INT>": lambda chance: [chance.choice((None, 1, -(2**31))) for _ in range(chance.randint(0, 3))],
+    "MAP<STRING, INT>": lambda chance: dict.fromkeys(chance.sample(TEXTS, 2), chance.choice((None, 1))),
     "STRUCT<a: INT, b: STRING>": lambda chance: {"a": chance.choice((None, 1)), "b": chance.choice(TEXTS)},
 }
 
@@ -102,6 +106,11 @@ VALUES: Final[dict[str, Callable[[random.Random], Any]]] = {
 def random_value(chance: random.Random, kind: str, nulls: float = 0.1) -> Any:
     """A value of a type, or null."""
     return None if chance.random() < nulls else VALUES[kind](chance)
+
+
+def arrow_value(value: Any) -> Any:
+    """A value as Arrow takes it: maps as pairs. A record of that type has no key that is no text."""
+    return list(value.items()) if isinstance(value, dict) and value.keys() != {"a", "b"} else value
 
 
 def key_pool(chance: random.Random, kind: str) -> list[Any]:

@@ -2,11 +2,11 @@
 
 import random
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from tests.oracle.cases.app_generator import KEY_COLUMN, random_app
-from tests.oracle.cases.case import Case, Grow, InputRecord, Kill, Restart, Row, Send, Step
+from tests.oracle.cases.case import Advance, Case, Grow, InputRecord, Kill, Restart, Row, Send, Step
 from tests.oracle.cases.column_values import from_ms, key_pool, key_text, random_value
 from tests.oracle.cases.resource_reading import columns_of, input_streams, milliseconds
 
@@ -28,6 +28,12 @@ def random_case(seed: int) -> Case:
     writer = _Writer(chance, resource, whole_sends, partitions)
     steps = writer.steps(is_batch=resource["spec"]["mode"] == "batch")
     return Case(seed, resource, partitions, processors, whole_sends, tuple(steps))
+
+
+def in_unit(time: int, stream: Mapping[str, Any]) -> datetime | int:
+    """A time in milliseconds as the stream's column has it."""
+    unit = stream.get("eventTime", {}).get("unit")
+    return from_ms(time) if unit is None else time // {"milliseconds": 1, "seconds": 1000}[unit]
 
 
 class _Writer:
@@ -57,7 +63,9 @@ class _Writer:
         for _ in range(chance.randint(1, 7)):
             steps.append(self.send(chance.choice(streams)))
             if not is_batch and chance.random() < 0.3:
-                steps.append(chance.choice((Kill(False), Kill(True), Restart())))
+                steps.append(
+                    chance.choice((Kill(False), Kill(True), Restart(), Advance("1s"), Advance("400d")))
+                )
         if not is_batch and self.may_grow and chance.random() < 0.3:
             steps.insert(chance.randint(0, len(steps)), Grow(self.partitions * 2))
         return steps
@@ -84,5 +92,8 @@ class _Writer:
             self.next_id += 1
             row["id"] = self.next_id
             behind = chance.choice((0, 0, self.disorder, chance.randint(0, max(self.disorder, 1))))
-            row["ts"] = from_ms(self.now - min(behind, self.disorder)) if chance.random() > 0.04 else None
+            time = self.now - min(behind, self.disorder)
+            row["ts"] = in_unit(time, stream) if chance.random() > 0.04 else None
+            if isinstance(row["ts"], datetime):
+                row["ts"] += timedelta(microseconds=chance.choice((0, 0, 0, 1, 999)))
         return InputRecord(key_text(key), row, self.now)
