@@ -59,7 +59,7 @@ class RunningApp:
         object.__setattr__(self, "streams_before", _streams_before(self.graph))
 
     def reach(self, operator: str) -> WatermarkReach:
-        """What decides how far an operator has come in event time."""
+        """The streams that decide how far an operator has come in event time."""
         before = WatermarkReach(dict.fromkeys(sorted(self.streams_before[operator]), 0), timed=True)
         return self.reaches.get(operator, before)
 

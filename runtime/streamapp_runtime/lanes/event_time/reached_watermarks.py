@@ -47,7 +47,7 @@ class ReachedWatermarks:
         return reach.watermark(self.tasks.get(task, {}))
 
     def lowest(self, reach: WatermarkReach) -> int | None:
-        """What a place of the program has reached in all tasks that have it; None as long as one has not."""
+        """The watermark of a place of the program in all tasks that have it; None while one has none."""
         having = [
             task for task, watermarks in self.tasks.items() if not reach.holds.keys().isdisjoint(watermarks)
         ]
