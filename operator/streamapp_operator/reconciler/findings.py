@@ -9,7 +9,7 @@ from streamapp.tasks.refusal import Refusal
 from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration
 from streamapp_operator.reconciler.driver.driver_actions import DriverAction, KeepDriver
 from streamapp_operator.reconciler.driver.driver_decision import DriverDecision
-from streamapp_operator.reconciler.facts.facts import Facts, ObjectName
+from streamapp_operator.reconciler.facts.facts import Facts, TakenName
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
 from streamapp_operator.reconciler.facts.timestamps import format_timestamp
 from streamapp_operator.reconciler.installation import AppNetworkRules
@@ -45,9 +45,11 @@ class Findings:
         return self.facts.report_of(self.driver.pod)
 
     @property
-    def taken_names(self) -> tuple[ObjectName, ...]:
+    def taken_names(self) -> tuple[TakenName, ...]:
         """The names that others have of objects of the app, before its first driver."""
-        return () if self.driver.history.incarnation else self.facts.taken_names
+        if self.driver.history.incarnation:
+            return ()
+        return tuple(taken for taken in self.facts.taken_names if taken.is_needed)
 
     @property
     def changed_configuration(self) -> tuple[str, ...]:

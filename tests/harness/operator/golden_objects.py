@@ -90,7 +90,7 @@ def objects(app: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """All that is made for an app before its driver runs, and the driver."""
     read = parsed(app)
     made = pod_shape(read, INSTALLATION, app["metadata"]["uid"])
-    yield from driver_objects(app, read, (made.executor,), network_rules=None)
+    yield from driver_objects(app, app["metadata"]["uid"], read, (made.executor,), network_rules=None)
     yield report_config_map(app)
     yield job_model_config_map(app, "{}", 0, 7, was_reset=False)
     if found := embedded_log.log_claim(app, read):

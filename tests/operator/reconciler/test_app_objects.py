@@ -196,8 +196,8 @@ def test_an_identity_in_a_template_is_a_limit_of_what_its_driver_makes(identity:
     source = {identity: {"path": "t"}}
     template = {"spec": {"volumes": [{"name": "v", "projected": {"sources": [source]}}]}}
     app = manifest(executor={"template": template})
-    assert f"power/{identity}" not in executor_limits(app, [shape_of(manifest())], token_volumes=False)
-    assert f"power/{identity}" in executor_limits(app, [shape_of(app)], token_volumes=False).splitlines()
+    assert f"power/{identity}" not in executor_limits("5b1c", [shape_of(manifest())], token_volumes=False)
+    assert f"power/{identity}" in executor_limits("5b1c", [shape_of(app)], token_volumes=False).splitlines()
 
 
 def shape_of(app: dict[str, Any]) -> dict[str, Any]:

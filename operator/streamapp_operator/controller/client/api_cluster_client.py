@@ -145,6 +145,16 @@ class ApiClusterClient:
             return applied
         return await self._replace_content(path, manifest)
 
+    async def patch_metadata(self, manifest: Manifest, metadata: Manifest) -> None:
+        """Set these fields of the metadata of an object that was read."""
+        identity = manifest["metadata"]
+        path = object_path(kind_of(manifest), identity["namespace"], identity["name"])
+        body = {"metadata": {**metadata, "uid": identity["uid"]}}
+        merge = "application/merge-patch+json"
+        await self._write(
+            ApiRequest(Verb.PATCH, "PATCH", path, _FIELD_MANAGER_QUERY, body, merge, expected=(404, 409))
+        )
+
     async def _replace_content(self, path: str, manifest: Manifest) -> Manifest:
         """Set the fields of an object as they are wanted; an apply keeps what others added to a list."""
         content = {name: manifest[name] for name in manifest.keys() - {"apiVersion", "kind", "metadata"}}

@@ -47,6 +47,10 @@ class ClusterClient(Protocol):
         """
         ...
 
+    async def patch_metadata(self, manifest: Manifest, metadata: Manifest) -> None:
+        """Set these fields of the metadata of an object that was read, unless another one has its name."""
+        ...
+
     async def delete(
         self,
         kind: ResourceKind,

@@ -1,7 +1,8 @@
 """An accepted generation in its ConfigMap: the app, its pod shape, and its drivers' results."""
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,8 +18,12 @@ from streamapp_operator.reconciler.pods.pod_shape import PodShape, read_pod_shap
 
 REFUSED_ANNOTATION = "streamapp.dev/refused"
 """Annotation: a driver's reason why this generation cannot run."""
+ADOPTED_ANNOTATION = "streamapp.dev/adopted-generations"
+"""Annotation: the last generation of the deleted app that was adopted; those of the app count on from it."""
 RAN_ANNOTATION = "streamapp.dev/ran"
 """Annotation: this generation was ready once, so that no earlier one is needed."""
+
+_COUNT = re.compile(r"[0-9]{1,15}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,7 @@ class AcceptedGeneration:
     shape: PodShape
     driver_refusal: DriverRefusal | None = None
     ran: bool = False
+    adopted: int = 0  # the last generation of the deleted app that was adopted, if one was
 
     @property
     def generation(self) -> int:
@@ -50,6 +56,11 @@ class AcceptedGeneration:
 def generation_in_force(generations: Sequence[AcceptedGeneration]) -> AcceptedGeneration | None:
     """The newest of these generations, in ascending order, that no driver has refused."""
     return next((accepted for accepted in reversed(generations) if accepted.driver_refusal is None), None)
+
+
+def adopted_generations(generations: Iterable[AcceptedGeneration]) -> int:
+    """The last generation of the deleted app that was adopted; 0 where none was."""
+    return max((generation.adopted for generation in generations), default=0)
 
 
 def without_outdated_refusal(
@@ -77,6 +88,8 @@ def generation_config_map(app: Manifest, generation: AcceptedGeneration) -> Mani
     annotations = {RAN_ANNOTATION: "true"} if generation.ran else {}
     if generation.driver_refusal is not None:
         annotations[REFUSED_ANNOTATION] = refusal_text(generation.driver_refusal)
+    if generation.adopted:
+        annotations[ADOPTED_ANNOTATION] = str(generation.adopted)
     return accepted_config_map(app, generation.generation, _files(generation), annotations)
 
 
@@ -93,7 +106,8 @@ def read_generation(manifest: Manifest) -> AcceptedGeneration | None:
         return None
     ran = RAN_ANNOTATION in annotations
     refusal = None if ran else read_refusal(annotations.get(REFUSED_ANNOTATION))
-    return AcceptedGeneration(accepted, shape, refusal, ran)
+    adopted = annotations.get(ADOPTED_ANNOTATION, "")
+    return AcceptedGeneration(accepted, shape, refusal, ran, int(adopted) if _COUNT.fullmatch(adopted) else 0)
 
 
 def annotate_generation(app: Manifest, generation: int, **annotations: str) -> Manifest:

@@ -1,4 +1,4 @@
-"""The names that an app needs and that others have, all of them at once, and the command that frees them."""
+"""The names that an app needs and that others have, all of them at once: adopted, or freed by one command."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ from streamapp_operator.controller.client.resource_kinds import (
     SERVICE_ACCOUNT,
     STATEFUL_SET,
 )
-from streamapp_operator.reconciler.facts.facts import Facts
+from streamapp_operator.reconciler.facts.facts import Facts, TakenName
 
 _KINDS: Final = (
     *(POD, STATEFUL_SET, SERVICE, SERVICE_ACCOUNT, ROLE, ROLE_BINDING, CONFIG_MAP, NETWORK_POLICY),
@@ -23,16 +23,41 @@ _KINDS: Final = (
 """The kinds of objects that go with an app. Claims hold state, and are none of them."""
 
 
+def adopted_names(facts: Facts) -> tuple[TakenName, ...]:
+    """What a deleted app of this name left, where the app is to go on with it; all of it or nothing.
+
+    Executors are their driver's. Those with claims are not adopted: `streamapp claims` knows whose a claim is
+    by the uid of the resource.
+    """
+    app, taken = facts.newest.app, facts.taken_names
+    if app is None or not app.spec.take_over or app.spec.state.persistent_volume_claim is not None:
+        return ()
+    return taken if all(name.is_left_behind for name in taken) else ()
+
+
 def names_in_the_way(facts: Facts) -> str:
-    """The names in the way of a first start, and how to take them away; empty where there are none."""
-    if not facts.taken_names:
+    """The names in the way of a first start, and what to do; empty where there are none."""
+    taken = [name for name in facts.taken_names if name.is_needed]
+    if not taken:
         return ""
-    names = ", ".join(f"{kind} {name}" for kind, name in facts.taken_names)
+    names = ", ".join(f"{name.kind} {name.name}" for name in taken)
+    if adopted_names(facts):
+        return f"being adopted from a deleted app of this name: {names}"
     return (
         f"in the way, with another owner or none: {names}. They may be left of a deleted app of this name, "
-        "whose driver may be running. To end it, and delete all that is left of it but claims: "
-        f"{_command(facts)}"
+        f"whose driver may be running. {_adoption(facts)}. To end it, and delete all that is left of it but "
+        f"claims: {_command(facts)}"
     )
+
+
+def _adoption(facts: Facts) -> str:
+    app = facts.newest.app
+    if app is not None and app.spec.state.persistent_volume_claim is not None:
+        return "An app with volume claims cannot adopt them"
+    foreign = [f"{name.kind} {name.name}" for name in facts.taken_names if not name.is_left_behind]
+    if foreign:
+        return f"They cannot be adopted, for {', '.join(foreign)} has another owner or is being deleted"
+    return "With spec.takeOver: true the app adopts them, and the driver goes on"
 
 
 def _command(facts: Facts) -> str:

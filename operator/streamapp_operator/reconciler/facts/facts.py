@@ -1,6 +1,6 @@
 """All facts of one reconcile about an app and its cluster."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -11,6 +11,7 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.config_maps.accepted_generation import (
     AcceptedGeneration,
+    adopted_generations,
     generation_in_force,
 )
 from streamapp_operator.reconciler.facts.node_state import NodeState
@@ -107,6 +108,23 @@ ObjectName = tuple[str, str]
 """The kind and name of an object in the app's namespace."""
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class TakenName:
+    """An object with the label of an app that does not own it."""
+
+    kind: str
+    name: str
+    manifest: Manifest = field(compare=False)
+    is_needed: bool = True  # whether the app has to have the name before its first driver
+    is_left_behind: bool = False  # whether a deleted app of the same name left the object
+
+
+def uid_of_run(app: Manifest, generations: Sequence[AcceptedGeneration]) -> str:
+    """The uid of the resource for which the app's generations were first accepted."""
+    first_owner = generations[-1].accepted.owner if generations else ""
+    return first_owner or str(app["metadata"]["uid"])
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """The facts, gathered at once; the steps of a reconcile look nothing up."""
@@ -132,7 +150,7 @@ class Facts:
     locality: Manifest | None = None
     driver_objects: Mapping[ObjectName, Manifest] = field(default_factory=dict)  # as the watches saw them
     history: RecordedHistory = field(default_factory=RecordedHistory)
-    taken_names: tuple[ObjectName, ...] = ()
+    taken_names: tuple[TakenName, ...] = ()
     """Objects with names of the app's objects that it does not own, as of a deleted app of this name."""
     unrestored: tuple[str, ...] = ()  # objects of the running driver that cannot be put back, and why
     unrestored_reason: str = ""
@@ -156,6 +174,10 @@ class Facts:
         status: Manifest = self.manifest.get("status") or {}
         return status
 
+    def own_generation(self, generation: int) -> int:
+        """The number that a generation has in the resource; 0 for one of the app that was adopted."""
+        return max(0, generation - self.adopted_generations)
+
     def report_of(self, pod: PodState | None) -> Report | None:
         """The report, where it is that of a pod; None where the newest report is another driver's."""
         is_its = self.report is not None and pod is not None and self.report.driver == pod.name
@@ -168,8 +190,16 @@ class Facts:
 
     @property
     def uid(self) -> str:
-        """The resource's uid."""
-        return str(self.manifest["metadata"]["uid"])
+        """The uid by which the app's run goes: that of the resource which it was first accepted for.
+
+        An adopted app keeps it, and with it Spark's id, its claims and what its driver listens to.
+        """
+        return uid_of_run(self.manifest, self.generations)
+
+    @property
+    def adopted_generations(self) -> int:
+        """The generations of the resources before, from which an adopted app counts on; else 0."""
+        return adopted_generations(self.generations)
 
     @property
     def partitions(self) -> int:

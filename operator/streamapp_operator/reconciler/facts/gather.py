@@ -19,6 +19,7 @@ from streamapp_operator.controller.client.labels import APP_LABEL, ROLE_LABEL
 from streamapp_operator.controller.client.manifest import AppKey, Manifest
 from streamapp_operator.controller.client.resource_kinds import (
     CONFIG_MAP,
+    CONTROLLER_REVISION,
     NODE,
     POD,
     STATEFUL_SET,
@@ -26,6 +27,7 @@ from streamapp_operator.controller.client.resource_kinds import (
     VOLUME_CLAIM,
 )
 from streamapp_operator.reconciler.config_maps.accepted_generation import (
+    adopted_generations,
     generation_in_force,
     without_outdated_refusal,
 )
@@ -37,7 +39,8 @@ from streamapp_operator.reconciler.facts.facts import (
     DryRun,
     Facts,
     NewestGeneration,
-    ObjectName,
+    TakenName,
+    uid_of_run,
 )
 from streamapp_operator.reconciler.facts.generation_judgement import GenerationJudgement
 from streamapp_operator.reconciler.facts.missing_executors import missing_executors
@@ -53,7 +56,7 @@ from streamapp_operator.reconciler.facts.reconcile_context import ReconcileConte
 from streamapp_operator.reconciler.facts.revision_facts import recorded_history
 from streamapp_operator.reconciler.named_objects import outside_allow_lists
 from streamapp_operator.reconciler.objects import object_names
-from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, is_owned
+from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, is_left_behind, is_owned
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, PartitionCounts
 from streamapp_operator.reconciler.pods import driver_template, executor_template
 from streamapp_operator.reconciler.pods.driver_pod import has_early_executors, is_standby
@@ -71,6 +74,7 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
     if app is None or app["metadata"].get("deletionTimestamp"):
         return None
     decoded = await decode_config_maps(context, app, objects.config_maps)
+    app = _counted_on(app, decoded)
     if live:
         pods = (*pods, *await _unlabelled_drivers(context, app, pods, decoded))
     driver_pods = [pod for pod in pods if is_owned(pod, app)]
@@ -82,8 +86,10 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
         pod for pod in every_driver if is_standby(pod.manifest) and incarnation_of(pod) > newest_incarnation
     )
     drivers = tuple(pod for pod in every_driver if pod not in successors)
+    run_uid = uid_of_run(app, decoded.generations)
     every_executor = [
-        read_pod(pod, executor_template.EXECUTOR_CONTAINER) for pod in _executor_pods(app, pods, driver_pods)
+        read_pod(pod, executor_template.EXECUTOR_CONTAINER)
+        for pod in _executor_pods(run_uid, pods, driver_pods)
     ]
     early_executors = _early_executors(every_executor, successors)
     executors = tuple(pod for pod in every_executor if pod not in early_executors)
@@ -118,7 +124,12 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
         desired=decoded.desired,
         report=decoded.report,
         claims=claims,
-        taken_names=_taken_names(app, pods, objects.config_maps, context.cache.driver_objects(key).values()),
+        taken_names=_taken_names(
+            app,
+            (*pods, *objects.config_maps),
+            context.cache.driver_objects(key).values(),
+            context.cache.revisions(key),
+        ),
         storage_class="" if accepted_before else await default_storage_class(context, newest.app),
         has_report=decoded.has_report,
         reported_at=decoded.reported_at,
@@ -185,28 +196,46 @@ async def _claims(
     return tuple(await context.cluster.select(VOLUME_CLAIM, app["metadata"]["namespace"], labels))
 
 
-def _taken_names(app: Manifest, *others: Iterable[Manifest]) -> tuple[ObjectName, ...]:
-    """The objects with names of this app's objects, and with its label, that it does not own."""
-    taken = {
-        (manifest["kind"], manifest["metadata"]["name"])
-        for manifests in others
-        for manifest in manifests
-        if not is_owned(manifest, app)
-        and object_names.is_of_app(manifest["kind"], manifest["metadata"]["name"], app["metadata"]["name"])
-    }
-    return tuple(sorted(taken))
+def _counted_on(app: Manifest, decoded: DecodedConfigMaps) -> Manifest:
+    """The app, with its generations counted on from those of the deleted app that it has adopted."""
+    metadata, adopted = app["metadata"], adopted_generations(decoded.generations)
+    if not adopted:
+        return app
+    return {**app, "metadata": {**metadata, "generation": metadata["generation"] + adopted}}
 
 
-def _executor_pods(
-    app: Manifest, pods: Sequence[Manifest], drivers: Sequence[Manifest]
-) -> Iterable[Manifest]:
+def _taken_names(app: Manifest, *others: Iterable[Manifest]) -> tuple[TakenName, ...]:
+    """The objects with the app's label that it does not own, but for executors and strangers' pods."""
+    return tuple(
+        sorted(
+            TakenName(
+                manifest["kind"],
+                manifest["metadata"]["name"],
+                manifest,
+                is_needed=_is_named_for(app, manifest),
+                is_left_behind=is_left_behind(manifest, app),
+            )
+            for manifests in others
+            for manifest in manifests
+            if not is_owned(manifest, app)
+            and (_is_named_for(app, manifest) or manifest["kind"] == CONTROLLER_REVISION.name)
+        )
+    )
+
+
+def _is_named_for(app: Manifest, manifest: Manifest) -> bool:
+    metadata = manifest["metadata"]
+    return object_names.is_of_app(manifest["kind"], metadata["name"], app["metadata"]["name"])
+
+
+def _executor_pods(run_uid: str, pods: Sequence[Manifest], drivers: Sequence[Manifest]) -> Iterable[Manifest]:
     """The executors: pods with their label, and all that a driver owns, whatever labels these have.
 
     Those of a driver or of a StatefulSet of another app are none, be it a deleted one of the same name.
     """
     driver_uids = {driver["metadata"]["uid"] for driver in drivers}
     other_uids = {pod["metadata"]["uid"] for pod in pods} - driver_uids
-    own_set = object_names.executor_set(app["metadata"]["uid"])
+    own_set = object_names.executor_set(run_uid)
     for pod in pods:
         metadata = pod["metadata"]
         owners = metadata.get("ownerReferences") or ()

@@ -65,6 +65,7 @@ def _account(app: Manifest, name: str, role: ObjectRole, annotations: Mapping[st
 
 def driver_objects(
     app: Manifest,
+    run_uid: str,
     accepted: StreamApp,
     executor_templates: Sequence[Mapping[str, Any]],
     network_rules: AppNetworkRules | None,
@@ -83,6 +84,6 @@ def driver_objects(
     yield executor_service_account(app, spec.executor.service_account_annotations)
     yield driver_role.driver_role(app, claims=spec.state.persistent_volume_claim is not None)
     limits = executor_limits(
-        app, executor_templates, token_volumes=bool(spec.executor.service_account_annotations)
+        run_uid, executor_templates, token_volumes=bool(spec.executor.service_account_annotations)
     )
     yield driver_role.driver_role_binding(app, account, limits)

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, Final
 
-from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.named_objects import template_objects
 from streamapp_operator.reconciler.objects import object_names
 
@@ -24,25 +23,25 @@ IDENTITY_SOURCES: Final = (_TOKEN_SOURCE, "podCertificate")
 _CONFINED: Final = ("RuntimeDefault", "Localhost")
 
 
-def executor_limits(app: Manifest, templates: Iterable[Mapping[str, Any]], *, token_volumes: bool) -> str:
+def executor_limits(run_uid: str, templates: Iterable[Mapping[str, Any]], *, token_volumes: bool) -> str:
     """The limits as the annotation's text: all that the templates of an app's executors name.
 
     With `token_volumes` a webhook may add a token of the executors' account, which a cloud takes for an
     identity; in the cluster the account has no rights.
     """
-    limits = {limit for template in templates for limit in _limits(app, template)}
+    limits = {limit for template in templates for limit in _limits(run_uid, template)}
     if token_volumes:
         limits.add(f"power/{_TOKEN_SOURCE}")
     return "\n".join(sorted(limit for limit in limits if "\n" not in limit))
 
 
-def _limits(app: Manifest, template: Mapping[str, Any]) -> Iterator[str]:
+def _limits(run_uid: str, template: Mapping[str, Any]) -> Iterator[str]:
     spec = template["spec"]
-    spark_app = object_names.spark_app(app["metadata"]["uid"])
+    spark_app = object_names.spark_app(run_uid)
     labels = {**(template.get("metadata") or {}).get("labels", {}), "spark-app-selector": spark_app}
     yield from (f"label/{name}={value}" for name, value in {**labels, "spark-role": "executor"}.items())
     yield f"account/{spec['serviceAccountName']}"
-    yield f"set/{object_names.executor_set(app['metadata']['uid'])}"
+    yield f"set/{object_names.executor_set(run_uid)}"
     containers = [*spec["containers"], *(spec.get("initContainers") or ())]
     for named in template_objects(spec, ""):
         if named.allow_list in _NAMED:

@@ -64,6 +64,19 @@ def is_owned(manifest: Manifest, app: Manifest) -> bool:
     return any(reference.get("uid") == app["metadata"]["uid"] for reference in references)
 
 
+def is_left_behind(manifest: Manifest, app: Manifest) -> bool:
+    """True if an object is left of a deleted app of this name: it has that app's label and no other owner.
+
+    Owners of the app's kind and name are deleted apps: of one name there is never a second that lives.
+    """
+    metadata = manifest["metadata"]
+    has_label = (metadata.get("labels") or {}).get(APP_LABEL) == app["metadata"]["name"]
+    references = metadata.get("ownerReferences") or ()
+    owners = {(owner["apiVersion"], owner["kind"], owner["name"]) for owner in references}
+    is_leaving = bool(metadata.get("deletionTimestamp"))
+    return has_label and not is_leaving and owners <= {(API_VERSION, KIND, app["metadata"]["name"])}
+
+
 def may_change(manifest: Manifest, app: Manifest) -> bool:
     """True if this app may change an object that is there already: it owns the object.
 

@@ -129,7 +129,10 @@ def _new_generation(
     )
     accepted = AcceptedApp(app, facts.newest.generation, facts.uid)
     return AcceptedGeneration(
-        accepted, shape, ran=in_force.ran if in_force is not None and keeps_shape else False
+        accepted,
+        shape,
+        ran=in_force.ran if in_force is not None and keeps_shape else False,
+        adopted=facts.adopted_generations,
     )
 
 

@@ -1,5 +1,6 @@
 """The status of an app as a whole, from the findings of one reconcile."""
 
+from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
@@ -37,9 +38,14 @@ def app_status(findings: Findings, history: DriverHistory) -> dict[str, Any]:
     pod = findings.driver.pod
     name = object_names.driver(facts.name, history.incarnation) if history.incarnation else ""
     status: dict[str, Any] = {
-        "conditions": [condition.as_status(before, facts.now) for condition in conditions],
-        "observedGeneration": facts.newest.generation,
-        "acceptedGeneration": findings.target.generation if findings.target else None,
+        "conditions": [
+            replace(condition, generation=facts.own_generation(condition.generation)).as_status(
+                before, facts.now
+            )
+            for condition in conditions
+        ],
+        "observedGeneration": facts.own_generation(facts.newest.generation),
+        "acceptedGeneration": facts.own_generation(findings.target.generation) if findings.target else None,
         "phase": phase(findings).value,
         "reason": _reason(conditions),
         "plan": _plan(findings),

@@ -14,7 +14,7 @@ from streamapp_operator.reconciler.status.phase import Phase
 
 def internal_error_status(facts: Facts, problem: Problem) -> dict[str, Any]:
     """The last status with the error; what it says of the driver stays."""
-    generation, text = facts.newest.generation, str(problem)
+    generation, text = facts.own_generation(facts.newest.generation), str(problem)
     before = {condition["type"]: condition for condition in facts.status.get("conditions") or ()}
     conditions = (
         false_condition(ConditionType.ACCEPTED, problem.reason, text, generation),

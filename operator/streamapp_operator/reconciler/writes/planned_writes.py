@@ -30,6 +30,7 @@ from streamapp_operator.reconciler.driver.driver_actions import (
     StopDriver,
 )
 from streamapp_operator.reconciler.driver.driver_history import DriverHistory, DriverOutcome
+from streamapp_operator.reconciler.driver.taken_names import adopted_names
 from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
 from streamapp_operator.reconciler.findings import Findings
@@ -46,6 +47,7 @@ from streamapp_operator.reconciler.pods.driver_pod import driver_pod, generation
 from streamapp_operator.reconciler.writes.history_writes import surplus_revisions
 from streamapp_operator.reconciler.writes.published_model import published_model, publishes_model
 from streamapp_operator.reconciler.writes.reconcile_decision import (
+    Adopt,
     Apply,
     Create,
     CreateRunSecret,
@@ -58,8 +60,10 @@ from streamapp_operator.reconciler.writes.reconcile_decision import (
 def before_status(findings: Findings, history: DriverHistory) -> Iterator[Write]:
     """The writes before the status, harmless whatever follows; `history` has the announced action."""
     app, new_generation = findings.facts.manifest, findings.acceptance.new_generation
+    if findings.taken_names or findings.facts.adopted_generations:
+        yield from adoptions(findings.facts)
     if findings.taken_names:
-        return  # nothing is written before all names are free
+        return  # nothing else is written before all names are free
     if new_generation is not None:
         manifest = generation_config_map(app, new_generation)
         if manifest["metadata"]["name"] in findings.facts.unreadable_config_maps:
@@ -87,6 +91,19 @@ def before_status(findings: Findings, history: DriverHistory) -> Iterator[Write]
             Apply(claim, must_exist=True)
             for claim in owned_claims(findings.facts, findings.target.accepted.app)
         )
+
+
+def adoptions(facts: Facts) -> Iterator[Adopt]:
+    """The writes by which the app becomes the owner of what a deleted app of its name left."""
+    left = sorted(adopted_names(facts), key=lambda taken: taken.kind == POD.name)  # drivers once all else is
+    generations = {
+        taken.name: object_names.accepted_generation_in(taken.name)
+        for taken in left
+        if taken.kind == CONFIG_MAP.name
+    }
+    last = facts.adopted_generations or max(generations.values(), default=0)
+    for taken in left:
+        yield Adopt(taken.manifest, last if generations.get(taken.name) else 0)
 
 
 def after_status(findings: Findings) -> Iterator[Write]:
@@ -154,7 +171,11 @@ def _driver_prerequisites(findings: Findings, target: AcceptedGeneration) -> Ite
     yield from (
         Apply(manifest)
         for manifest in driver_objects(
-            app, target.accepted.app, (target.shape.executor,), findings.network_rules
+            app,
+            findings.facts.uid,
+            target.accepted.app,
+            (target.shape.executor,),
+            findings.network_rules,
         )
     )
     if claim := embedded_log.log_claim(app, target.accepted.app):

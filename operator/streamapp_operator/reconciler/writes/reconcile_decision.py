@@ -54,7 +54,15 @@ class CreateRunSecret:
     driver: str
 
 
-Write = Create | Apply | Delete | CreateRunSecret
+@dataclass(frozen=True, slots=True)
+class Adopt:
+    """Make the app the owner of an object as it was seen; what else is in the object stays."""
+
+    manifest: Manifest
+    last_generation: int = 0  # of the deleted app, where the object is one of its accepted generations
+
+
+Write = Create | Apply | Delete | CreateRunSecret | Adopt
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,9 @@ def restores(findings: Findings, history: DriverHistory) -> Iterator[Apply]:
     templates = [
         generation.shape.executor for generation in (_running_generation(findings), target) if generation
     ]
-    manifests = driver_objects(facts.manifest, target.accepted.app, templates, findings.network_rules)
+    manifests = driver_objects(
+        facts.manifest, facts.uid, target.accepted.app, templates, findings.network_rules
+    )
     for manifest in manifests:
         observed = facts.driver_objects.get((manifest["kind"], manifest["metadata"]["name"]))
         if observed is None or not _is_intact(observed, manifest, facts.manifest):

@@ -19,12 +19,19 @@ from streamapp_operator.controller.client.resource_kinds import (
     kind_of,
 )
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
+from streamapp_operator.reconciler.config_maps.accepted_generation import ADOPTED_ANNOTATION
 from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.facts.reported_texts import reported_text
 from streamapp_operator.reconciler.objects import object_names
-from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, is_owned, may_change
+from streamapp_operator.reconciler.objects.object_metadata import (
+    ObjectRole,
+    is_owned,
+    may_change,
+    owner_reference,
+)
 from streamapp_operator.reconciler.objects.run_secret import run_secret
 from streamapp_operator.reconciler.writes.reconcile_decision import (
+    Adopt,
     Apply,
     Create,
     CreateRunSecret,
@@ -48,13 +55,14 @@ def _needs(write: Write, earlier: Write) -> bool:
 
     A driver is created when all is ready for it. Nothing is deleted before what takes its place is there, or
     made before what stands in its way is deleted. A binding names its Role. A running driver follows the job
-    model to its generation. The Secret of a run has the driver's pod as its owner.
+    model to its generation. The Secret of a run has the driver's pod as its owner. A driver
+    that is adopted becomes the app's once all else is.
     """
     kind, earlier_kind = _kind(write), _kind(earlier)
     if isinstance(write, Delete) is not isinstance(earlier, Delete):
         return True
     return (
-        (isinstance(write, Create) and kind is POD)
+        (isinstance(write, Create | Adopt) and kind is POD)
         or (isinstance(write, CreateRunSecret) and earlier_kind is POD)
         or (kind is ROLE_BINDING and earlier_kind is ROLE)
         or (kind is CONFIG_MAP and earlier_kind is CONFIG_MAP and _is_generation(earlier))
@@ -114,6 +122,11 @@ async def _execute_write(cluster: ClusterClient, app: Manifest, write: Write) ->
             await cluster.delete(kind, app["metadata"]["namespace"], name, uid, grace)
         case CreateRunSecret(driver=driver):
             return await _create_run_secret(cluster, app["metadata"]["namespace"], driver)
+        case Adopt(manifest=manifest, last_generation=last_generation):
+            metadata: Manifest = {"ownerReferences": [owner_reference(app)]}
+            if last_generation:
+                metadata["annotations"] = {ADOPTED_ANNOTATION: str(last_generation)}
+            await cluster.patch_metadata(manifest, metadata)
     return None
 
 
