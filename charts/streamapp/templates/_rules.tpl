@@ -48,7 +48,7 @@
   verbs: [get]
 - apiGroups: ['']
   resources: [events]
-  verbs: [get, create, patch]
+  verbs: [get, list, create, patch]
 {{- end -}}
 
 {{- define "streamapp.rules.namespace" -}}
@@ -93,7 +93,7 @@
   verbs: [get, list, watch, create, patch, delete]
 - apiGroups: ['']
   resources: [events]
-  verbs: [get, create, patch]
+  verbs: [get, list, create, patch]
 {{- end -}}
 
 {{- define "streamapp.rules.lead" -}}

@@ -25,7 +25,11 @@ from streamapp_operator.reconciler.driver.start_conditions import hold_start
 from streamapp_operator.reconciler.driver.taken_names import names_in_the_way
 from streamapp_operator.reconciler.facts.facts import Facts, MissingExecutors
 from streamapp_operator.reconciler.facts.missing_executors import ASK_SECONDS
-from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
+from streamapp_operator.reconciler.facts.pod_state import (
+    MOUNT_SECONDS,
+    VOLUME_REASONS,
+    PodLifecycle,
+)
 from streamapp_operator.reconciler.findings import Findings
 from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.internal_error import internal_error
@@ -238,6 +242,9 @@ def _requeue_after(findings: Findings) -> float | None:
         max(MissingExecutors.GRACE_SECONDS - missing.seconds(findings.facts.now), 0.0) or ASK_SECONDS
         for missing in findings.facts.missing_executors.values()
     ]
+    pods = (*findings.facts.drivers, *findings.facts.successors, *findings.facts.executors)
+    if any(pod.awaits_container or pod.trouble.startswith(tuple(VOLUME_REASONS)) for pod in pods):
+        delays.append(MOUNT_SECONDS)  # events of pods are not watched
     if findings.facts.unrestored or findings.facts.refused_pod:
         delays.append(RETRY_SECONDS)
     is_refused = findings.acceptance.driver_refusal is not None

@@ -86,6 +86,7 @@ class MemoryApi:
             one
             for _, one in sorted(self._within[path].items())
             if _fits(one["metadata"].get("labels") or {}, pairs)
+            and _has_fields(one, query.get("fieldSelector", ""))
         ]
         return {"items": found, "metadata": {}}
 
@@ -165,6 +166,17 @@ class MemoryApi:
 
 def _works(pod: Object) -> bool:
     return pod.get("status", {}).get("phase") not in {"Succeeded", "Failed"}
+
+
+def _has_fields(made: Object, selector: str) -> bool:
+    """True if an object has the fields, each by its path."""
+    for path, _, value in (part.partition("=") for part in selector.split(",") if part):
+        field: Any = made
+        for name in path.split("."):
+            field = field.get(name, "")
+        if field != value:
+            return False
+    return True
 
 
 def _fits(labels: dict[str, str], pairs: list[tuple[str, str, str]]) -> bool:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from streamapp_operator.controller.client.api_errors import (
+    FORBIDDEN,
     ClusterError,
     LeadershipLostError,
     RejectedError,
@@ -66,6 +67,15 @@ class ApiClusterClient:
         """The current state of all objects with these labels."""
         selector = ",".join(f"{name}={value}" for name, value in sorted(labels.items()))
         return [manifest async for manifest in self.list_objects(kind, namespace, selector)]
+
+    async def warnings_about(self, pod: Manifest) -> list[Manifest]:
+        """The events that warn of a pod."""
+        fields = {"involvedObject.uid": pod["metadata"]["uid"], "type": "Warning"}
+        selector = ",".join(f"{name}={value}" for name, value in fields.items())
+        path = collection_path(EVENT, pod["metadata"]["namespace"])
+        query = (("limit", str(LIST_LIMIT)), ("fieldSelector", selector))
+        reply = await self.transport.send(ApiRequest(Verb.LIST, "GET", path, query, expected=(FORBIDDEN,)))
+        return [] if reply.code == FORBIDDEN else list(reply.body.get("items") or ())
 
     async def list_objects(
         self, kind: ResourceKind, namespace: str | None, selector: str = "", metadata_only: bool = False

@@ -2,6 +2,8 @@
 
 from enum import Enum
 
+FORBIDDEN = 403
+
 
 class WriteConflict(Enum):
     """A refused write that the caller has to handle."""

@@ -30,6 +30,10 @@ class ClusterClient(Protocol):
         """The current state of all objects with these labels, in one namespace or in all watched ones."""
         ...
 
+    async def warnings_about(self, pod: Manifest) -> list[Manifest]:
+        """The events that warn of a pod; none where this account may not read them."""
+        ...
+
     async def create(self, manifest: Manifest) -> Manifest | Literal[WriteConflict.EXISTS]:
         """Create an object; returns it with the API server's defaults."""
         ...

@@ -106,7 +106,11 @@ RIGHTS = (
     ),
     Right(STORAGE_CLASS, (Verb.LIST,), "find the default class for claims that name none"),
     Right(NODE, (Verb.GET,), "see whether a node still exists, and its labels where locations are labels"),
-    Right(EVENT, (Verb.GET, Verb.CREATE, Verb.PATCH), "record events"),
+    Right(
+        EVENT,
+        (Verb.GET, Verb.LIST, Verb.CREATE, Verb.PATCH),
+        "record events, and see why the volumes of a pod are not mounted",
+    ),
     Right(LEASE, (Verb.GET, Verb.CREATE, Verb.UPDATE), "agree on who leads", lead_only=True),
     Right(TOKEN_REVIEW, (Verb.CREATE,), "ask who a viewer of the page of all apps is", page_only=True),
     Right(

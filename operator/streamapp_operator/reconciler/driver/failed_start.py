@@ -13,7 +13,12 @@ from streamapp.protocol.termination import RunOutcome
 from streamapp.spec.reasons import Reason
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
 from streamapp_operator.reconciler.facts.facts import MissingExecutors, RefusedPod
-from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState, StartReason
+from streamapp_operator.reconciler.facts.pod_state import (
+    VOLUME_REASONS,
+    PodLifecycle,
+    PodState,
+    StartReason,
+)
 from streamapp_operator.reconciler.facts.reported_texts import (
     ending_message,
     reported_reason,
@@ -75,6 +80,8 @@ def start_obstacle(
     if driver.life is PodLifecycle.COMING:
         seconds = UNSCHEDULABLE_SECONDS if shares_volume else START_SECONDS
         message = f"{driver.name} has no running container after {seconds:.0f} s: its volumes are not mounted"
+        if driver.trouble:
+            message = f"{message}: {reported_text(driver.trouble)}"
         seconds_left = _seconds_left(began_at, seconds, now)
         return StartObstacle(
             StartReason.CONTAINER_CREATING, message, seconds_left, shares_volume, is_slow=True
@@ -110,6 +117,8 @@ def _pod_obstacles(pod: PodState, not_before: float, now: float) -> Iterator[Sta
     if not pod.trouble or pod.ready or pod.life in {PodLifecycle.LEAVING, PodLifecycle.ENDED}:
         return
     reason, _, text = pod.trouble.partition(": ")
+    if reason in VOLUME_REASONS:
+        return  # they are tried again, and the bound is that of a start
     is_unschedulable = reason == StartReason.UNSCHEDULABLE
     seconds = UNSCHEDULABLE_SECONDS if is_unschedulable else TROUBLE_SECONDS
     since = pod.made_at if is_unschedulable else pod.scheduled_at or pod.made_at

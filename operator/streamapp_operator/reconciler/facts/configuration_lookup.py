@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 
 from streamapp.spec.resource.app import StreamApp
-from streamapp_operator.controller.client.api_errors import RejectedError
+from streamapp_operator.controller.client.api_errors import FORBIDDEN, RejectedError
 from streamapp_operator.controller.client.concurrent_calls import side_by_side
 from streamapp_operator.controller.client.resource_kinds import ResourceKind
-from streamapp_operator.reconciler.facts.default_storage_class import FORBIDDEN
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 from streamapp_operator.reconciler.objects.configuration_versions import (
     CONFIGURATION_SECONDS,

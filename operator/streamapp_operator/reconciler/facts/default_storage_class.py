@@ -2,12 +2,11 @@
 
 from streamapp.author.app_streams import is_embedded
 from streamapp.spec.resource.app import StreamApp
-from streamapp_operator.controller.client.api_errors import RejectedError
+from streamapp_operator.controller.client.api_errors import FORBIDDEN, RejectedError
 from streamapp_operator.controller.client.resource_kinds import STORAGE_CLASS
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 
 DEFAULT_CLASS_ANNOTATION = "storageclass.kubernetes.io/is-default-class"
-FORBIDDEN = 403
 
 
 def needs_default_class(app: StreamApp) -> bool:

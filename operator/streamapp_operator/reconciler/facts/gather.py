@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from streamapp.author.app_streams import is_embedded
 from streamapp.placement.locations.location_providers import parse_location_provider
@@ -13,7 +13,7 @@ from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.serialization import as_data
 from streamapp.tasks.refusal import Refusal
-from streamapp_operator.controller.client.api_errors import RejectedError
+from streamapp_operator.controller.client.api_errors import FORBIDDEN, RejectedError
 from streamapp_operator.controller.client.concurrent_calls import side_by_side
 from streamapp_operator.controller.client.labels import APP_LABEL, ROLE_LABEL
 from streamapp_operator.controller.client.manifest import AppKey, Manifest
@@ -33,7 +33,7 @@ from streamapp_operator.reconciler.config_maps.accepted_generation import (
 )
 from streamapp_operator.reconciler.facts.config_map_facts import DecodedConfigMaps, decode_config_maps
 from streamapp_operator.reconciler.facts.configuration_lookup import configuration_versions
-from streamapp_operator.reconciler.facts.default_storage_class import FORBIDDEN, default_storage_class
+from streamapp_operator.reconciler.facts.default_storage_class import default_storage_class
 from streamapp_operator.reconciler.facts.facts import (
     ApplicationIdHolder,
     DryRun,
@@ -46,11 +46,13 @@ from streamapp_operator.reconciler.facts.generation_judgement import GenerationJ
 from streamapp_operator.reconciler.facts.missing_executors import missing_executors
 from streamapp_operator.reconciler.facts.node_state import NodeState, read_node
 from streamapp_operator.reconciler.facts.pod_state import (
+    MOUNT_SECONDS,
     PodLifecycle,
     PodState,
     incarnation_of,
     live_driver,
     read_pod,
+    volume_trouble,
 )
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 from streamapp_operator.reconciler.facts.revision_facts import recorded_history
@@ -81,16 +83,17 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
     every_driver = sorted(
         (read_pod(pod, driver_template.DRIVER_CONTAINER) for pod in driver_pods), key=incarnation_of
     )
-    newest_incarnation = _newest_incarnation(app, decoded)
-    successors = tuple(
-        pod for pod in every_driver if is_standby(pod.manifest) and incarnation_of(pod) > newest_incarnation
-    )
-    drivers = tuple(pod for pod in every_driver if pod not in successors)
     run_uid = uid_of_run(app, decoded.generations)
     every_executor = [
         read_pod(pod, executor_template.EXECUTOR_CONTAINER)
         for pod in _executor_pods(run_uid, pods, driver_pods)
     ]
+    every_driver, every_executor = await _with_volume_trouble(context, every_driver, every_executor)
+    newest_incarnation = _newest_incarnation(app, decoded)
+    successors = tuple(
+        pod for pod in every_driver if is_standby(pod.manifest) and incarnation_of(pod) > newest_incarnation
+    )
+    drivers = tuple(pod for pod in every_driver if pod not in successors)
     early_executors = _early_executors(every_executor, successors)
     executors = tuple(pod for pod in every_executor if pod not in early_executors)
     judgement = await _judgement(context, app)
@@ -247,6 +250,26 @@ def _executor_pods(run_uid: str, pods: Sequence[Manifest], drivers: Sequence[Man
             continue
         if (metadata.get("labels") or {}).get(ROLE_LABEL) == ObjectRole.EXECUTOR or owner_uids & driver_uids:
             yield pod
+
+
+async def _with_volume_trouble(
+    context: ReconcileContext, drivers: list[PodState], executors: list[PodState]
+) -> tuple[list[PodState], list[PodState]]:
+    """The pods, with what Kubernetes' events say of the volumes of the one that waits for its container."""
+    waiting = [
+        pod
+        for pod in (*drivers, *executors)
+        if pod.awaits_container and context.clock() - (pod.scheduled_at or pod.made_at) >= MOUNT_SECONDS
+    ]
+    if not waiting:
+        return drivers, executors
+    pod = waiting[0]
+    trouble = volume_trouble(await context.cluster.warnings_about(pod.manifest))
+    troubled = replace(pod, trouble=trouble)
+    return (
+        [troubled if other is pod else other for other in drivers],
+        [troubled if other is pod else other for other in executors],
+    )
 
 
 def _early_executors(executors: Iterable[PodState], successors: Iterable[PodState]) -> tuple[PodState, ...]:

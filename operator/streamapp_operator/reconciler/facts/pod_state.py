@@ -44,8 +44,14 @@ class StartReason(StrEnum):
     RUN = "RunContainerError"
     SIGNATURE = "SignatureValidationFailed"
     UNSCHEDULABLE = "Unschedulable"
+    FAILED_MOUNT = "FailedMount"
+    FAILED_ATTACH = "FailedAttachVolume"
 
 
+VOLUME_REASONS = frozenset({StartReason.FAILED_MOUNT, StartReason.FAILED_ATTACH})
+"""Those that only events tell: a pod whose volumes cannot be mounted says `ContainerCreating`."""
+MOUNT_SECONDS = 5.0
+"""How long a pod's volumes may take before its events are looked at, and how often they are."""
 _NO_TROUBLE = frozenset({StartReason.CONTAINER_CREATING})
 _START_REASONS = frozenset(StartReason)
 
@@ -72,6 +78,11 @@ class PodState:
     silent_since: float | None  # since when its container fails the probes that it passed before
     hung_seconds: float | None  # for how long that was so when a signal ended it
     manifest: Manifest
+
+    @property
+    def awaits_container(self) -> bool:
+        """True if a node has the pod and nothing is known to keep its container from starting."""
+        return self.life is PodLifecycle.COMING and bool(self.node) and not self.trouble
 
     @property
     def owner_pod(self) -> str:
@@ -115,6 +126,13 @@ def read_pod(manifest: Manifest, container: str) -> PodState:
         hung_seconds=_hung_seconds(conditions, terminated),
         manifest=manifest,
     )
+
+
+def volume_trouble(events: Iterable[Mapping[str, Any]]) -> str:
+    """The last that events say of a pod's volumes; empty where they say nothing."""
+    failures = [event for event in events if event.get("reason") in VOLUME_REASONS]
+    last = max(failures, key=lambda event: str(event.get("lastTimestamp") or ""), default=None)
+    return f"{last['reason']}: {last.get('message', '')}" if last is not None else ""
 
 
 def _container_status(status: Mapping[str, Any], container: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from streamapp.protocol.driver_report import DriverState
+from streamapp_operator.controller.workqueue.reconcile_outcome import RequeueAfter
 from streamapp_operator.reconciler.driver.failed_start import (
     MOST_FAILED_STARTS,
     START_SECONDS,
@@ -15,7 +16,7 @@ from streamapp_operator.reconciler.driver.failed_start import (
     UNSCHEDULABLE_SECONDS,
     start_obstacle,
 )
-from streamapp_operator.reconciler.facts.pod_state import read_pod
+from streamapp_operator.reconciler.facts.pod_state import MOUNT_SECONDS, read_pod
 from streamapp_operator.reconciler.facts.timestamps import format_timestamp
 from streamapp_operator.reconciler.objects.configuration_versions import CONFIGURATION_SECONDS
 from tests.harness.api_server.memory_api import MemoryApi, Object, Refused
@@ -160,6 +161,33 @@ def test_a_start_without_trouble_may_take_minutes(running: OperatorSim) -> None:
     _pass(running, START_SECONDS - 10)
     _assert_untouched(running)
     assert running.says("Accepted") == ("True", "Accepted")
+
+
+def test_a_volume_that_is_not_mounted_is_named_within_ten_seconds(sim: OperatorSim) -> None:
+    """A pod says no more than that its container is being created; why, only an event says."""
+    sim.apply(join())
+    sim.settle()
+    pod = sim.driver()["metadata"]
+    sim.hold_back(pod["name"], "ContainerCreating")
+    event = {
+        "metadata": {"name": "mount"},
+        "involvedObject": {"kind": "Pod", "namespace": sim.namespace, "name": pod["name"], "uid": pod["uid"]},
+        "type": "Warning",
+        "reason": "FailedMount",
+        "message": 'configmap "shop-code" not found',
+    }
+    sim.server.ask("POST", f"/api/v1/namespaces/{sim.namespace}/events", event)
+    outcome = sim.settle()
+    assert isinstance(outcome, RequeueAfter)
+    assert outcome.seconds <= MOUNT_SECONDS
+    _pass(sim, 10)
+    for aspect, status in {"Ready": "False", "Degraded": "True"}.items():
+        assert sim.says(aspect) == (status, "DriverPending")
+        assert 'FailedMount: configmap "shop-code" not found' in sim.condition(aspect)["message"]
+    sim.begin()
+    sim.settle()
+    assert "FailedMount" not in sim.condition("Ready")["message"]
+    assert sim.says("Degraded")[0] == "False"
 
 
 def test_a_volume_that_is_not_mounted_ends_nobody(running: OperatorSim) -> None:
