@@ -24,7 +24,7 @@ _KINDS: Final = (
 
 
 def adopted_names(facts: Facts) -> tuple[TakenName, ...]:
-    """What a deleted app of this name left, where the app is to go on with it; all of it or nothing.
+    """The objects that the app adopts from a deleted app of its name: all that was left, or nothing.
 
     Executors are their driver's. Those with claims are not adopted: `streamapp claims` knows whose a claim is
     by the uid of the resource.
@@ -57,7 +57,7 @@ def _adoption(facts: Facts) -> str:
     foreign = [f"{name.kind} {name.name}" for name in facts.taken_names if not name.is_left_behind]
     if foreign:
         return f"They cannot be adopted, for {', '.join(foreign)} has another owner or is being deleted"
-    return "With spec.takeOver: true the app adopts them, and the driver goes on"
+    return "With spec.takeOver: true the app adopts them, and the driver keeps running"
 
 
 def _command(facts: Facts) -> str:
