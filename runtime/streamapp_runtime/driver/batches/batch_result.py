@@ -1,7 +1,7 @@
 """The result of one batch, for whoever counts or shows batches."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
@@ -11,7 +11,7 @@ from streamapp_runtime.driver.status_rules import is_fine
 from streamapp_runtime.lanes.event_time.reached_watermarks import ReachedWatermarks
 from streamapp_runtime.lanes.protocol.rejections import RejectionSample, merged_reasons
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
-from streamapp_runtime.lanes.protocol.traffic import RESTORED_BYTES
+from streamapp_runtime.lanes.protocol.traffic import RESTORED_BYTES, ROWS_IN, ROWS_OUT
 from streamapp_runtime.operators.state.lane_state import (
     LATE_ROWS_COUNTER,
     NULL_KEYS_COUNTER,
@@ -61,6 +61,18 @@ class BatchResult:
     def lag(self) -> int:
         """Records that are there and not yet read."""
         return sum(self.lags.values())
+
+    def rows_of_users(self, intermediate: Container[str]) -> tuple[int, int]:
+        """The rows that came in from outside of the app and went out of it, past these topics of its own.
+
+        Counts by topic are of a lane, and reported by its first task: those of a task that failed beside it
+        are among them.
+        """
+        passed: Counter[str] = Counter()
+        for report in self.reports:
+            for counter, topic, rows in report.counted if is_fine(report.status) else ():
+                passed[counter] += rows if topic in intermediate else 0
+        return max(0, self.rows_in - passed[ROWS_IN]), max(0, self.rows_out - passed[ROWS_OUT])
 
     def longest_steps(self) -> dict[str, float]:
         """By step, the seconds of the lane that took longest for it."""

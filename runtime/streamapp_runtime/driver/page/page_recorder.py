@@ -149,8 +149,9 @@ class PageRecorder(RunObserver):
             self._last, self._incarnation, self._slow = batch, batch.incarnation, ""
             self._reports.update((report.task, report) for report in batch.reports)
             self._awaited = () if batch.rows_in else self._awaited
-            self._rows_in += batch.rows_in
-            self._rows_out += batch.rows_out
+            rows_in, rows_out = batch.rows_of_users(self._app.intermediate_topics if self._app else ())
+            self._rows_in += rows_in
+            self._rows_out += rows_out
             self._batch_count += 1
             self._batch_seconds += batch.seconds
             self._bad += batch.bad

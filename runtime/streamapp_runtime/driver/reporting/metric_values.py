@@ -32,6 +32,7 @@ from streamapp_runtime.driver.reporting.run_metrics import (
     ROWS_IN,
     SECONDS,
     TASKS,
+    TOLD_OTHERWISE,
     VOLUME,
     WATERMARK,
 )
@@ -39,7 +40,6 @@ from streamapp_runtime.driver.reporting.run_observer import RunObserver
 from streamapp_runtime.driver.reporting.state_sizes import StateSizes
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.status_rules import is_fine
-from streamapp_runtime.lanes.protocol.state_levels import STATE_LEVELS
 from streamapp_runtime.operators.stateless.stream_operations import declared_stream
 
 
@@ -92,7 +92,7 @@ class RunMetrics(RunObserver):
                 self._set_state_levels()
             for report in batch.reports:
                 for counter, name, number in report.counted if is_fine(report.status) else ():
-                    if counter in STATE_LEVELS:
+                    if counter in TOLD_OTHERWISE:
                         continue
                     metric = COUNTED[counter]
                     stream_or_name = self._topic_streams.get(name, name) if metric in BY_TOPIC else name

@@ -48,6 +48,7 @@ class ProgressLog(RunObserver):
     totals: RunTotals = field(default_factory=RunTotals)
     _recent: RecentProgress = field(default_factory=RecentProgress)
     _logged_totals: RunTotals = field(default_factory=RunTotals)  # what the last word was about
+    _intermediate: frozenset[str] = frozenset()  # topics of the app's own
     _idle: bool = False  # and told to be so
     _unended: tuple[str, ...] = ()  # what rows wait for
     _last_failure: str = ""
@@ -62,11 +63,12 @@ class ProgressLog(RunObserver):
     def launched(self, launch: Launch) -> None:
         """Say what is about to run."""
         self.begin()
+        self._intermediate = launch.intermediate_topics()
         self.say(plan_message(launch))
 
     def batch(self, batch: BatchResult) -> None:
         """Take note of a batch, and say a word if it is time."""
-        self.totals = self.totals.with_batch(batch)
+        self.totals = self.totals.with_batch(batch, self._intermediate)
         self._idle = self._idle and not batch.rows_in
         now = self.clock()
         lag = None if batch.filling or batch.restoring else batch.lag
@@ -124,6 +126,7 @@ class ProgressLog(RunObserver):
     def changed(self, change: RunChange) -> None:
         """Say who runs what from now on, or why not."""
         self._idle = False
+        self._intermediate = change.launch.intermediate_topics()
         self.say(change_message(change))
 
     def ended(self) -> None:

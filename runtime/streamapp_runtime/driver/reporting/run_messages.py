@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -47,12 +47,13 @@ class RunTotals:
         default_factory=Counter
     )  # left out, by operator: no key, no time
 
-    def with_batch(self, batch: BatchResult) -> "RunTotals":
-        """The same and one batch more."""
+    def with_batch(self, batch: BatchResult, intermediate: Container[str] = ()) -> "RunTotals":
+        """The same and one batch more, without rows that only pass through these topics of the app's own."""
+        rows_in, rows_out = batch.rows_of_users(intermediate)
         return RunTotals(
             self.batches + 1,
-            self.rows_in + batch.rows_in,
-            self.rows_out + batch.rows_out,
+            self.rows_in + rows_in,
+            self.rows_out + rows_out,
             self.restored + batch.restored,
             self.restored_bytes + batch.restored_bytes,
             self.bad + batch.bad,

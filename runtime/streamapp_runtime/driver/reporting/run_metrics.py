@@ -3,6 +3,7 @@
 from streamapp.exposition.metric import Metric, MetricKind
 from streamapp.exposition.metrics_page import metrics_page as page_of
 from streamapp_runtime.lanes.protocol import traffic
+from streamapp_runtime.lanes.protocol.state_levels import STATE_LEVELS
 from streamapp_runtime.operators.state.lane_state import (
     LATE_ROWS_COUNTER,
     NULL_KEYS_COUNTER,
@@ -143,6 +144,8 @@ COUNTED = {
     traffic.RESTORED_BYTES: RESTORED_BYTES,
 }
 """What lanes count, by the names that they count it under."""
+TOLD_OTHERWISE = frozenset({*STATE_LEVELS, traffic.ROWS_IN})
+"""What they report under other names, which is known by the levels of states and the ranges of batches."""
 BY_TOPIC = frozenset({BYTES_IN, ROWS_OUT, BYTES_OUT})
 """What they count by the names that streams have in the system."""
 

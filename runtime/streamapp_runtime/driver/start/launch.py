@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
-from streamapp.author.app_streams import declared_topics
+from streamapp.author.app_streams import created_streams, declared_topics
 from streamapp.author.key_reliance import key_placements
 from streamapp.author.model import KnownPlacement
 from streamapp.author.monitoring import settle_seconds
@@ -85,6 +85,10 @@ class Launch:
     def app(self) -> StreamApp:
         """The app."""
         return self.context.app
+
+    def intermediate_topics(self) -> frozenset[str]:
+        """The names in the system of the streams that the app makes between its own operators."""
+        return frozenset(self.topics.get(stream, stream) for stream in created_streams(self.app))
 
     def placed(
         self,

@@ -11,7 +11,7 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.layers.layer_batch import LayerBatch
 from streamapp_runtime.lanes.protocol.batch_orders import KnownRejection, ReadRange
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
-from streamapp_runtime.lanes.protocol.traffic import BYTES_IN
+from streamapp_runtime.lanes.protocol.traffic import BYTES_IN, ROWS_IN
 from streamapp_runtime.lanes.records.key_check import key_check
 from streamapp_runtime.lanes.records.record_decoding import DecodedRecords, RecordDecoder, RequestedRange
 from streamapp_runtime.lanes.records.record_reader import DecodedRanges, read_records
@@ -98,7 +98,9 @@ class FirstLayerBatch(LayerBatch):
         asked, index = records.request.range, records.request.task
         if index in self.failed:
             return
-        self.rows_in[index] += (len(records.rows) if records.rows else 0) + len(records.bad)
+        count = (len(records.rows) if records.rows else 0) + len(records.bad)
+        self.rows_in[index] += count
+        self.state.count(ROWS_IN, read.topic, count)
         self.bytes_in[index] += records.size
         self.state.count(BYTES_IN, read.topic, records.size)
         yield from self.set_aside(index, records.bad, asked)

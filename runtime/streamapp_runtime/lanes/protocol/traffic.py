@@ -8,7 +8,8 @@ import pyarrow as pa
 
 from streamapp_runtime.rows.byte_columns import byte_count
 
-BYTES_IN, ROWS_OUT, BYTES_OUT = "bytesIn", "rowsOut", "bytesOut"
+ROWS_IN, BYTES_IN = "rowsIn", "bytesIn"
+ROWS_OUT, BYTES_OUT = "rowsOut", "bytesOut"
 RESTORED_BYTES = "restoredBytes"
 
 

@@ -1,0 +1,203 @@
+"""Calls and signs that a worker computes, with a column, literal, null or what may fail in each place.
+
+A function that the worker knows and that has no row here fails a test.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentKind:
+    """The texts that stand in a place of an argument."""
+
+    columns: tuple[str, ...]
+    literals: tuple[str, ...] = ()
+    may_fail: tuple[str, ...] = ()
+
+    def texts(self, number: int) -> Iterator[str]:
+        """One of each sort; another number chooses others."""
+        for sort in (self.columns, self.literals, ("NULL",), self.may_fail):
+            if sort:
+                yield sort[number % len(sort)]
+
+
+KINDS: Final = {
+    "text": ArgumentKind(("user", "page"), ("'a'", "''", "'-a'"), ("CAST(n - k AS STRING)",)),
+    "number text": ArgumentKind(("user", "page"), ("'12'", "' 7'", "'x'"), ("CAST(n + k AS STRING)",)),
+    "day text": ArgumentKind(("user", "page"), ("'2024-02-29'", "'2023-02-29'", "'2024'")),
+    "pattern": ArgumentKind(("page",), ("'yyyy-MM-dd'", "'HH:mm:ss.SSS'", "''")),
+    "unit": ArgumentKind(("page",), ("'month'", "'WEEK'", "'HOUR'", "'year'", "'decade'")),
+    "whole": ArgumentKind(("n", "k"), ("1", "0", "-1", "2147483647"), ("n - k", "CAST(user AS INT)")),
+    "count": ArgumentKind(("n", "k"), ("2", "0", "-2", "1", "-2147483648"), ("-n",)),
+    "small": ArgumentKind(("t", "s"), ("CAST(1 AS SMALLINT)",), ("CAST(m AS SMALLINT)", "CAST(n AS TINYINT)")),
+    "big": ArgumentKind(("m",), ("2147483648", "-2147483649"), ("m + 1", "m * n")),
+    "double": ArgumentKind(("x", "y"), ("1.5", "-0.0", "CAST(2 AS DOUBLE)"), ("x / y", "CAST(user AS DOUBLE)")),
+    "float": ArgumentKind(("f",)),
+    "decimal": ArgumentKind(("price", "rate"), ("1.5", "-0.01", "100")),
+    "truth": ArgumentKind(("ok",), ("true", "false"), ("CAST(user AS BOOLEAN)", "n > m * m")),
+    "date": ArgumentKind(("day", "eve"), ("DATE '2024-01-31'",), ("add_months(day, n)", "CAST(user AS DATE)")),
+    "moment": ArgumentKind(("at",), ("TIMESTAMP '2024-01-31 10:20:30.5'",), ("timestamp_millis(m)",)),
+    "local": ArgumentKind(("due",), ("CAST(NULL AS TIMESTAMP_NTZ)",), ("CAST(user AS TIMESTAMP_NTZ)",)),
+    "bytes": ArgumentKind(("raw",)),
+    "texts": ArgumentKind(("tags",)),
+    "wholes": ArgumentKind(("counts",)),
+    "doubles": ArgumentKind(("ratios",)),
+    "records": ArgumentKind(("visits",)),
+    "map": ArgumentKind(("extra",)),
+    "map of wholes": ArgumentKind(("names",)),
+    "record": ArgumentKind(("of",)),
+}
+_SCALARS: Final = (
+    *("text", "whole", "big", "small", "double", "float", "decimal", "truth", "date", "moment", "local", "bytes"),
+)
+_NESTED: Final = ("texts", "wholes", "doubles", "records", "map", "map of wholes", "record")
+_NUMBERS: Final = ("whole", "big", "small", "double")
+_TIMES: Final = ("date", "moment", "local")
+
+
+def _of_each(*kinds: str) -> tuple[str, ...]:
+    return kinds
+
+
+def _alike(count: int, *kinds: str) -> tuple[str, ...]:
+    """So many arguments of one kind; of a second one, too, which Spark makes the same of."""
+    pairs = [("whole", "double"), ("small", "big"), ("date", "moment"), ("decimal", "whole"), ("text", "whole")]
+    mixed = (",".join([pair[n % 2] for n in range(count)]) for pair in pairs)
+    return (*(",".join([kind] * count) for kind in kinds or _SCALARS), *mixed)
+
+
+_ONE_NUMBER: Final = _of_each(*_NUMBERS, "decimal", "float")
+_ONE_TIME: Final = (*_TIMES, "day text")
+_PAIR_OF_NUMBERS: Final = tuple(",".join(pair) for pair in product((*_NUMBERS, "decimal"), repeat=2))
+_COMPARED: Final = (*_alike(2), "texts,texts", "record,record", "big,decimal", "moment,local")
+SIGNATURES: Final[Mapping[str, tuple[str, ...]]] = {
+    "if": tuple(f"truth,{kinds}" for kinds in _alike(2)),
+    "mod": _PAIR_OF_NUMBERS,
+    **dict.fromkeys(("abs", "floor", "ceil", "ceiling", "sign", "signum"), _ONE_NUMBER),
+    **dict.fromkeys(("greatest", "least"), (*_alike(2), *_alike(3))),
+    "concat": (*_alike(2), *_alike(3, "text", "whole"), *_SCALARS),
+    **dict.fromkeys(
+        (
+            *("length", "char_length", "character_length", "trim", "ltrim", "rtrim", "reverse", "ascii"),
+            *("upper", "ucase", "lower", "lcase", "octet_length", "bit_length", "md5", "sha", "sha1", "hex"),
+            "crc32",
+        ),
+        _of_each("text", "bytes", "whole"),
+    ),
+    **dict.fromkeys(("substring", "substr"), ("text,count", "text,count,count", "bytes,count")),
+    **dict.fromkeys(("left", "right", "repeat"), ("text,count",)),
+    "replace": ("text,text", "text,text,text"),
+    **dict.fromkeys(("lpad", "rpad"), ("text,count", "text,count,text")),
+    "concat_ws": ("text,text", "text,text,text", "text,texts", "text,whole"),
+    **dict.fromkeys(("startswith", "endswith", "contains", "instr"), ("text,text",)),
+    **dict.fromkeys(("locate", "position"), ("text,text", "text,text,count")),
+    **dict.fromkeys(("split_part", "substring_index"), ("text,text,count",)),
+    "translate": ("text,text,text",),
+    "sha2": ("text,count", "bytes,count"),
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), (*_ONE_NUMBER, "number text", "truth", "moment")),
+    **dict.fromkeys(("double", "boolean"), (*_ONE_NUMBER, "number text", "truth")),
+    "string": (*_SCALARS, *_NESTED),
+    **dict.fromkeys(
+        ("date", "timestamp", "to_date", "to_timestamp", "to_timestamp_ltz", "to_timestamp_ntz"), _ONE_TIME
+    ),
+    "coalesce": (*_SCALARS, *_alike(2), *_alike(3)),
+    **dict.fromkeys(("nvl", "ifnull", "nullif", "equal_null"), _COMPARED),
+    **dict.fromkeys(("isnull", "isnotnull"), (*_SCALARS, *_NESTED)),
+    "isnan": _of_each(*_NUMBERS, "float", "text"),
+    "nvl2": tuple(f"{of},{kinds}" for of in ("text", "whole") for kinds in _alike(2)),
+    **dict.fromkeys(("zeroifnull", "nullifzero"), (*_NUMBERS, "decimal")),
+    **dict.fromkeys(
+        (
+            *("year", "quarter", "month", "day", "dayofmonth", "dayofweek", "weekday", "dayofyear", "weekofyear"),
+            *("hour", "minute", "second", "last_day", "unix_seconds", "unix_millis", "unix_micros", "unix_date"),
+            *("unix_timestamp", "to_unix_timestamp"),
+        ),
+        _ONE_TIME,
+    ),
+    **dict.fromkeys(("date_part", "datepart"), ("unit,date", "unit,moment", "unit,local")),
+    "date_format": ("date,pattern", "moment,pattern", "local,pattern"),
+    "from_unixtime": ("whole", "big", "big,pattern"),
+    **dict.fromkeys(
+        ("add_months", "date_add", "dateadd", "date_sub"), ("date,count", "date,small", "moment,count", "date,big")
+    ),
+    "months_between": ("moment,moment", "date,moment", "moment,date,truth"),
+    "trunc": ("date,unit", "moment,unit"),
+    "date_trunc": ("unit,moment", "unit,date"),
+    **dict.fromkeys(("datediff", "date_diff"), ("date,date", "date,moment")),
+    **dict.fromkeys(
+        ("date_from_unix_date", "timestamp_seconds", "timestamp_millis", "timestamp_micros"),
+        ("whole", "small", "big", "double"),
+    ),
+    **dict.fromkeys(("get", "element_at"), tuple(f"{of},count" for of in _NESTED) + ("map,text",)),
+    **dict.fromkeys(("size", "cardinality"), _NESTED),
+    "array_contains": ("texts,text", "wholes,whole", "doubles,double", "records,record"),
+}
+"""By function, the kinds of its arguments, of each of its forms."""
+
+_UNITS: Final = ("YEAR", "MONTH", "DAY", "HOUR", "MICROSECOND")
+_COUNTED_UNITS: Final = (*_UNITS[:4], "MILLISECOND")
+UNIT_SIGNATURES: Final[Mapping[str, tuple[str, ...]]] = {
+    name: tuple(f"{unit}:{kinds}" for unit in units for kinds in forms)
+    for names, units, forms in (
+        (("timestampadd", "dateadd", "date_add"), _UNITS, ("count,date", "big,moment", "count,local")),
+        (("timestampdiff", "datediff", "date_diff", "timediff"), _COUNTED_UNITS, ("moment,moment", "date,local")),
+    )
+    for name in names
+}
+"""The same of functions that begin with a unit of time, which stands before a colon."""
+
+SIGNS: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("{} + {}", "{} - {}", "{} * {}", "{} / {}", "{} % {}", "{} div {}"), _PAIR_OF_NUMBERS),
+    "-{}": _ONE_NUMBER,
+    "{} || {}": (*_alike(2), "text,date"),
+    **dict.fromkeys(("{} = {}", "{} <=> {}", "{} <> {}", "{} < {}", "{} >= {}"), (*_COMPARED, "big,double")),
+    "{} BETWEEN {} AND {}": _alike(3, "text", "whole", "double", "decimal", "date", "moment"),
+    "{} IN ({}, {})": _alike(3, "text", "whole", "big", "double", "truth"),
+    **dict.fromkeys(("{} LIKE {}", "{} NOT LIKE {}"), ("text,text",)),
+    **dict.fromkeys(("{} AND {}", "{} OR {}"), ("truth,truth",)),
+    "NOT {}": ("truth",),
+    **dict.fromkeys(("{} IS NULL", "{} IS NOT NULL"), (*_SCALARS, *_NESTED)),
+    "CASE WHEN {} THEN {} ELSE {} END": tuple(f"truth,{kinds}" for kinds in _alike(2)),
+    "CASE {} WHEN {} THEN {} END": tuple(f"{kinds},text" for kinds in _alike(2)),
+    "position({} IN {})": ("text,text",),
+    "{}[{}]": tuple(f"{of},count" for of in _NESTED) + ("map,text",),
+    **{
+        f"CAST({{}} AS {kind})": (*_SCALARS, "number text", "day text")
+        for kind in ("INT", "BIGINT", "SMALLINT", "DOUBLE", "STRING", "BOOLEAN", "DATE", "TIMESTAMP", "TIMESTAMP_NTZ")
+    },
+    **{f"EXTRACT({part} FROM {{}})": _TIMES for part in ("YEAR", "WEEK", "DOW", "HOUR")},
+    **{
+        f"{{}} {sign} INTERVAL {length}": _TIMES
+        for sign in "+-"
+        for length in ("1 DAY", "1 MONTH", "1.5 SECOND", "300000 YEARS")
+    },
+}
+"""What is written with signs and words, and the kinds of what stands in it."""
+
+
+def calls(turns: int) -> Iterator[tuple[str, str]]:
+    """The form and text of each call, every sort of argument in every place; more turns choose other texts."""
+    for form, signatures in _forms():
+        for number, signature in enumerate(signatures):
+            unit, _, kinds = signature.rpartition(":")
+            for turn in range(number, number + turns):
+                places = [
+                    list(KINDS[kind].texts(turn + place)) for place, kind in enumerate(kinds.split(","))
+                ]
+                for texts in product(*places):
+                    yield form, _written(form, unit, texts)
+
+
+def _forms() -> Iterator[tuple[str, tuple[str, ...]]]:
+    yield from SIGNATURES.items()
+    yield from UNIT_SIGNATURES.items()
+    yield from SIGNS.items()
+
+
+def _written(form: str, unit: str, texts: tuple[str, ...]) -> str:
+    if "{}" in form:
+        return form.format(*(f"({text})" if " " in text and "'" not in text else text for text in texts))
+    return f"{form}({', '.join((unit, *texts) if unit else texts)})"
