@@ -5,7 +5,7 @@ A function that the worker knows and that has no row here fails a test.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from typing import Final
 
 
@@ -17,11 +17,26 @@ class ArgumentKind:
     literals: tuple[str, ...] = ()
     may_fail: tuple[str, ...] = ()
 
-    def texts(self, number: int) -> Iterator[str]:
-        """One of each sort; another number chooses others."""
-        for sort in (self.columns, self.literals, ("NULL",), self.may_fail):
-            if sort:
-                yield sort[number % len(sort)]
+    def texts(self, number: int) -> Iterator[tuple[str, str]]:
+        """A sort and one text of it, of all sorts; another number chooses other texts."""
+        sorts = {
+            "column": self.columns,
+            "literal": self.literals,
+            "null": ("NULL",),
+            "may fail": self.may_fail,
+        }
+        for sort, texts in sorts.items():
+            if texts:
+                yield sort, texts[number % len(texts)]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class FunctionCall:
+    """A call, or what signs and words make of their operands."""
+
+    form: str  # the function, or the text with brackets for the operands
+    sorts: tuple[str, ...]  # of its arguments
+    text: str
 
 
 KINDS: Final = {
@@ -32,13 +47,19 @@ KINDS: Final = {
     "unit": ArgumentKind(("page",), ("'month'", "'WEEK'", "'HOUR'", "'year'", "'decade'")),
     "whole": ArgumentKind(("n", "k"), ("1", "0", "-1", "2147483647"), ("n - k", "CAST(user AS INT)")),
     "count": ArgumentKind(("n", "k"), ("2", "0", "-2", "1", "-2147483648"), ("-n",)),
-    "small": ArgumentKind(("t", "s"), ("CAST(1 AS SMALLINT)",), ("CAST(m AS SMALLINT)", "CAST(n AS TINYINT)")),
+    "small": ArgumentKind(
+        ("t", "s"), ("CAST(1 AS SMALLINT)",), ("CAST(m AS SMALLINT)", "CAST(n AS TINYINT)")
+    ),
     "big": ArgumentKind(("m",), ("2147483648", "-2147483649"), ("m + 1", "m * n")),
-    "double": ArgumentKind(("x", "y"), ("1.5", "-0.0", "CAST(2 AS DOUBLE)"), ("x / y", "CAST(user AS DOUBLE)")),
+    "double": ArgumentKind(
+        ("x", "y"), ("1.5", "-0.0", "CAST(2 AS DOUBLE)"), ("x / y", "CAST(user AS DOUBLE)")
+    ),
     "float": ArgumentKind(("f",)),
     "decimal": ArgumentKind(("price", "rate"), ("1.5", "-0.01", "100")),
     "truth": ArgumentKind(("ok",), ("true", "false"), ("CAST(user AS BOOLEAN)", "n > m * m")),
-    "date": ArgumentKind(("day", "eve"), ("DATE '2024-01-31'",), ("add_months(day, n)", "CAST(user AS DATE)")),
+    "date": ArgumentKind(
+        ("day", "eve"), ("DATE '2024-01-31'",), ("add_months(day, n)", "CAST(user AS DATE)")
+    ),
     "moment": ArgumentKind(("at",), ("TIMESTAMP '2024-01-31 10:20:30.5'",), ("timestamp_millis(m)",)),
     "local": ArgumentKind(("due",), ("CAST(NULL AS TIMESTAMP_NTZ)",), ("CAST(user AS TIMESTAMP_NTZ)",)),
     "bytes": ArgumentKind(("raw",)),
@@ -51,7 +72,20 @@ KINDS: Final = {
     "record": ArgumentKind(("of",)),
 }
 _SCALARS: Final = (
-    *("text", "whole", "big", "small", "double", "float", "decimal", "truth", "date", "moment", "local", "bytes"),
+    *(
+        "text",
+        "whole",
+        "big",
+        "small",
+        "double",
+        "float",
+        "decimal",
+        "truth",
+        "date",
+        "moment",
+        "local",
+        "bytes",
+    ),
 )
 _NESTED: Final = ("texts", "wholes", "doubles", "records", "map", "map of wholes", "record")
 _NUMBERS: Final = ("whole", "big", "small", "double")
@@ -64,13 +98,21 @@ def _of_each(*kinds: str) -> tuple[str, ...]:
 
 def _alike(count: int, *kinds: str) -> tuple[str, ...]:
     """So many arguments of one kind; of a second one, too, which Spark makes the same of."""
-    pairs = [("whole", "double"), ("small", "big"), ("date", "moment"), ("decimal", "whole"), ("text", "whole")]
-    mixed = (",".join([pair[n % 2] for n in range(count)]) for pair in pairs)
+    pairs = [
+        ("whole", "double"),
+        ("small", "big"),
+        ("date", "moment"),
+        ("decimal", "whole"),
+        ("text", "whole"),
+    ]
+    mixed = (",".join(pair[place % 2] for place in range(count)) for pair in pairs)
     return (*(",".join([kind] * count) for kind in kinds or _SCALARS), *mixed)
 
 
 _ONE_NUMBER: Final = _of_each(*_NUMBERS, "decimal", "float")
 _ONE_TIME: Final = (*_TIMES, "day text")
+_ENTRIES: Final = (*(f"{of},count" for of in _NESTED), "map,text")
+_THREE_ALIKE: Final = _alike(3, "text", "whole", "decimal", "date")
 _PAIR_OF_NUMBERS: Final = tuple(",".join(pair) for pair in product((*_NUMBERS, "decimal"), repeat=2))
 _COMPARED: Final = (*_alike(2), "texts,texts", "record,record", "big,decimal", "moment,local")
 SIGNATURES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -97,22 +139,43 @@ SIGNATURES: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("split_part", "substring_index"), ("text,text,count",)),
     "translate": ("text,text,text",),
     "sha2": ("text,count", "bytes,count"),
-    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), (*_ONE_NUMBER, "number text", "truth", "moment")),
+    **dict.fromkeys(
+        ("tinyint", "smallint", "int", "bigint"), (*_ONE_NUMBER, "number text", "truth", "moment")
+    ),
     **dict.fromkeys(("double", "boolean"), (*_ONE_NUMBER, "number text", "truth")),
     "string": (*_SCALARS, *_NESTED),
     **dict.fromkeys(
         ("date", "timestamp", "to_date", "to_timestamp", "to_timestamp_ltz", "to_timestamp_ntz"), _ONE_TIME
     ),
-    "coalesce": (*_SCALARS, *_alike(2), *_alike(3)),
+    "coalesce": (*_SCALARS, *_alike(2), *_THREE_ALIKE),
     **dict.fromkeys(("nvl", "ifnull", "nullif", "equal_null"), _COMPARED),
     **dict.fromkeys(("isnull", "isnotnull"), (*_SCALARS, *_NESTED)),
     "isnan": _of_each(*_NUMBERS, "float", "text"),
-    "nvl2": tuple(f"{of},{kinds}" for of in ("text", "whole") for kinds in _alike(2)),
+    "nvl2": ("whole,text,text", "text,whole,double", "text,date,date"),
     **dict.fromkeys(("zeroifnull", "nullifzero"), (*_NUMBERS, "decimal")),
     **dict.fromkeys(
         (
-            *("year", "quarter", "month", "day", "dayofmonth", "dayofweek", "weekday", "dayofyear", "weekofyear"),
-            *("hour", "minute", "second", "last_day", "unix_seconds", "unix_millis", "unix_micros", "unix_date"),
+            *(
+                "year",
+                "quarter",
+                "month",
+                "day",
+                "dayofmonth",
+                "dayofweek",
+                "weekday",
+                "dayofyear",
+                "weekofyear",
+            ),
+            *(
+                "hour",
+                "minute",
+                "second",
+                "last_day",
+                "unix_seconds",
+                "unix_millis",
+                "unix_micros",
+                "unix_date",
+            ),
             *("unix_timestamp", "to_unix_timestamp"),
         ),
         _ONE_TIME,
@@ -121,7 +184,8 @@ SIGNATURES: Final[Mapping[str, tuple[str, ...]]] = {
     "date_format": ("date,pattern", "moment,pattern", "local,pattern"),
     "from_unixtime": ("whole", "big", "big,pattern"),
     **dict.fromkeys(
-        ("add_months", "date_add", "dateadd", "date_sub"), ("date,count", "date,small", "moment,count", "date,big")
+        ("add_months", "date_add", "dateadd", "date_sub"),
+        ("date,count", "date,small", "moment,count", "date,big"),
     ),
     "months_between": ("moment,moment", "date,moment", "moment,date,truth"),
     "trunc": ("date,unit", "moment,unit"),
@@ -131,7 +195,7 @@ SIGNATURES: Final[Mapping[str, tuple[str, ...]]] = {
         ("date_from_unix_date", "timestamp_seconds", "timestamp_millis", "timestamp_micros"),
         ("whole", "small", "big", "double"),
     ),
-    **dict.fromkeys(("get", "element_at"), tuple(f"{of},count" for of in _NESTED) + ("map,text",)),
+    **dict.fromkeys(("get", "element_at"), _ENTRIES),
     **dict.fromkeys(("size", "cardinality"), _NESTED),
     "array_contains": ("texts,text", "wholes,whole", "doubles,double", "records,record"),
 }
@@ -143,7 +207,11 @@ UNIT_SIGNATURES: Final[Mapping[str, tuple[str, ...]]] = {
     name: tuple(f"{unit}:{kinds}" for unit in units for kinds in forms)
     for names, units, forms in (
         (("timestampadd", "dateadd", "date_add"), _UNITS, ("count,date", "big,moment", "count,local")),
-        (("timestampdiff", "datediff", "date_diff", "timediff"), _COUNTED_UNITS, ("moment,moment", "date,local")),
+        (
+            ("timestampdiff", "datediff", "date_diff", "timediff"),
+            _COUNTED_UNITS,
+            ("moment,moment", "date,local"),
+        ),
     )
     for name in names
 }
@@ -163,10 +231,20 @@ SIGNS: Final[Mapping[str, tuple[str, ...]]] = {
     "CASE WHEN {} THEN {} ELSE {} END": tuple(f"truth,{kinds}" for kinds in _alike(2)),
     "CASE {} WHEN {} THEN {} END": tuple(f"{kinds},text" for kinds in _alike(2)),
     "position({} IN {})": ("text,text",),
-    "{}[{}]": tuple(f"{of},count" for of in _NESTED) + ("map,text",),
+    "{}[{}]": _ENTRIES,
     **{
         f"CAST({{}} AS {kind})": (*_SCALARS, "number text", "day text")
-        for kind in ("INT", "BIGINT", "SMALLINT", "DOUBLE", "STRING", "BOOLEAN", "DATE", "TIMESTAMP", "TIMESTAMP_NTZ")
+        for kind in (
+            "INT",
+            "BIGINT",
+            "SMALLINT",
+            "DOUBLE",
+            "STRING",
+            "BOOLEAN",
+            "DATE",
+            "TIMESTAMP",
+            "TIMESTAMP_NTZ",
+        )
     },
     **{f"EXTRACT({part} FROM {{}})": _TIMES for part in ("YEAR", "WEEK", "DOW", "HOUR")},
     **{
@@ -178,23 +256,15 @@ SIGNS: Final[Mapping[str, tuple[str, ...]]] = {
 """What is written with signs and words, and the kinds of what stands in it."""
 
 
-def calls(turns: int) -> Iterator[tuple[str, str]]:
-    """The form and text of each call, every sort of argument in every place; more turns choose other texts."""
-    for form, signatures in _forms():
+def calls() -> Iterator[FunctionCall]:
+    """The calls of all forms, with every sort of argument in every place."""
+    for form, signatures in chain.from_iterable(map(Mapping.items, (SIGNATURES, UNIT_SIGNATURES, SIGNS))):
         for number, signature in enumerate(signatures):
             unit, _, kinds = signature.rpartition(":")
-            for turn in range(number, number + turns):
-                places = [
-                    list(KINDS[kind].texts(turn + place)) for place, kind in enumerate(kinds.split(","))
-                ]
-                for texts in product(*places):
-                    yield form, _written(form, unit, texts)
-
-
-def _forms() -> Iterator[tuple[str, tuple[str, ...]]]:
-    yield from SIGNATURES.items()
-    yield from UNIT_SIGNATURES.items()
-    yield from SIGNS.items()
+            places = [KINDS[kind].texts(number + place) for place, kind in enumerate(kinds.split(","))]
+            for arguments in product(*places):
+                sorts, texts = zip(*arguments, strict=True)
+                yield FunctionCall(form, sorts, _written(form, unit, texts))
 
 
 def _written(form: str, unit: str, texts: tuple[str, ...]) -> str:

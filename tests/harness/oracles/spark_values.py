@@ -1,6 +1,6 @@
 """What Spark and what a worker computes of expressions, as values that can be compared."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -46,11 +46,20 @@ def comparable(kind: pa.DataType) -> pa.DataType:
     return pa.int64() if pa.types.is_timestamp(kind) else kind
 
 
+def columns_of(rows: Sequence[tuple[Any, ...]]) -> list[pa.Array]:
+    """The columns of rows that have a value of each."""
+    columns = zip(zip(*rows, strict=True), SCHEMA, strict=True)
+    return [pa.array(values, field.type) for values, field in columns]
+
+
+def table_of(rows: Sequence[tuple[Any, ...]]) -> pa.Table:
+    """The same as Spark takes them."""
+    return pa.table(columns_of(rows), schema=SCHEMA)
+
+
 def by_spark(spark: SparkSession, texts: list[str], rows: list[tuple[Any, ...]]) -> list[list[Any]]:
     """For each expression what Spark gives for each row; the text "fails" where it fails."""
-    values = list(zip(*rows, strict=True))
-    table = pa.table([pa.array(v, f.type) for v, f in zip(values, SCHEMA, strict=True)], schema=SCHEMA)
-    frame = spark.createDataFrame(table)
+    frame = spark.createDataFrame(table_of(rows))
     with optimized_as_rows_of_a_batch(spark), without_shared_subexpressions(spark):
         results = frame.select(*(c.alias(f"c{n}") for n, c in enumerate(tried(frame, texts)))).toArrow()
     return [
@@ -61,8 +70,7 @@ def by_spark(spark: SparkSession, texts: list[str], rows: list[tuple[Any, ...]])
 
 
 def by_worker(plain: PlainValue, rows: list[tuple[Any, ...]]) -> list[Any]:
-    columns = [pa.array(v, f.type) for v, f in zip(zip(*rows, strict=True), SCHEMA, strict=True)]
-    values = RowValues(columns, len(rows))
+    values = RowValues(columns_of(rows), len(rows))
     column = values.column(plain.value, arrow_type(plain.type))
     results = column.cast(comparable(column.type)).to_pylist()
     return ["fails" if n in values.failures else repr(value) for n, value in enumerate(results)]

@@ -162,10 +162,22 @@ def arithmetic(sign: str, left: PlainValue, right: PlainValue) -> PlainValue:
 
 
 def _of_chain(made: Arithmetic | DecimalArithmetic) -> PlainValue:
-    """Spark adds up the constants of a chain first, which may spare it an overflow."""
+    """Spark adds up the constants of a chain first, which may spare it an overflow.
+
+    To a chain of whole numbers it adds the only constant last, and multiplies by it last.
+    """
     require(reads_columns(made))
-    require(sum(not reads_columns(part) for part in _chained(made, made.sign)) < 2)
-    return PlainValue(made, made.type)
+    parts = _chained(made, made.sign)
+    constants = [part for part in parts if not reads_columns(part)]
+    require(len(constants) < 2)
+    if not (
+        isinstance(made, Arithmetic) and made.sign in {"+", "*"} and made.type in WHOLE_TYPES and constants
+    ):
+        return PlainValue(made, made.type)
+    chain, *others = (part for part in parts if reads_columns(part))
+    for part in (*others, *constants):
+        chain = Arithmetic(made.sign, chain, part, made.type)
+    return PlainValue(chain, made.type)
 
 
 def branches_of(branches: Sequence[tuple[RowValue, PlainValue]], otherwise: PlainValue) -> PlainValue:
