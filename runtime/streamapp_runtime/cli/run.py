@@ -13,6 +13,7 @@ import click
 
 from streamapp.author.start_problems import start_problems
 from streamapp.cli.app_sources import parse_source, report_problems, select_app
+from streamapp.cli.secrets_option import secrets_option
 from streamapp.protocol.log_settings import LogFormat, LogSettings
 from streamapp.protocol.termination import ExitCode
 from streamapp.spec.log_levels import LOG_LEVELS, LogLevel
@@ -44,11 +45,7 @@ T = TypeVar("T")
     type=click.Path(file_okay=False, path_type=Path),
     help="In place of the path of an embedded system; with Kafka, the folder of the app's stores.",
 )
-@click.option(
-    "--secrets",
-    type=click.Path(exists=True, path_type=Path),
-    help="The entries of configSecret: a folder with a file for each, or a file of key=value lines.",
-)
+@secrets_option()
 @click.option("--until-end", is_flag=True, help="End when all existing records have been read.")
 @click.option("--for", "duration", metavar="DURATION", help="End after this long, such as 30s.")
 @click.option("--batch-rows", type=click.IntRange(1), help="The app's own number when left out.")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamapp.cli.output_option import JSON, aligned_columns, output_option
+from streamapp.cli.secrets_option import secrets_option
 from streamapp.spec.problem import nearest
 from streamapp_runtime.cli.duration_option import seconds_of
 from streamapp_runtime.cli.log_access import cli_errors
@@ -70,11 +71,7 @@ def list_stores(data: Path, output: str) -> None:
 @click.option(
     "--log", metavar="LOG", help="Where the changelogs are of an app on Kafka: the app, or kafka://BROKERS."
 )
-@click.option(
-    "--secrets",
-    type=click.Path(exists=True, path_type=Path),
-    help="The entries of its configSecret: a folder with a file for each, or a file of key=value lines.",
-)
+@secrets_option()
 @output_option("text", JSON)
 def read(
     data: Path,

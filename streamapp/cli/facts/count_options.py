@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from streamapp.cli.secrets_option import secrets_option
 from streamapp.spec.problem import nearest
 
 if TYPE_CHECKING:  # a verb prints its help without the model
@@ -47,11 +48,7 @@ def count_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     decorated: Callable[..., Any] = command_with_options
     for option in (
-        click.option(
-            "--secrets",
-            type=click.Path(exists=True, path_type=Path),
-            help="With --live: the entries of configSecret, as for `streamapp run`.",
-        ),
+        secrets_option("With --live: "),
         click.option(
             "--data",
             type=click.Path(file_okay=False, path_type=Path),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from streamapp.cli.secrets_option import secrets_option
 from streamapp.spec.problem import nearest
 from streamapp_runtime.cli.log_access import open_log
 
@@ -127,11 +128,7 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options: Callable[..., Any] = called
     for option in (
         click.option("--app", "name", metavar="NAME", help="Which app, where LOG is a source of several."),
-        click.option(
-            "--secrets",
-            type=click.Path(exists=True, path_type=Path),
-            help="The entries of configSecret: a folder with a file for each, or a file of key=value lines.",
-        ),
+        secrets_option(),
     ):
         options = option(options)
     return click.argument("log")(options)

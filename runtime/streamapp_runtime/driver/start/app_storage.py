@@ -47,8 +47,7 @@ def connection_of(system: System, index: int, data: Path | None, secrets: Path |
     if system.kafka is None:
         raise TypeError("a system is of one kind")
     if system.kafka.config_secret is not None and secrets is None:
-        message = "outside a cluster, name its entries' folder with --secrets"
-        raise _refused(index, "kafka.configSecret", message)
+        raise _refused(index, "kafka.configSecret", _unknown_entries(system.kafka.config_secret.name))
     folder = None if secrets is None else _of_system(secrets, system.name)
     return KafkaConnection(system.kafka.bootstrap_servers, system.kafka.config, folder)
 
@@ -56,6 +55,12 @@ def connection_of(system: System, index: int, data: Path | None, secrets: Path |
 def _of_system(secrets: Path, name: str) -> str:
     folder = secrets / name
     return str((folder if folder.is_dir() else secrets).resolve())
+
+
+def _unknown_entries(secret: str) -> str:
+    """The reason why an app with a Secret is not reached from a machine that has none."""
+    entries = f"--secrets ./{secret} (a folder with a file for each, or a file of key=value lines)"
+    return f'outside of a cluster nothing is known of the Secret "{secret}"; name its entries: {entries}'
 
 
 def _refused(index: int, field: str, message: str) -> AppRefusedError:
