@@ -131,7 +131,8 @@ class Rolling:
 
     tasks: tuple[str, ...]
     locations: Mapping[str, str]
-    written: int = 1  # changelog entries of each task
+    rates: tuple[int, ...] = (10,)  # what each task writes between two steps; used in turn
+    written: dict[str, int] = field(default_factory=dict)  # by task, all of it
     moves: int = 0
     without_stores: int = 0
     restored: int = 0
@@ -139,7 +140,7 @@ class Rolling:
     stores: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def place(self, present: Mapping[str, str]) -> TaskPlacement:
-        """Place all tasks on these processors, restore them there, and let each write ten more entries."""
+        """Place all tasks on these processors, restore them there, and let each write more."""
         homes = {task: self.locations[name] for task, name in self.owners.items()}
         placement = place_tasks(self.tasks, homes, present, self.owners, stores=self.stores)
         assert isinstance(placement, TaskPlacement)
@@ -148,11 +149,15 @@ class Rolling:
             if self.owners and self.owners[task] != name:
                 self.moves += 1
                 self.without_stores += self.locations[name] not in at
-                self.restored += self.written - at.get(self.locations[name], 0)
-            at[self.locations[name]] = self.written + 10
-        self.written += 10
+                self.restored += self.written[task] - at.get(self.locations[name], 0)
+            self.written[task] = self.written.get(task, 1) + self.rate(task)
+            at[self.locations[name]] = self.written[task]
         self.owners = dict(placement.processor_of)
         return placement
+
+    def rate(self, task: str) -> int:
+        """The amount that a task writes between two steps."""
+        return self.rates[int(task.removeprefix("t")) % len(self.rates)]
 
 
 @pytest.mark.parametrize(("processors", "tasks"), [(10, 100), (10, 95), (3, 8), (100, 1_000)])
@@ -164,9 +169,10 @@ def test_after_each_processor_left_and_came_back_only_the_way_out_was_without_a_
     rolling.place(locations)
     bound = restore_bound = 0
     for name in locations:
-        leaving = sum(owner == name for owner in rolling.owners.values())
+        left = [task for task, owner in rolling.owners.items() if owner == name]
+        leaving = len(left)
         bound += leaving
-        restore_bound += leaving * rolling.written  # all of what has to leave
+        restore_bound += sum(rolling.written[task] for task in left)  # all of what has to leave
         without_before, moves_before = rolling.without_stores, rolling.moves
         rolling.place({other: at for other, at in locations.items() if other != name})
         assert rolling.moves - moves_before == leaving
@@ -177,6 +183,27 @@ def test_after_each_processor_left_and_came_back_only_the_way_out_was_without_a_
     assert rolling.without_stores <= bound
     assert rolling.restored <= restore_bound
     assert rolling.moves <= 2 * bound
+
+
+@pytest.mark.parametrize("processors", [7, 100])
+def test_a_roll_restores_no_more_bytes_than_those_of_all_who_leave_and_of_their_time_away(
+    processors: int,
+) -> None:
+    """Of tasks of unlike sizes, a small one may come back in place of a large one that left: it restores less."""
+    locations = {f"p{number:03d}": f"node-{number}" for number in range(processors)}
+    tasks = tuple(f"t{number:04d}" for number in range(3 * processors + 1))
+    rolling = Rolling(tasks, locations, rates=(1, 10, 1_000, 50))
+    rolling.place(locations)
+    for name in locations:
+        left = [task for task, owner in rolling.owners.items() if owner == name]
+        moves, restored = rolling.moves, rolling.restored
+        all_bytes = sum(rolling.written[task] for task in left)
+        rolling.place({other: at for other, at in locations.items() if other != name})
+        assert rolling.moves - moves == len(left)
+        assert rolling.restored - restored <= all_bytes  # some were elsewhere before
+        rolling.place(locations)
+        assert rolling.moves - moves <= 2 * len(left)
+        assert rolling.restored - restored <= all_bytes + sum(map(rolling.rate, left))
 
 
 def test_without_what_is_remembered_nearly_all_who_come_back_restore_everything() -> None:
