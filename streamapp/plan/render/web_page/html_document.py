@@ -42,6 +42,8 @@ overflow:hidden;background:var(--panel)}}
 .zoom button:hover{{background:var(--border)}}
 aside{{border-left:1px solid var(--border);background:var(--panel);padding:16px;
 overflow:auto}}
+main.wide{{grid-template:minmax(0,1fr) 150px/minmax(0,1fr);height:clamp(400px,var(--high) + 150px,82vh)}}
+.wide aside{{border-left:0;border-top:1px solid var(--border)}}
 .advice{{color:var(--muted);margin:0 0 12px}}
 .group{{background:var(--ground);border:1px solid var(--border);border-left:4px solid var(--join-line);
 border-radius:8px;padding:10px 12px;margin:0 0 10px;cursor:pointer}}

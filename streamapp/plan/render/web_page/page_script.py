@@ -9,7 +9,7 @@ class DrawingZoom {
     this.canvas = canvas;
     this.scale = 1;
     const steps = { in: () => this.scale * 1.25, out: () => this.scale / 1.25, natural: () => 1,
-      fit: () => Math.min(1, canvas.clientWidth / this.wide, canvas.clientHeight / this.high) };
+      fit: () => this.fit() };
     for (const button of document.querySelectorAll("[data-zoom]")) {
       button.addEventListener("click", () => this.zoom(steps[button.dataset.zoom]()));
     }
@@ -31,13 +31,21 @@ class DrawingZoom {
     addEventListener("pointerup", () => { grip = null; canvas.classList.remove("dragged"); });
   }
 
-  // A drawing that all but fits is made to; a larger one keeps its size, so that it can be read.
+  fit() {
+    return Math.min(1, this.canvas.clientWidth / this.wide, this.canvas.clientHeight / this.high);
+  }
+
+  // A drawing opens whole, for which what stands beside it goes below where need be. One that could not be
+  // read then keeps its size.
   show(drawing) {
     this.drawing = drawing;
     const box = drawing.viewBox?.baseVal;
     [this.wide, this.high] = [box?.width || 1, box?.height || 1];
-    const across = this.canvas.clientWidth / this.wide;
-    this.zoom(across > 0.75 ? Math.min(1, across) : 1);
+    const frame = this.canvas.closest("main");
+    frame.classList.toggle("wide", this.fit() < 0.9);
+    const whole = this.fit();
+    if (whole < 0.55) frame.classList.remove("wide");
+    this.zoom(whole < 0.55 ? 1 : whole);
   }
 
   zoom(wanted) {

@@ -137,9 +137,21 @@ def test_an_error_leads_to_its_join(browser: Browser) -> None:
         expect(page.locator(".group:visible h3")).to_have_text("known")
 
 
+@pytest.mark.parametrize("operators", [5, 10, 60])
+def test_a_drawing_opens_whole_as_long_as_it_can_be_read_then(browser: Browser, operators: int) -> None:
+    with opened(browser, page_of(shop(operators))) as (page, _):
+        size = "(({clientWidth, clientHeight, scrollWidth, scrollHeight, scrollLeft}) => "
+        size += "[scrollWidth <= clientWidth && scrollHeight <= clientHeight, scrollLeft])"
+        is_whole, left = page.evaluate(f"{size}(document.querySelector('.canvas'))")
+        letters = page.locator(".canvas .name").first.evaluate("e => e.getBoundingClientRect().height")
+        assert (is_whole, left) == (operators < 60, 0)
+        assert letters > 6
+
+
 def test_the_drawing_can_be_made_to_fit_and_to_have_its_size_again(browser: Browser) -> None:
     with opened(browser, page_of(shop(60))) as (page, _):
         width = "document.querySelector('.canvas svg').getBoundingClientRect().width"
+        page.get_by_role("button", name="100%").click()
         natural = page.evaluate(width)
         page.get_by_role("button", name="Fit").click()
         fitted = page.evaluate(width)
