@@ -296,7 +296,9 @@ class PageRecorder(RunObserver):
             self._totals.append(_Totals(at, dict(self._read), dict(self._written), dict(self._read_by_task)))
             lags = self._last.lags if self._last else {}
             figures = StreamSamples.of(self._places, *self._stream_rates(), lags)
-            self._history.add(HistoryPoint(self.now(), *rates, lag, mean, figures))
+            lowest = min(self._last.watermarks.values(), default=None) if self._last else None
+            behind = None if lowest is None else self.now() - lowest / 1000
+            self._history.add(HistoryPoint(self.now(), *rates, lag, mean, figures, behind))
             self._rows_in = self._rows_out = self._batch_count = 0
             self._batch_seconds = 0.0
             self._point_at = at

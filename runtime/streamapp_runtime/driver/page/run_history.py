@@ -50,6 +50,7 @@ class HistoryPoint:
     lag: int  # at the end
     batch_seconds: float | None = None  # of a batch on average; None where none ended
     streams: StreamSamples = field(default_factory=StreamSamples)
+    behind: float | None = None  # seconds from the lowest watermark to the clock; None where there is none
 
     def columns(self) -> dict[str, float | None]:
         """The numbers of the app as a whole by the names that they have in JSON."""
@@ -59,6 +60,7 @@ class HistoryPoint:
             "rowsOut": _rounded(self.rows_out, 3),
             "lag": self.lag,
             "batchSeconds": _rounded(self.batch_seconds, 3),
+            "behind": _rounded(self.behind, 1),
         }
 
     def stream_columns(self, stream: str) -> dict[str, float | None]:

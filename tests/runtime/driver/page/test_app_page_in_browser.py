@@ -1,5 +1,6 @@
 """The page of a running app in a real browser: what a reader sees of it, and what it asks for."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -48,6 +49,13 @@ def busy(app: RunningApp, show_values: bool = False) -> WatchedRun:
     return run
 
 
+def running_of(app: RunningApp) -> WatchedRun:
+    """A run that has launched and read nothing yet."""
+    run = WatchedRun()
+    run.recorder.runs(app)
+    return run
+
+
 def cells(page: Page, section: str, column: int) -> list[str]:
     return page.locator(f"#{section} tbody tr:visible td:nth-child({column})").all_inner_texts()
 
@@ -61,6 +69,22 @@ def test_the_page_reports_no_fault_and_asks_no_other_host(browser: Browser, dark
         expect(one.page.locator("#batches td").first).to_have_text("51")
         assert one.faults == []
         assert {url for url in one.requests if not url.startswith((one.url, "data:"))} == set()
+
+
+def test_a_chart_without_points_says_what_is_awaited(browser: Browser) -> None:
+    run = running_of(running(shop(12), tasks=8, processors=2))
+    with watched(browser, run) as one:
+        awaited = one.page.locator(".awaited:visible")
+        expect(awaited).to_have_count(4)
+        expect(one.page.locator("#rows .u-legend")).not_to_be_visible()
+        run.batches(batch(1), count=2)
+        expect(awaited).to_have_text(
+            ["The first watermark is awaited: no record with an event time has been read."]
+        )
+        run.batches(batch(2, watermarks={"views": int(run.clock.seconds * 1000) - 7_000}), count=2)
+        expect(awaited).to_have_count(0)
+        expect(one.page.locator("#behind-now")).to_have_text(re.compile(r"\d+(\.\d)? s"))
+        assert one.faults == []
 
 
 def test_the_plan_has_rates_and_lag_on_its_edges_and_figures_below_its_nodes(browser: Browser) -> None:

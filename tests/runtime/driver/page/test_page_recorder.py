@@ -23,6 +23,18 @@ def test_a_point_has_the_rates_since_the_one_before() -> None:
     assert (first.rows_in, first.rows_out, first.lag, first.batch_seconds) == (200, 100, 9, 0.2)
 
 
+def test_a_point_has_the_delay_of_the_lowest_watermark_and_none_without_event_times() -> None:
+    run = WatchedRun()
+    run.batches(batch(), count=1, seconds=2)
+    run.batches(
+        batch(watermarks={"views": int(BEGAN * 1000), "users": int(BEGAN * 1000) + 900}), count=1, seconds=2
+    )
+    run.clock.seconds += 3
+    run.recorder.idle()
+    assert [point.behind for point in run.recorder.facts().history] == [None, 4, 7]
+    assert [point.columns()["behind"] for point in run.recorder.facts().history] == [None, 4, 7]
+
+
 def test_an_idle_run_has_points_without_batches() -> None:
     run = WatchedRun()
     for _ in range(100):

@@ -145,7 +145,7 @@ const colour = (name) => getComputedStyle(document.body).getPropertyValue(name).
 
 class HistoryCharts {
   constructor() {
-    this.whole = { at: [], rowsIn: [], rowsOut: [], lag: [], batchSeconds: [] };
+    this.whole = { at: [], rowsIn: [], rowsOut: [], lag: [], batchSeconds: [], behind: [] };
     this.stream = ""; // whose history is drawn; empty for all of them
     this.own = null; // its history, once it has come
     this.select = byId("charted");
@@ -162,6 +162,7 @@ class HistoryCharts {
       this.chart("rows", ["rowsIn", "rowsOut"], [["in", "--series-1"], ["out", "--series-2"]], rate),
       this.chart("lag", ["lag"], [["lag", "--series-3"]], short),
       this.chart("batch", ["batchSeconds"], [["batch", "--series-1"]], duration),
+      this.chart("behind", ["behind"], [["delay", "--series-3"]], duration),
     ];
     this.update();
   }
@@ -243,16 +244,19 @@ class HistoryCharts {
 
   update() {
     const columns = this.stream ? this.own ?? { at: [], rowsIn: [], rowsOut: [], lag: [] } : this.whole;
-    const drawn = { ...columns, batchSeconds: this.whole.batchSeconds };
+    const ofAll = { batchSeconds: this.whole.batchSeconds, behind: this.whole.behind };
+    const drawn = { ...columns, ...ofAll };
     const newest = (values) => values[values.length - 1];
-    for (const { chart, names } of this.charts) {
-      const { at } = names[0] === "batchSeconds" ? this.whole : drawn;
+    for (const { chart, box, names } of this.charts) {
+      const { at } = names[0] in ofAll ? this.whole : drawn;
       chart.setData([at, ...names.map((name) => drawn[name])]);
+      box.classList.toggle("empty", names.every((name) => drawn[name].every((number) => number === null)));
     }
     const rates = [[newest(drawn.rowsIn), "in"], [newest(drawn.rowsOut), "out"]].filter(([number]) => (number ?? null) !== null);
     setText(byId("rows-now"), rates.map(([number, way]) => `${rate(number)} ${way}`).join(", "));
     setText(byId("lag-now"), count(newest(drawn.lag)));
     setText(byId("batch-now"), duration(newest(this.whole.batchSeconds)));
+    setText(byId("behind-now"), duration(newest(this.whole.behind)));
   }
 }
 
