@@ -55,6 +55,7 @@ def render(name: str, graph: Graph, plan: Plan) -> str:
             viewBox=f"0 0 {width:g} {total_height:g}",
             width=width,
             height=total_height,
+            style="max-width:100%;height:auto",
         )
         + "\n"
     )

@@ -36,16 +36,16 @@ class DrawingZoom {
   }
 
   // A drawing opens whole, for which what stands beside it goes below where need be. One that could not be
-  // read then keeps its size.
+  // read then has its whole width or, if it could not be read so either, its size.
   show(drawing) {
     this.drawing = drawing;
     const box = drawing.viewBox?.baseVal;
     [this.wide, this.high] = [box?.width || 1, box?.height || 1];
     const frame = this.canvas.closest("main");
     frame.classList.toggle("wide", this.fit() < 0.9);
-    const whole = this.fit();
+    const [whole, across] = [this.fit(), this.canvas.clientWidth / this.wide];
     if (whole < 0.55) frame.classList.remove("wide");
-    this.zoom(whole < 0.55 ? 1 : whole);
+    this.zoom(whole >= 0.55 ? whole : across > 0.75 ? Math.min(1, across) : 1);
   }
 
   zoom(wanted) {
