@@ -189,7 +189,7 @@ def test_after_each_processor_left_and_came_back_only_the_way_out_was_without_a_
 def test_a_roll_restores_no_more_bytes_than_those_of_all_who_leave_and_of_their_time_away(
     processors: int,
 ) -> None:
-    """Of tasks of unlike sizes, a small one may come back in place of a large one that left: it restores less."""
+    """Of unlike tasks a small one may come back in place of a large one that left: it restores less."""
     locations = {f"p{number:03d}": f"node-{number}" for number in range(processors)}
     tasks = tuple(f"t{number:04d}" for number in range(3 * processors + 1))
     rolling = Rolling(tasks, locations, rates=(1, 10, 1_000, 50))
