@@ -43,3 +43,15 @@ def test_the_sentence_names_the_place_and_the_log_has_the_traceback(
     traceback = log.read_text("utf-8")
     assert traceback.startswith("Traceback (most recent call last):")
     assert "bookkeeping_codec.py" in traceback
+
+
+@pytest.mark.usefixtures("log")
+def test_a_full_disk_is_no_fault_of_the_product() -> None:
+    def start(_: SignalStop, __: RunObserver) -> None:
+        Path("/dev/full").write_text("no room for this", "utf-8")
+
+    run_end = run_to_end(start, DriverLiveness(lambda: 0.0), [RunMetrics()])
+    assert (run_end.code, run_end.message) == (
+        ExitCode.RETRY,
+        "a disk is full, and a file could not be written: make room where state and streams are",
+    )

@@ -25,7 +25,7 @@ from streamapp.cli.documents import python_program  # noqa: F401 - so that forks
 from streamapp.cli.facts.count_options import KnownPartitions, known_partitions
 from streamapp.cli.facts.live_lookup import LiveFacts
 from streamapp.cli.facts.offline_proposal import displayed_plan
-from streamapp.internal_fault import internal_fault
+from streamapp.internal_fault import unexpected_failure
 from streamapp.plan.partition_plan import PlanOutcome
 from streamapp.plan.render.forms import FORMS
 from streamapp.plan.render.terminal import plan_text  # noqa: F401 - so that forks have it
@@ -108,7 +108,7 @@ class VersionRun:
             except BrokenPipeError:
                 raise
             except Exception as error:
-                self._fail(f"StreamApp itself {internal_fault(error)}; report this")
+                self._fail(unexpected_failure(error))
         return VersionOutcome.PROBLEM
 
     def _run(self, stack: ExitStack) -> VersionOutcome:

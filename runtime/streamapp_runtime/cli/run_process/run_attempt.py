@@ -4,7 +4,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from streamapp.internal_fault import internal_fault
+from streamapp.internal_fault import unexpected_failure
 from streamapp.protocol.termination import ExitCode
 from streamapp_runtime.cli.run_process.run_end import RunEnd
 
@@ -61,7 +61,7 @@ def _attempt(start: Callable[[], None], stop: "SignalStop", liveness: "DriverLiv
     except Exception as error:  # a fault of ours: whoever started this has to know of it all the same
         for line in "".join(traceback.format_exception(error)).splitlines(keepends=True):
             SPARK_OUTPUT.write(line)
-        return RunEnd(ExitCode.RETRY, f"StreamApp itself {internal_fault(error)}; report this")
+        return RunEnd(ExitCode.RETRY, unexpected_failure(error))
     return _without_failure(stopped=stop.is_set(), was_late=liveness.was_late)
 
 
