@@ -53,7 +53,7 @@ def test_a_bounded_run_is_traced_and_its_lineage_completes(unread_data: Path, sa
     batches = [attributes_of(span) for span in receiver.spans]
     (ended,) = [said for said in running.said if said.get("event") == "ended"]
     assert ended["rowsIn"] == len(sample_data.views) + len(sample_data.users)
-    assert sum(batch["messaging.batch.message_count"] for batch in batches) > ended["rowsIn"]  # streams between too
+    assert sum(batch["messaging.batch.message_count"] for batch in batches) > ended["rowsIn"]
     assert all(batch["messaging.consumer.group.name"] == "shop.country-views" for batch in batches)
     assert any(batch["streamapp.batch.bytes_in"] for batch in batches)
     assert any("streamapp.batch.step_seconds.commit" in batch for batch in batches)
