@@ -13,6 +13,7 @@ from bench.row import Row
 from streamapp.spec.value_types.column_list import Column
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint, EventTimeProgress
+from streamapp_runtime.driver.start.app_storage import embedded_storage
 from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup, WatermarkOutput
 from streamapp_runtime.lanes.event_time.lane_event_time import LaneEventTime
@@ -23,7 +24,7 @@ from streamapp_runtime.lanes.records.record_decoding import RecordDecoder, Reque
 from streamapp_runtime.lanes.records.record_reader import read_records
 from streamapp_runtime.operators.state.event_clock import WatermarkReach
 from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole
-from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.app_systems import Systems
 
 TASKS = PARTITIONS = 300
 ROUNDS = 3
@@ -34,10 +35,10 @@ COLUMNS = (Column("x", "INT"),)
 def rows() -> Iterator[Row]:
     """Writing and hearing one watermark of every task, in CPU seconds, and what a checkpoint keeps of it."""
     with TemporaryDirectory() as folder:
-        system = EmbeddedSystem(Path(folder))
-        system.create(STREAM, PARTITIONS)
-        written, heard, text = _measured(system)
-        system.close()
+        systems = Systems(embedded_storage(Path(folder)).systems)
+        systems.create(STREAM, PARTITIONS)
+        written, heard, text = _measured(systems)
+        systems.close()
     messages = TASKS * PARTITIONS
     yield Row(f"{messages:,} watermarks written, all tasks", written, "CPU s", beside="once an interval")
     yield Row(f"{messages:,} watermarks read, heard, kept", heard, "CPU s", beside=_share(written + heard))
@@ -48,7 +49,7 @@ def _share(seconds: float) -> str:
     return f"both: {seconds:.2f} of a core's second, when each task moves every second"
 
 
-def _measured(system: EmbeddedSystem) -> tuple[float, float, float]:
+def _measured(systems: Systems) -> tuple[float, float, float]:
     speakers, readers = _keeping("upstream"), _keeping(STREAM)
     before = {task: EventTimeProgress() for task in speakers.partitions}
     checkpoints: dict[str, str] = {}
@@ -56,10 +57,10 @@ def _measured(system: EmbeddedSystem) -> tuple[float, float, float]:
     spent = [0.0, 0.0]
     for number in range(1, ROUNDS + 1):
         begun = time.process_time()
-        _say(system, speakers, before, number)
+        _say(systems, speakers, before, number)
         spent[0] += time.process_time() - begun
         begun = time.process_time()
-        _hear(system, readers, checkpoints, memory, number)
+        _hear(systems, readers, checkpoints, memory, number)
         spent[1] += time.process_time() - begun
     found = Checkpoint.decode(checkpoints["Partition 0"].encode()).reached
     return spent[0] / ROUNDS, spent[1] / ROUNDS, float(len(found.heard) if found else 0)
@@ -84,21 +85,21 @@ def _keeping(stream: str) -> EventTimeSetup:
 
 
 def _say(
-    system: EmbeddedSystem, keeping: EventTimeSetup, before: dict[str, EventTimeProgress], number: int
+    systems: Systems, keeping: EventTimeSetup, before: dict[str, EventTimeProgress], number: int
 ) -> None:
     """Every task has moved, and an interval is over."""
     speaking = WatermarkSender(keeping, 1_000 * number)
     for place, task in enumerate(keeping.partitions):
         news = WatermarkUpdate({"upstream": 1_000 * number + place}, "", None)
         before[task], _ = speaking.after(task, before[task], news)
-    transaction = system.begin("tests", 0)
+    transaction = systems.home.begin("tests", 0)
     for partition, records in speaking.records():
-        transaction.append(partition, records)
+        transaction.append(systems.at_home(partition), records)
     transaction.commit()
 
 
 def _hear(
-    system: EmbeddedSystem,
+    systems: Systems,
     keeping: EventTimeSetup,
     checkpoints: dict[str, str],
     memory: BookkeepingCache,
@@ -114,7 +115,7 @@ def _hear(
     read = Read(STREAM, "main", STREAM, StreamRole.INTERMEDIATE, "json", COLUMNS)
     decoder = RecordDecoder(read, open_format("json", COLUMNS))
     requests = [RequestedRange(task.ranges[0], index, index) for index, task in enumerate(tasks)]
-    for decoded in read_records(decoder, requests, system):
+    for decoded in read_records(decoder, requests, systems):
         for records in decoded.parts:
             lane.receive(records.request.task, Partition(STREAM, records.request.task), records)
     lane.finish_reading(())

@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 
 from bench.row import Aim, Row
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.embedded.block import Compression
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS, StreamOptions
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 RECORDS_WRITTEN = 1_000_000
 BATCH = 50_000
@@ -69,13 +69,13 @@ def _write(log: EmbeddedSystem, records: pa.RecordBatch, stream: str, partitions
     for number, start in enumerate(range(0, RECORDS_WRITTEN, BATCH)):
         transaction = log.begin(CHECKPOINT, 1)
         for index in range(partitions):
-            transaction.append(Partition(stream, index), records.slice(start + index * each, each))
+            transaction.append(TopicPartition(stream, index), records.slice(start + index * each, each))
         transaction.put(CHECKPOINT, b"task 0", b"%300d" % number)
         transaction.commit()
 
 
 def _read(log: EmbeddedSystem) -> None:
-    spans = log.spans([Partition("views", index) for index in range(PARTITIONS)])
+    spans = log.spans([TopicPartition("views", index) for index in range(PARTITIONS)])
     found = sum(batch.num_rows for where, span in spans.items() for batch in log.read(where, 0, span.end))
     if found != RECORDS_WRITTEN:
         raise ValueError(f"read {found} records of {RECORDS_WRITTEN}")

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import confluent_kafka
 import pyarrow as pa
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import (
     AdminClient,
     ScramCredentialInfo,
@@ -28,10 +29,10 @@ from confluent_kafka.admin import (
 
 from bench.app_runs.page_views import views
 from bench.row import Aim, Compared, Row
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
 from streamapp_runtime.systems.stream_system import HEADERS, RECORDS
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.kafka.broker import Broker
 from tests.harness.kafka.jars import TO_BE_KILLED, jars
 from tests.harness.kafka.secured_broker import PASSWORD, USER, certificate
@@ -117,7 +118,7 @@ def _measured(doors: list[Door], records: list[pa.RecordBatch], folder: Path) ->
         with closing(KafkaSystem(door.address, door.settings)) as system:
             system.create(topic, 1)
             system.create(OWNER, 1)
-            where = Partition(topic, 0)
+            where = TopicPartition(topic, 0)
             rates["write"] = _rate(partial(_write, system, where, records))
             end = system.spans([where])[where].end // 2  # it was written twice
             rates["read"] = _rate(partial(_read, system, where, end))
@@ -151,7 +152,7 @@ def _with_headers(door: Door, records: list[pa.RecordBatch], without: Mapping[st
     ]
     with closing(KafkaSystem(door.address, door.settings)) as system:
         system.create("headers", 1)
-        where = Partition("headers", 0)
+        where = TopicPartition("headers", 0)
         written = _rate(partial(_write, system, where, with_headers))
         end = system.spans([where])[where].end // 2
         passed_over = _rate(partial(_read, system, where, end))
@@ -177,7 +178,7 @@ def _rate(work: Callable[[], object]) -> float:
     return RECORDS_WRITTEN / (time.process_time() - start) / 1e6
 
 
-def _write(system: KafkaSystem, partition: Partition, records: list[pa.RecordBatch]) -> None:
+def _write(system: KafkaSystem, partition: TopicPartition, records: list[pa.RecordBatch]) -> None:
     for batch in records:
         transaction = system.begin(OWNER, 1)
         transaction.append(partition, batch)
@@ -185,7 +186,9 @@ def _write(system: KafkaSystem, partition: Partition, records: list[pa.RecordBat
         transaction.commit()
 
 
-def _read(source: KafkaSystem | WireReader, partition: Partition, end: int, *, headers: bool = False) -> None:
+def _read(
+    source: KafkaSystem | WireReader, partition: TopicPartition, end: int, *, headers: bool = False
+) -> None:
     _check(sum(map(len, source.read(partition, 0, end, headers=headers))))
 
 
@@ -201,7 +204,7 @@ def _clients(door: Door) -> dict[str, str | bool | int]:
 def _consume(door: Door, topic: str) -> None:
     group: dict[str, str | bool | int] = {"group.id": "bench", "isolation.level": "read_committed"}
     consumer = Consumer(_clients(door) | group | {"fetch.queue.backoff.ms": 2})
-    consumer.assign([TopicPartition(topic, 0, 0)])
+    consumer.assign([confluent_kafka.TopicPartition(topic, 0, 0)])
     left = RECORDS_WRITTEN
     while left:
         for message in consumer.consume(min(left, 10_000), 1.0):

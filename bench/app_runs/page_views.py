@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 USERS = 100_000
 PARTITIONS = 4
@@ -91,7 +91,7 @@ def _append(log: EmbeddedSystem, stream: str, records: pa.RecordBatch) -> None:
     for index in range(PARTITIONS):
         found = records.filter(pa.array(places == index))
         if len(found):
-            transaction.append(Partition(stream, index), found)
+            transaction.append(TopicPartition(stream, index), found)
     transaction.commit()
 
 

@@ -20,10 +20,10 @@ import pyarrow as pa
 
 from bench.app_runs.runs import REPOSITORY
 from bench.row import Aim, Compared, Row
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 LANES = 2
 USERS = 8
@@ -126,7 +126,7 @@ def _feeding(log: EmbeddedSystem) -> Iterator[None]:
             transaction = log.begin("bench.producer", 0)
             for partition in range(LANES):
                 transaction.append(
-                    Partition("views", partition), records.filter(pa.array(places == partition))
+                    TopicPartition("views", partition), records.filter(pa.array(places == partition))
                 )
             transaction.commit()
 
@@ -141,7 +141,7 @@ def _feeding(log: EmbeddedSystem) -> Iterator[None]:
 
 def _await_rows(log: EmbeddedSystem) -> None:
     until = time.monotonic() + START_SECONDS
-    out = [Partition("out", index) for index in range(LANES)]
+    out = [TopicPartition("out", index) for index in range(LANES)]
     while not all(span.end for span in log.spans(out).values()):
         if time.monotonic() > until:
             raise TimeoutError("the app has written no row")
@@ -160,7 +160,7 @@ def _executors(home: Path) -> list[int]:
 
 
 def _longest_gap(log: EmbeddedSystem, index: int, since: float) -> float:
-    partition = Partition("out", index)
+    partition = TopicPartition("out", index)
     span = log.spans([partition])[partition]
     records = pa.Table.from_batches(list(log.read(partition, span.oldest, span.end)))
     times = records["timestamp"].to_numpy() / 1e3

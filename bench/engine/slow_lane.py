@@ -17,10 +17,10 @@ import pyarrow as pa
 
 from bench.app_runs.runs import REPOSITORY, run_app
 from bench.row import Aim, Compared, Row
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 LANES = 4
 SLOW = 0  # the partition
@@ -84,7 +84,7 @@ def _seconds(app: str) -> float:
         log.close()
         run_app(app, data, rows=BATCH, processors=LANES, environment={"PYTHONPATH": str(REPOSITORY)})
         log = EmbeddedSystem(data)
-        written = [_written(log, Partition("out", index)) for index in range(LANES)]
+        written = [_written(log, TopicPartition("out", index)) for index in range(LANES)]
         log.close()
     times, slow = (np.concatenate(parts) for parts in zip(*written, strict=True))
     return float(times[~slow].max() - times.min()) / 1e3
@@ -100,11 +100,11 @@ def _write(log: EmbeddedSystem, partition: int) -> None:
     ]
     columns = [own.cast(pa.binary()), pa.array(values).cast(pa.binary()), pa.nulls(EACH, pa.int64())]
     transaction = log.begin("bench.checkpoint", 0)
-    transaction.append(Partition("views", partition), pa.record_batch(columns, schema=RECORDS))
+    transaction.append(TopicPartition("views", partition), pa.record_batch(columns, schema=RECORDS))
     transaction.commit()
 
 
-def _written(log: EmbeddedSystem, partition: Partition) -> tuple[np.ndarray, np.ndarray]:
+def _written(log: EmbeddedSystem, partition: TopicPartition) -> tuple[np.ndarray, np.ndarray]:
     """When each row of a partition was written, in milliseconds, and whether it is of the slow lane."""
     span = log.spans([partition])[partition]
     records = pa.Table.from_batches(list(log.read(partition, span.oldest, span.end)))

@@ -22,8 +22,8 @@ from urllib.request import urlopen
 from bench.app_runs import page_views
 from bench.app_runs.spent import cpu_seconds
 from bench.row import Aim, Compared, Row
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 COMMAND = Path(sys.executable).with_name("streamapp")
 ROWS_A_SECOND = 1_000
@@ -85,7 +85,7 @@ def _running(app: Path, data: Path, option: str) -> Iterator[tuple[int, str]]:
         process = subprocess.Popen(words, stdout=file, stderr=subprocess.STDOUT)  # noqa: S603 - our own
     try:
         deadline = time.monotonic() + START_SECONDS
-        while not EmbeddedSystem(data).spans([Partition("copied", 0)])[Partition("copied", 0)].end:
+        while not EmbeddedSystem(data).spans([TopicPartition("copied", 0)])[TopicPartition("copied", 0)].end:
             if process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"the run has not begun:\n{output.read_text('utf-8')}")
             time.sleep(0.5)
@@ -107,7 +107,7 @@ def _writing(data: Path) -> Iterator[None]:
         (records,) = page_views.views(ROWS_A_SECOND // 10)
         while not stopped.wait(0.1):
             transaction = log.begin("bench.writer", 0)
-            transaction.append(Partition("views", number % 4), records)
+            transaction.append(TopicPartition("views", number % 4), records)
             transaction.commit()
             number += 1
         log.close()

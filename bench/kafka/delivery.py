@@ -14,10 +14,10 @@ import pyarrow as pa
 from bench.app_runs.redis_server import cpu_of
 from bench.kafka.topics import PARTITIONS, broker_of_ones_own, create
 from bench.row import Compared, Row
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.delivery_guarantee import DeliveryGuarantee
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from streamapp_runtime.systems.stream_system import RECORDS, StreamOptions
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.kafka.broker import Broker
 
 ROWS = 1_000
@@ -73,9 +73,9 @@ class Lane:
         transaction = self.system.begin(owner, 1, expected, "lane", loose=loose)
         send = transaction.append if self.delivery is DeliveryGuarantee.AS_ONE else transaction.hand_out
         for index in range(PARTITIONS):
-            send(Partition("out", index), records)
+            send(TopicPartition("out", index), records)
         if self.state:
-            changelog = Partition(f"{self.name}.changelog", 0)
+            changelog = TopicPartition(f"{self.name}.changelog", 0)
             transaction.append(changelog, records)
             transaction.end_of(changelog)
         self.checkpoint = str(time.time_ns()).encode()

@@ -8,10 +8,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from bench.app_runs import page_views
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from streamapp_runtime.systems.stream_system import RECORDS
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.kafka.broker import Broker
 
 PARTITIONS = 8
@@ -51,7 +51,7 @@ def create(brokers: str, *topics: str) -> None:
 def committed(brokers: str, topic: str) -> Iterator[pa.RecordBatch]:
     """All that a reader of committed records finds."""
     with closing(KafkaSystem(brokers)) as system:
-        spans = system.spans([Partition(topic, index) for index in range(PARTITIONS)])
+        spans = system.spans([TopicPartition(topic, index) for index in range(PARTITIONS)])
         for partition, span in spans.items():
             yield from system.read(partition, span.oldest, span.end)
 
@@ -75,5 +75,5 @@ def _append(system: KafkaSystem, stream: str, records: pa.RecordBatch) -> None:
     for index in range(PARTITIONS):
         found = records.filter(pa.array(places == index))
         if len(found):
-            transaction.append(Partition(stream, index), found)
+            transaction.append(TopicPartition(stream, index), found)
     transaction.commit()

@@ -34,10 +34,11 @@ def created_streams(app: StreamApp) -> tuple[str, ...]:
 def topics_of_system(app: StreamApp, index: int) -> dict[str, str]:
     """Every stream of the app in its system of this index, with its name there.
 
-    What the app makes, its checkpoints too, is in its first system.
+    What the app makes, its checkpoints too, is in its home.
     """
-    declared = declared_topics(app, app.spec.systems[index].name)
-    if index:
+    system = app.spec.systems[index]
+    declared = declared_topics(app, system.name)
+    if system is not app.spec.home:
         return declared
     created_names = (*created_streams(app), checkpoint_stream(app.application_id))
     return declared | {name: name for name in created_names}

@@ -163,6 +163,7 @@ class App:
         bootstrap_servers: str,
         config_secret: str | None = None,
         config: Mapping[str, str] | None = None,
+        home: bool | None = None,
     ) -> SystemHandle:
         """Streams that are topics of a Kafka cluster; the secret is named."""
         fields = resource_fields(locals())
@@ -171,13 +172,16 @@ class App:
         return self._system("kafka", fields)
 
     @named_arguments
-    def embedded(self, name: str, *, path: str, sync: bool | None = None) -> SystemHandle:
+    def embedded(
+        self, name: str, *, path: str, sync: bool | None = None, home: bool | None = None
+    ) -> SystemHandle:
         """Streams in a folder of this machine."""
         return self._system("embedded", resource_fields(locals()))
 
     def _system(self, kind: str, fields: dict[str, Any]) -> SystemHandle:
-        name = fields.pop("name")
-        self.parts.systems.append({"name": name, kind: fields})
+        always: dict[str, Any] = {field: fields.pop(field) for field in ("name", "home") if field in fields}
+        self.parts.systems.append({**always, kind: fields})
+        name: str = always["name"]
         return SystemHandle(self.parts, name)
 
     @named_arguments

@@ -78,6 +78,7 @@ from streamapp_runtime.stores.directories.store_lock import LockHolder, recorded
 from streamapp_runtime.stores.store import StoreKind, StoreMark
 from streamapp_runtime.stores.store_mark import mark_from_bytes, mark_to_bytes
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.durable.golden_folders import (
     LATEST_VALUES,
     RECORD_HEADERS,
@@ -581,10 +582,10 @@ def test_an_embedded_log_of_version_1_is_read(tmp_path: Path) -> None:
     with closing(EmbeddedSystem(str(unpacked("embedded-log-1", tmp_path)))) as system:
         assert system.streams() == {"views": 2, "shop.checkpoint": 1}
         assert system.latest("shop.checkpoint") == LATEST_VALUES
-        records = pa.Table.from_batches(system.read(Partition("views", 1), 0, 3))
+        records = pa.Table.from_batches(system.read(TopicPartition("views", 1), 0, 3))
         assert records.column("key").to_pylist() == RECORD_KEYS
         assert records.column("value").to_pylist() == RECORD_VALUES
-        (with_headers,) = system.read(Partition("views", 0), 0, 1, headers=True)
+        (with_headers,) = system.read(TopicPartition("views", 0), 0, 1, headers=True)
         assert with_headers.column("headers").to_pylist() == [RECORD_HEADERS]
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from bench.app_runs import page_views
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 VIEWS = 1_000
 
@@ -35,7 +35,7 @@ def test_log_and_files_hold_the_same_views(tmp_path: Path) -> None:
     page_views.to_log(log, "views", page_views.views(VIEWS))
     found: list[bytes] = []
     for index in range(page_views.PARTITIONS):
-        partition = Partition("views", index)
+        partition = TopicPartition("views", index)
         for batch in log.read(partition, 0, log.spans([partition])[partition].end):
             assert set(partition_of(batch.column("key"), page_views.PARTITIONS)) == {index}
             found += batch.column("value").to_pylist()

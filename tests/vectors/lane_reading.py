@@ -13,6 +13,7 @@ from streamapp_runtime.lanes.records.record_decoding import DecodedRecords, Reco
 from streamapp_runtime.lanes.records.record_reader import read_records
 from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole
 from streamapp_runtime.systems.stream_system import STORED
+from tests.harness.engine.one_system import OneSystem
 
 
 @dataclass
@@ -51,6 +52,6 @@ def read_in_lane(values: Sequence[bytes], form: Any = None, first: int = 0) -> D
     read = Read("int", "main", "int", StreamRole.INTERMEDIATE, "json", ())
     request = RequestedRange(ReadRange("int", 0, first, first + len(values)), 0, 0)
     system: Any = _Log(values)
-    (decoded,) = read_records(RecordDecoder(read, form or FailingFormat()), [request], system)
+    (decoded,) = read_records(RecordDecoder(read, form or FailingFormat()), [request], OneSystem(system))
     (records,) = decoded.parts
     return records

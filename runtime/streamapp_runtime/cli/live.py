@@ -37,15 +37,16 @@ def look(app: StreamApp, access: SystemAccess) -> LiveFacts:
 
 
 def _add_system(facts: LiveFacts, app: StreamApp, index: int, access: SystemAccess) -> LiveFacts:
-    """The facts with those of this system added; the streams that the app makes are in its first system."""
+    """The facts with those of this system added; the streams that the app makes are in its home."""
     app_system = app.spec.systems[index]
-    connection = connection_of(app_system, index, access.data, access.secrets)
+    is_home = app_system is app.spec.home
+    connection = connection_of(app_system, index, access.data if is_home else None, access.secrets)
     topics = declared_topics(app, app_system.name)
     if isinstance(connection, EmbeddedConnection) and not Path(connection.folder, "data.mdb").exists():
         return LiveFacts({**facts.counts, **dict.fromkeys(topics)}, facts.layout, facts.run)
     with closing(open_system(connection)) as system:
         counts = {**facts.counts, **{name: system.partitions(topic) for name, topic in topics.items()}}
-        if index:
+        if not is_home:
             return LiveFacts(counts, facts.layout, facts.run)
         checkpoints = checkpoint_stream(app.application_id)
         values = stored_values(system, checkpoints) or {}

@@ -55,8 +55,12 @@ def list_streams(target: LogTarget, output: str) -> None:
     Of an app those are listed that it names and that it makes. Of a topic RECORDS are the offsets that it
     spans, which may have holes, and brokers do not report BYTES.
     """
-    with cli_errors(), target.streams() as target_streams:
-        holdings = target_streams.system.holdings(target_streams.app_stream_names())
+    holdings: dict[str, StreamHolding] = {}
+    with cli_errors():
+        for system in target.systems:
+            with target.streams(system) as target_streams:
+                held = target_streams.system.holdings(target_streams.app_stream_names())
+                holdings |= {target.label(name, system): holding for name, holding in held.items()}
     if output == "json":
         click.echo(json.dumps({name: _facts(holding) for name, holding in holdings.items()}, indent=2))
         return
@@ -97,7 +101,7 @@ def create(target: LogTarget, stream: str, partitions: int, compacted: bool, ret
         raise click.BadParameter(str(error), param_hint="--retention") from None
     with cli_errors():
         name = target.names().in_system(stream)  # before anything is made: it may be refused
-        with target.streams(make=True) as target_streams:
+        with target.streams(target.system_of(stream), make=True) as target_streams:
             target_streams.system.create(name, partitions, StreamOptions(compacted, retention_ms))
 
 
@@ -114,7 +118,7 @@ def grow(target: LogTarget, stream: str, partitions: int) -> None:
     Example:
       streamapp log grow ./data views 8
     """
-    with cli_errors(), target.streams() as target_streams:
+    with cli_errors(), target.streams(target.system_of(stream)) as target_streams:
         name = target_streams.name_in_system(stream)
         partition_count(target_streams.system, name)
         target_streams.system.grow(name, partitions)

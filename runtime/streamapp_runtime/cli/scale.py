@@ -34,7 +34,7 @@ def scale(app: str, processors: int, data: Path | None, name: str | None) -> Non
     from streamapp_runtime.transport.file_transport import message_folder, read_report, write_wanted
 
     selected = one_app(app, name)
-    embedded = selected.spec.systems[0].embedded
+    embedded = selected.spec.home.embedded
     data_folder = data or (Path(embedded.path) if embedded else None)
     if data_folder is None:
         raise click.UsageError("name the folder of the app's stores with --data, as for the run")

@@ -182,7 +182,7 @@ def data_folder(data: Path) -> Path:
 
     if not is_app_source(str(data)):
         return data
-    embedded = one_app(str(data), None).spec.systems[0].embedded
+    embedded = one_app(str(data), None).spec.home.embedded
     if embedded is None:
         raise click.UsageError(
             "the streams of this app are on Kafka: name the folder that `streamapp run --data` named"
@@ -198,7 +198,7 @@ def _changelogs(folder: Path, table: str, log: str | None, secrets: Path | None)
         raise click.UsageError(
             f'the changelog of "{table}" is not in {folder}: name the app on Kafka that wrote it with --log'
         )
-    with LogTarget(str(folder) if log is None else log, secrets, None).streams() as streams:
+    with LogTarget(str(folder) if log is None else log, secrets, None).streams(None) as streams:
         yield streams.system
 
 

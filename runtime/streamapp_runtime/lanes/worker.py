@@ -20,7 +20,7 @@ from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.log_lines.python_logging import ProcessLogging
 from streamapp_runtime.program.program import Program
 from streamapp_runtime.redacted_output import redact_output, redacted_errors
-from streamapp_runtime.systems.connection import Connection, system_opener
+from streamapp_runtime.systems.connection import SystemConnections, system_opener
 
 LayerKey = tuple[str, int, int, int]
 """Run, incarnation, number of the layer, and of the first lane that the same Spark job hosts."""
@@ -106,13 +106,13 @@ def serve_orders(
 
 
 def prepare_for_lane(
-    connection: Connection | None, lane: int, elements: Iterable[object]
+    systems: SystemConnections | None, lane: int, elements: Iterable[object]
 ) -> Iterator[tuple[int, str]]:
     """Import the system's clients, and say where this is.
 
     A worker that has this function has imported this module, and all that lanes need besides.
     """
-    if connection is not None:
+    for connection in systems.by_name.values() if systems else ():
         system_opener(connection)
     _keep_objects()
     return report_identity(lane, elements)

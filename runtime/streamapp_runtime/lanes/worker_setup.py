@@ -17,7 +17,7 @@ from streamapp_runtime.log_lines.python_logging import ProcessLogging
 from streamapp_runtime.remote.remote_settings import RemoteSettings
 from streamapp_runtime.secret_sources import NO_SECRETS, SecretSources
 from streamapp_runtime.stores.directories.owned_stores import OwnedStores
-from streamapp_runtime.systems.connection import Connection
+from streamapp_runtime.systems.connection import SystemConnections
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class WorkerSetup:
 
     application_id: str
     run_id: str
-    connection: Connection  # what the system of all streams is reached by
+    systems: SystemConnections  # what the systems of its streams are reached by
     state: str  # the folder below which stores are kept
     checkpoints: str  # the stream of checkpoints: what fencing goes by
     partitions: Mapping[str, int]  # of every stream that is written

@@ -65,7 +65,7 @@ def _cut(pieces: Sequence[Piece], circle: list[Piece], world: CompileContext) ->
     (source,) = chosen.sources
     rows = next(piece for piece in pieces if piece.name == source).columns
     stream = hop_stream(world.app.application_id, chosen.operator)
-    system = world.app.spec.systems[0].name
+    system = world.app.spec.home.name
     count = _partitions(tables_of(chosen)[0], pieces, world)
     write = Write(stream, system, stream, StreamRole.HOP, "columns", count)
     read = Read(stream, system, stream, StreamRole.HOP, "columns", rows)

@@ -1,4 +1,4 @@
-"""The connection to a system of streams: values that travel to every process of an app.
+"""The connections to an app's systems: values that travel to every process of an app.
 
 What is secret does not travel: a connection names the folder where it lies, and each process reads it there.
 """
@@ -29,6 +29,44 @@ class KafkaConnection:
 
 
 Connection = EmbeddedConnection | KafkaConnection
+
+
+@dataclass(frozen=True, slots=True)
+class StreamLocation:
+    """The topic that a stream is, and the system that the topic is in."""
+
+    system: str
+    topic: str
+
+
+@dataclass(frozen=True, slots=True)
+class SystemConnections:
+    """The connections to an app's systems by name, and the locations of its streams.
+
+    A stream without a location is one that the app makes: it is in the home, under its own name.
+    """
+
+    home: str
+    by_name: Mapping[str, Connection]
+    locations: Mapping[str, StreamLocation] = field(default_factory=dict)
+
+    def location(self, stream: str) -> StreamLocation:
+        """The location of a stream of the app."""
+        return self.locations.get(stream) or StreamLocation(self.home, stream)
+
+    def label(self, stream: str) -> str:
+        """The name of a stream's topic, which says the system of one that is not in the home."""
+        location = self.location(stream)
+        return location.topic if location.system == self.home else f"{location.system}/{location.topic}"
+
+    def of_stream(self, stream: str) -> Connection:
+        """The connection to the system of a stream."""
+        return self.by_name[self.location(stream).system]
+
+    @property
+    def of_home(self) -> Connection:
+        """The connection to the home."""
+        return self.by_name[self.home]
 
 
 def system_opener(connection: Connection) -> Callable[[], StreamSystem]:

@@ -12,7 +12,8 @@ from typing import Final, Protocol
 
 import pyarrow as pa
 
-from streamapp.tasks.partition import OffsetSpan, Partition
+from streamapp.tasks.partition import OffsetSpan
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 RECORDS = pa.schema([("key", pa.binary()), ("value", pa.binary()), ("timestamp", pa.int64())])
 """What is written: bytes or null; bytes, or null which deletes; milliseconds since the epoch, or null."""
@@ -31,7 +32,7 @@ def has_headers(records: pa.RecordBatch) -> bool:
     return HEADERS.name in records.schema.names
 
 
-def check_records(partition: Partition, records: pa.RecordBatch) -> pa.RecordBatch:
+def check_records(partition: TopicPartition, records: pa.RecordBatch) -> pa.RecordBatch:
     """The same records; a ValueError where they are of another form than what is written."""
     if not (records.schema.equals(RECORDS) or records.schema.equals(RECORDS_WITH_HEADERS)):
         raise ValueError(f"records for {partition} have the schema {records.schema}, wanted is {RECORDS}")
@@ -67,7 +68,7 @@ class HasFileno(Protocol):
 class OffsetRange:
     """Records of a partition: start <= offset < end."""
 
-    partition: Partition
+    partition: TopicPartition
     start: int
     end: int
     headers: bool = False  # they are read with the records
@@ -159,10 +160,10 @@ _SIGHT_PAUSE_SECONDS: Final = 0.005
 class Transaction(Protocol):
     """Appends that become visible together, or not at all."""
 
-    def append(self, partition: Partition, records: pa.RecordBatch) -> None:
+    def append(self, partition: TopicPartition, records: pa.RecordBatch) -> None:
         """Add records (schema RECORDS) to the end of a partition."""
 
-    def hand_out(self, partition: Partition, records: pa.RecordBatch) -> None:
+    def hand_out(self, partition: TopicPartition, records: pa.RecordBatch) -> None:
         """Add records that are there before anything is committed, and may be seen then, or without a commit.
 
         For what may be written twice, but not be missing. A system may as well make them part of the rest.
@@ -171,13 +172,13 @@ class Transaction(Protocol):
     def put(self, stream: str, key: bytes, value: bytes | None) -> None:
         """Add one record to partition 0 of a compacted stream, such as a checkpoint."""
 
-    def end_of(self, partition: Partition) -> int:
+    def end_of(self, partition: TopicPartition) -> int:
         """The end of what was appended to a partition: the offset after its last record, once committed.
 
         Only where nobody else writes to the partition meanwhile, as with a task's changelog.
         """
 
-    def commit(self, seen_in: Collection[str] | None = None, /) -> Mapping[Partition, int]:
+    def commit(self, seen_in: Collection[str] | None = None, /) -> Mapping[TopicPartition, int]:
         """Make everything visible; gives each partition's new end. FencedError when it may not.
 
         Readers of the streams `seen_in` see it as a rule when this returns, those of all streams where it is
@@ -209,28 +210,28 @@ class StreamSystem(Protocol):
     def grow(self, stream: str, partitions: int) -> None:
         """Add partitions; fewer than there are is a ValueError."""
 
-    def spans(self, partitions: Iterable[Partition]) -> Mapping[Partition, OffsetSpan]:
+    def spans(self, partitions: Iterable[TopicPartition]) -> Mapping[TopicPartition, OffsetSpan]:
         """The offsets that each partition holds now, of committed records only."""
 
     def await_records(
-        self, ends: Mapping[Partition, int], seconds: float, wake: HasFileno | None = None
+        self, ends: Mapping[TopicPartition, int], seconds: float, wake: HasFileno | None = None
     ) -> bool:
         """Return once one of the partitions may end further on than here, or `wake` can be read.
 
         Or after so many seconds. False, at once or later, where the system cannot tell: who asks has to look.
         """
 
-    def offsets_at(self, partitions: Iterable[Partition], time_ms: int) -> Mapping[Partition, int]:
+    def offsets_at(self, partitions: Iterable[TopicPartition], time_ms: int) -> Mapping[TopicPartition, int]:
         """The first record of each partition that is not older than a time; the end where there is none.
 
         A record without a time has that of its writing.
         """
 
-    def open_transactions(self, partitions: Iterable[Partition]) -> Mapping[Partition, int]:
+    def open_transactions(self, partitions: Iterable[TopicPartition]) -> Mapping[TopicPartition, int]:
         """The partitions with writes that are neither visible nor void, and the offset of the first."""
 
     def read(
-        self, partition: Partition, start: int, end: int, *, headers: bool = False
+        self, partition: TopicPartition, start: int, end: int, *, headers: bool = False
     ) -> Iterator[pa.RecordBatch]:
         """The committed records (schema STORED) with start <= offset < end, in order.
 
@@ -282,7 +283,7 @@ class StreamSystem(Protocol):
         `writers` are all that may have anything open: each that ever began for this owner.
         """
 
-    def delete_before(self, positions: Mapping[Partition, int]) -> None:
+    def delete_before(self, positions: Mapping[TopicPartition, int]) -> None:
         """Records below these positions are read by nobody any more and may go."""
 
     def trouble(self) -> SystemTrouble | None:
@@ -303,7 +304,7 @@ class InvalidSettingsError(Exception):
 
 
 def await_sight(
-    system: StreamSystem, partitions: Iterable[Partition], seconds: float = SIGHT_SECONDS
+    system: StreamSystem, partitions: Iterable[TopicPartition], seconds: float = SIGHT_SECONDS
 ) -> None:
     """Return when readers see what was committed, or after so long: another's transaction may be open."""
     until, awaited = time.monotonic() + seconds, list(partitions)

@@ -31,8 +31,8 @@ from streamapp_runtime.expressions.spark_source import RecordedSpark, SparkOnDem
 from streamapp_runtime.lanes import tables_file
 from streamapp_runtime.program.program import Program
 from streamapp_runtime.program.spark_reasons import spark_reasons
-from streamapp_runtime.systems.connection import open_system
-from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem
+from streamapp_runtime.systems.app_systems import Systems
+from streamapp_runtime.systems.stream_system import RECORDS
 from streamapp_runtime.testing.app_under_test import TestApp
 from streamapp_runtime.testing.clock_times import (
     START,
@@ -134,9 +134,9 @@ class InProcessApp(TestApp):
         self.batches: list[BatchResult] = []
         self.batch_done: Callable[[BatchResult], None] = lambda _: None
         self._folders = ExitStack()
-        place = self._folders.enter_context(data_folder()) if folder is None else folder
-        self._storage: AppStorage = embedded_storage(Path(place))
-        self._system: StreamSystem = open_system(self._storage.connection)
+        self._folder = Path(self._folders.enter_context(data_folder()) if folder is None else folder)
+        self._storage: AppStorage = embedded_storage(self._folder, self.app)
+        self._systems = Systems(self._storage.systems)
         try:
             self._streams.create_inputs(partitions)
             if self.app.spec.mode == "stream":
@@ -157,16 +157,16 @@ class InProcessApp(TestApp):
         """End the app, and take its streams and stores away."""
         self._loop = None
         self._hosting.processes.close()
-        self._system.close()
+        self._systems.close()
         self._folders.close()
 
     @property
     def _streams(self) -> TestedStreams:
-        return TestedStreams(self.app, self._system, self._program)
+        return TestedStreams(self.app, self._systems, self._program)
 
     @property
     def _state(self) -> TestedState:
-        return TestedState(self.app, self._storage, self._system, self._hosting.processes)
+        return TestedState(self.app, self._storage, self._systems.home, self._hosting.processes)
 
     @property
     def now(self) -> int:
@@ -295,7 +295,7 @@ class InProcessApp(TestApp):
     def late(self) -> list[LateRowSeen]:
         """The rows that came too late for a window or a join."""
         stream = self.app.spec.late_rows.stream
-        return [] if stream is None else late_rows(self._system, self._streams.topic(stream))
+        return [] if stream is None else late_rows(self._systems, stream)
 
     def open_windows(self) -> tuple[OpenWindows, ...]:
         """The windows that wait for the watermark, by operator: what a run says where it ends with them.
@@ -312,14 +312,15 @@ class InProcessApp(TestApp):
         """The records that the app has left out, and why, where `onBadRecord` or `onCodeError` say so."""
         policies = (self.app.spec.on_bad_record, self.app.spec.on_code_error)
         streams = dict.fromkeys(policy.stream for policy in policies if policy.stream is not None)
-        return [seen for stream in streams for seen in bad_records(self._system, self._streams.topic(stream))]
+        return [seen for stream in streams for seen in bad_records(self._systems, stream)]
 
     def restart(self, source: AppSource | None = None) -> None:
         """End the app as it should end, and start it again, as it is or edited. Streams and stores stay."""
         after = self.app if source is None else tested_app(source, observed=self._observed)
         self._release()
         if source is not None:
-            self.app = after
+            self.app, self._storage = after, embedded_storage(self._folder, after)
+            self._systems = self._systems.relocated(self._storage.systems)
             self._streams.create_inputs(1)
         self._start()
 
@@ -337,13 +338,13 @@ class InProcessApp(TestApp):
 
     def grow(self, stream: str, partitions: int) -> None:
         """Give a stream more partitions; AppRefusedError where the app cannot take it up."""
-        topic, count = self._streams.topic(stream), self._streams.count(stream)
+        name, count = self._streams.declared(stream), self._streams.count(stream)
         if partitions <= count:
             raise WrongUseError(
                 f'"{stream}" has {count} partitions, and can only have more; {partitions} is not'
             )
         loop = self._running()
-        self._system.grow(topic, partitions)
+        self._systems.grow(name, partitions)
         if self._author is None:
             raise TypeError("a run has an author")
         proposed = self._author.next(
@@ -373,9 +374,9 @@ class InProcessApp(TestApp):
         app = self.app
         if problems := start_problems(app) or unloadable_code(app):
             raise AppRefusedError(list(problems))
-        ledger = CheckpointStream(self._system, checkpoint_stream(app.application_id))
+        ledger = CheckpointStream(self._systems.home, checkpoint_stream(app.application_id))
         functions = load_user_functions(app)
-        context = AppContext(app, self._storage, self._system, ledger, functions, self._clock.seconds)
+        context = AppContext(app, self._storage, self._systems, ledger, functions, self._clock.seconds)
         ready = launch(context, self._spark, self._processors)
         tables_file.write_tables_file(self._storage.state, ready.program, ready.setup)
         settings = replace(run_settings(app), batch_interval=0.0, batch_latency=0.0, copies_paced=False)
@@ -439,7 +440,7 @@ class InProcessApp(TestApp):
         """Write records, move the clock to their newest event time if asked to, and process them."""
         newest = self.now
         for codec, batch in records:
-            append_records(self._system, codec.topic, batch)
+            append_records(self._systems, codec.stream.name, batch)
             if moves_clock:
                 newest = max([newest, *codec.event_times(batch)])
         self._clock.move(newest)

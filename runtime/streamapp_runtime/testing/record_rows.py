@@ -18,7 +18,8 @@ from streamapp_runtime.formats.record_format import RecordFormat
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.operators.compilation.piece import ARROW_KEY_TYPES
 from streamapp_runtime.operators.stateless.row_executors import key_bytes
-from streamapp_runtime.systems.stream_system import HEADERS, RECORDS, RECORDS_WITH_HEADERS, StreamSystem
+from streamapp_runtime.systems.app_systems import Systems
+from streamapp_runtime.systems.stream_system import HEADERS, RECORDS, RECORDS_WITH_HEADERS
 from streamapp_runtime.testing.clock_times import as_datetime, from_milliseconds, to_milliseconds
 from streamapp_runtime.testing.kit_errors import UnfitRowError
 
@@ -48,7 +49,6 @@ class RowCodec:
     """The columns of a stream, and how they stand in its records."""
 
     stream: Stream
-    topic: str
     columns: tuple[Column, ...]
     format: RecordFormat
 
@@ -169,31 +169,30 @@ def with_headers(records: pa.RecordBatch, headers: Headers) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([*records.columns, listed], schema=RECORDS_WITH_HEADERS)
 
 
-def append_records(system: StreamSystem, topic: str, records: pa.RecordBatch) -> None:
+def append_records(systems: Systems, stream: str, records: pa.RecordBatch) -> None:
     """Write records where their keys belong."""
-    count = system.partitions(topic) or 1
-    written = sum(
-        span.end for span in system.spans(Partition(topic, index) for index in range(count)).values()
-    )
+    count = systems.partitions(stream) or 1
+    partitions = [Partition(stream, index) for index in range(count)]
+    written = sum(span.end for span in systems.spans(partitions).values())
     places = partition_of(records.column("key"), count, written)
-    transaction = system.begin(WRITER, 0)
+    transaction = systems.of_stream(stream).begin(WRITER, 0)
     for index in np.unique(places).tolist():
-        transaction.append(Partition(topic, index), records.filter(pa.array(places == index)))
+        transaction.append(systems.locate(partitions[index]), records.filter(pa.array(places == index)))
     transaction.commit()
 
 
-def stored_batches(system: StreamSystem, topic: str) -> Iterator[tuple[int, pa.RecordBatch]]:
+def stored_batches(systems: Systems, stream: str) -> Iterator[tuple[int, pa.RecordBatch]]:
     """All records of a stream, partition by partition."""
-    for index in range(system.partitions(topic) or 0):
-        partition = Partition(topic, index)
-        span = system.spans([partition])[partition]
-        for batch in system.read(partition, span.oldest, span.end, headers=True):
+    for index in range(systems.partitions(stream) or 0):
+        partition = Partition(stream, index)
+        span = systems.spans([partition])[partition]
+        for batch in systems.read(partition, span.oldest, span.end, headers=True):
             yield index, batch
 
 
-def stream_records(system: StreamSystem, codec: RowCodec) -> Iterator[StreamRecord]:
+def stream_records(systems: Systems, codec: RowCodec) -> Iterator[StreamRecord]:
     """The records of a stream with their rows, partition by partition."""
-    for index, batch in stored_batches(system, codec.topic):
+    for index, batch in stored_batches(systems, codec.stream.name):
         rows = codec.rows(batch)
         for record, row in zip(batch.to_pylist(), rows, strict=True):
             key = None if record["key"] is None else record["key"].decode(errors="backslashreplace")

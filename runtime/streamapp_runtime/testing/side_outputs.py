@@ -4,7 +4,7 @@ import json
 from base64 import b64decode
 from dataclasses import dataclass
 
-from streamapp_runtime.systems.stream_system import StreamSystem
+from streamapp_runtime.systems.app_systems import Systems
 from streamapp_runtime.testing.record_rows import Row, stored_batches
 
 
@@ -30,13 +30,13 @@ class BadRecordSeen:
     value: bytes | None
 
 
-def late_rows(system: StreamSystem, topic: str) -> list[LateRowSeen]:
+def late_rows(systems: Systems, stream: str) -> list[LateRowSeen]:
     """The late rows of a stream that takes them."""
-    documents = _documents(system, topic)
+    documents = _documents(systems, stream)
     return [LateRowSeen(one["operator"], one["row"], one["time"], one["watermark"]) for one in documents]
 
 
-def bad_records(system: StreamSystem, topic: str) -> list[BadRecordSeen]:
+def bad_records(systems: Systems, stream: str) -> list[BadRecordSeen]:
     """The records of a dead-letter stream."""
     return [
         BadRecordSeen(
@@ -47,7 +47,7 @@ def bad_records(system: StreamSystem, topic: str) -> list[BadRecordSeen]:
             key=_bytes(document["key"]),
             value=_bytes(document["value"]),
         )
-        for document in _documents(system, topic)
+        for document in _documents(systems, stream)
     ]
 
 
@@ -55,9 +55,9 @@ def _bytes(text: str | None) -> bytes | None:
     return None if text is None else b64decode(text)
 
 
-def _documents(system: StreamSystem, topic: str) -> list[Row]:
+def _documents(systems: Systems, stream: str) -> list[Row]:
     return [
         json.loads(value)
-        for _, batch in stored_batches(system, topic)
+        for _, batch in stored_batches(systems, stream)
         for value in batch.column("value").to_pylist()
     ]

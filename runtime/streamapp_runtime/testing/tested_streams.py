@@ -14,7 +14,7 @@ from streamapp_runtime.formats.format_options import format_options
 from streamapp_runtime.formats.stream_format import DEFAULT_OPTIONS, open_format
 from streamapp_runtime.operators.stateless.stream_operations import Read, Write
 from streamapp_runtime.program.program import Program
-from streamapp_runtime.systems.stream_system import StreamSystem
+from streamapp_runtime.systems.app_systems import Systems
 from streamapp_runtime.testing.kit_errors import WrongUseError
 from streamapp_runtime.testing.record_rows import RowCodec, StreamRecord, stored_batches, stream_records
 from streamapp_runtime.testing.tested_app import KIT_SUFFIX, observed_streams
@@ -25,7 +25,7 @@ class TestedStreams:
     """The streams that an app declares, in the log of a test."""
 
     app: StreamApp
-    system: StreamSystem
+    systems: Systems
     program: Program | None = None  # of the app once it has started: it knows the columns of outputs
 
     def create_inputs(self, partitions: int | Mapping[str, int]) -> None:
@@ -36,7 +36,7 @@ class TestedStreams:
         spec = self.app.spec
         named = partitions if isinstance(partitions, Mapping) else {}
         for name in named:
-            self.topic(name)
+            self.declared(name)
         written = {operator.send_to.stream for operator in spec.operators if operator.send_to is not None}
         set_aside = {spec.late_rows.stream, spec.on_bad_record.stream, spec.on_code_error.stream}
         for stream in spec.streams:
@@ -44,50 +44,49 @@ class TestedStreams:
                 continue
             if not self.count(stream.name):
                 count = named.get(stream.name, 1) if isinstance(partitions, Mapping) else partitions
-                self.system.create(self.topic(stream.name), count)
+                self.systems.create(stream.name, count)
 
     def names(self) -> tuple[str, ...]:
         """The streams that the app declares, and the operators whose rows are to be seen."""
         declared = [name for name in declared_topics(self.app) if not name.endswith(KIT_SUFFIX)]
         return (*declared, *observed_streams(self.app))
 
-    def topic(self, stream: str) -> str:
-        """The topic of a stream; WrongUseError where the app has no stream of that name."""
-        topics = declared_topics(self.app)
+    def declared(self, stream: str) -> str:
+        """The stream of the resource that has the rows; WrongUseError where no stream has that name."""
         name = observed_streams(self.app).get(stream, stream)
-        if name not in topics:
+        if name not in declared_topics(self.app):
             raise WrongUseError(f'no stream "{stream}"{nearest(stream, self.names())}')
-        return topics[name]
+        return name
 
     def count(self, stream: str) -> int:
         """The number of partitions of a stream; 0 where it does not exist."""
-        return self.system.partitions(self.topic(stream)) or 0
+        return self.systems.partitions(self.declared(stream)) or 0
 
     def codec(self, name: str) -> RowCodec:
         """The codec of a stream's rows: by its columns, or by those of the operator that writes it."""
-        topic, stream = self.topic(name), self.app.spec.stream(observed_streams(self.app).get(name, name))
+        stream = self.app.spec.stream(self.declared(name))
         columns = self._compiled_columns(stream.name)
         if not columns and stream.columns is None:
             raise WrongUseError(f'nothing says which columns "{name}" has')
         if not columns:
             columns = parse_columns(stream.columns or "")
         options = format_options(self.app).get(stream.name, DEFAULT_OPTIONS)
-        return RowCodec(stream, topic, columns, open_format(stream.format, columns, options))
+        return RowCodec(stream, columns, open_format(stream.format, columns, options))
 
     def records(self, stream: str) -> list[StreamRecord]:
         """All records of a stream; none where the app has yet to create it."""
-        return list(stream_records(self.system, self.codec(stream))) if self.count(stream) else []
+        return list(stream_records(self.systems, self.codec(stream))) if self.count(stream) else []
 
     def arrow(self, stream: str) -> pa.Table:
         """The rows of a stream; tombstones are left out."""
         codec = self.codec(stream)
-        batches = stored_batches(self.system, codec.topic) if self.count(stream) else ()
+        batches = stored_batches(self.systems, codec.stream.name) if self.count(stream) else ()
         return pa.Table.from_batches([codec.columns_of(batch) for _, batch in batches], codec.format.schema)
 
     def size(self, stream: str) -> int:
         """The number of records that a stream has."""
-        topic = self.topic(stream)
-        spans = self.system.spans(Partition(topic, index) for index in range(self.count(stream)))
+        name = self.declared(stream)
+        spans = self.systems.spans(Partition(name, index) for index in range(self.count(stream)))
         return sum(span.end - span.oldest for span in spans.values())
 
     def _compiled_columns(self, name: str) -> tuple[Column, ...]:

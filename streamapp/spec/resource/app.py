@@ -22,7 +22,7 @@ from streamapp.spec.resource.runtime_policies import (
 )
 from streamapp.spec.resource.state import Placement, State
 from streamapp.spec.resource.streams import Stream
-from streamapp.spec.resource.systems import System
+from streamapp.spec.resource.systems import System, home_system
 from streamapp.spec.resource.tables import Table
 from streamapp.spec.value_types.scalars import (
     AppName,
@@ -72,7 +72,7 @@ class Spec(Part):
     """Settings that keep the names of the design documents; see the list of keys."""
 
     systems: Annotated[tuple[System, ...], Field(min_length=1), named_list(16), Effect.REPLAN]
-    """Where streams live. Not yet: more than one is refused."""
+    """Where streams live. Inputs may be in any of them; what the app writes is in the home."""
     streams: Annotated[tuple[Stream, ...], Field(min_length=1), named_list(256), Effect.REPLAN]
     """Inputs, outputs and side inputs."""
     tables: Annotated[tuple[Table, ...], named_list(64), Effect.REPLAN] = ()
@@ -155,6 +155,11 @@ class Spec(Part):
     """How many specs that ran before the present one are kept for `streamapp rollback`."""
     operator_class: Annotated[Name | None, Effect.REFUSED] = None
     """Which installation manages the app, where a cluster has several."""
+
+    @property
+    def home(self) -> System:
+        """The system of what the app makes and writes."""
+        return home_system(self.systems)
 
     def stream(self, name: str) -> Stream:
         """The declared stream of that name."""

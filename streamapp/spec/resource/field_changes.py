@@ -8,6 +8,7 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.base import Part
 from streamapp.spec.resource.config_keys import KEYS
 from streamapp.spec.resource.field_marks import Effect
+from streamapp.spec.resource.systems import System, home_system
 
 _STRENGTH = {effect: place for place, effect in enumerate(Effect)}
 
@@ -50,6 +51,8 @@ def _within(path: str, before: Part, after: Part, inherited: Effect) -> Iterator
 def _between(path: str, before: Any, after: Any, effect: Effect) -> Iterator[Change]:
     if before == after:
         return
+    if path == "spec.systems":
+        before, after = _with_home(before), _with_home(after)
     if isinstance(before, Part) and type(before) is type(after):
         yield from _within(path, before, after, effect)
     elif path == "spec.config":
@@ -69,6 +72,12 @@ def _entries(path: str, was: Mapping[str, Part], now: Mapping[str, Part], effect
             yield from _between(f"{path}[{name}]", was[name], now[name], effect)
         else:
             yield Change(f"{path}[{name}]", effect)
+
+
+def _with_home(systems: tuple[System, ...]) -> tuple[System, ...]:
+    """Systems that say which of them is the home, where none does by itself."""
+    home = home_system(systems)
+    return tuple(system.model_copy(update={"home": system is home}) for system in systems)
 
 
 def _settings(path: str, before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Change]:

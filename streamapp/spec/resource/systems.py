@@ -1,5 +1,6 @@
 """The systems in which streams live: Kafka, or the embedded log of one machine."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -49,9 +50,21 @@ class Embedded(Part):
 class System(OneOf):
     """A named system of exactly one kind."""
 
+    @classmethod
+    def always(cls) -> frozenset[str]:
+        """The fields that every kind has."""
+        return frozenset({"name", "home"})
+
     name: Name
     """What streams call it by."""
+    home: Annotated[bool, Effect.REFUSED] = False
+    """The system of what the app makes and writes; the first one where none says so."""
     kafka: Annotated[Kafka | None, Effect.RESTART] = None
     """Streams are topics of a Kafka cluster."""
     embedded: Annotated[Embedded | None, Effect.REFUSED] = None
     """Streams are kept in a folder of this machine."""
+
+
+def home_system(systems: Sequence[System]) -> System:
+    """The system of checkpoints, changelogs, streams between stages and outputs."""
+    return next((system for system in systems if system.home), systems[0])

@@ -179,6 +179,10 @@ RULES: Mapping[str, list[Rule]] = {
             "each stream is of a system in systems",
         ),
         _rule(
+            "self.systems.filter(y, y.home).size() <= 1",
+            "one system is the home",
+        ),
+        _rule(
             f"[{_STREAMS}].all(names, self.operators.all(o, !(o.name in names)))",
             "streams and operators share one set of names",
         ),

@@ -54,6 +54,13 @@ def _systems_exist(app: Outline) -> Iterator[Fault]:
         yield from _unknown((stream.text("system") for stream in app.streams), app.systems, "system")
 
 
+def _at_most_one_system_is_the_home(app: Outline) -> Iterator[Fault]:
+    homes = [system for system in app.systems if system.fields.get("home") is True]
+    for system in homes[1:]:
+        first = dotted(homes[0].path)
+        yield (*system.path, "home"), f"the home of the app is {first} already; one system is"
+
+
 def _sources_exist(app: Outline) -> Iterator[Fault]:
     if app.broken.isdisjoint({"streams", "operators"}):
         known_names = {entry.name for entry in (*app.streams, *app.operators)}
@@ -304,6 +311,7 @@ def _volumes_fit_the_location(app: Outline) -> Iterator[Fault]:
 RULES: tuple[Callable[[Outline], Iterator[Fault]], ...] = (
     _names_are_unique,
     _systems_exist,
+    _at_most_one_system_is_the_home,
     _sources_exist,
     _streams_exist,
     _tables_exist,

@@ -2,13 +2,13 @@
 
 import sys
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.engine.record_values import values
 
 if __name__ == "__main__":
     address, output, owner, way = sys.argv[1:]
     transaction = KafkaSystem(address).begin(owner, 1, {b"task 0": None}, "lane", loose=way == "loose")
-    transaction.hand_out(Partition(output, 0), values("early"))
+    transaction.hand_out(TopicPartition(output, 0), values("early"))
     transaction.put(owner, b"task 0", b"never")
     transaction.commit()

@@ -3,13 +3,13 @@
 import sys
 from pathlib import Path
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.embedded.maintenance import MaintenanceRules
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.engine.record_values import batch
 
 STREAMS = {"views": 2, "users": 1}
-PARTITIONS = [Partition(name, index) for name, count in STREAMS.items() for index in range(count)]
+PARTITIONS = [TopicPartition(name, index) for name, count in STREAMS.items() for index in range(count)]
 CHECKPOINT = "checkpoint"
 
 

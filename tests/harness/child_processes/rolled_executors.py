@@ -13,7 +13,6 @@ from pathlib import Path
 from threading import Event
 from time import monotonic
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
@@ -22,6 +21,7 @@ from streamapp_runtime.driver.executors.session_lanes import close_lanes
 from streamapp_runtime.driver.spark.spark_session import close_session, live_executors, open_session
 from streamapp_runtime.rows.byte_columns import byte_count
 from streamapp_runtime.stores.directories.state_directory import app_directory, quoted
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.runs.app_runs import AppEnv, inputs
 from tests.harness.runs.chained_app import chained, log_has_everything_once, numbered
 from tests.harness.runs.heard_loop import HeardLoop
@@ -157,7 +157,7 @@ class RolledApp:
         index = self.loop.launch.assignment.layout.changelog[task]
         specs, size = self.loop.launch.setup.store_specs, 0
         for store, last in end.items():
-            source = Partition(specs[store].changelog or "", index)
+            source = TopicPartition(specs[store].changelog or "", index)
             for records in self.env.system.read(source, begin.get(store, 0), last):
                 size += byte_count(records.column("key")) + byte_count(records.column("value"))
         return size

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 PARTITIONS = 4
 INPUTS = ("views", "users")
@@ -83,12 +83,12 @@ class LogStreams:
             values = pa.array([record.value for record in part], pa.binary())
             times = pa.array([0] * len(part), pa.int64())
             transaction.append(
-                Partition(stream, index), pa.record_batch([keys, values, times], schema=RECORDS)
+                TopicPartition(stream, index), pa.record_batch([keys, values, times], schema=RECORDS)
             )
         transaction.commit()
 
     def records(self, stream: str) -> list[StreamRecord]:
-        partitions = [Partition(stream, index) for index in range(self.system.partitions(stream) or 0)]
+        partitions = [TopicPartition(stream, index) for index in range(self.system.partitions(stream) or 0)]
         return [
             StreamRecord(one["key"], one["value"], partition.index, one["offset"])
             for partition, span in self.system.spans(partitions).items()
@@ -101,7 +101,7 @@ class LogStreams:
         return [json.loads(record.value or b"null") for record in self.records(stream)]
 
     def size(self, stream: str) -> int:
-        partitions = [Partition(stream, index) for index in range(self.system.partitions(stream) or 0)]
+        partitions = [TopicPartition(stream, index) for index in range(self.system.partitions(stream) or 0)]
         return sum(span.end - span.oldest for span in self.system.spans(partitions).values())
 
     def close(self) -> None:

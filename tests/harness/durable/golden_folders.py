@@ -13,10 +13,10 @@ from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.stores.store import StoreKind
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS, RECORDS_WITH_HEADERS, StreamOptions
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.engine.opened_stores import mark, opened, put
 
 MACHINE_FILES = {"lock", "lock.mdb", "LOG", "LOCK"}  # of the machine and the process, and not of the form
@@ -39,11 +39,11 @@ def make_log(folder: Path) -> None:
         transaction = system.begin("shop.checkpoint", 1)
         times = pa.array([1_000, 2_000, None], pa.int64())
         columns = [pa.array(RECORD_KEYS, pa.binary()), pa.array(RECORD_VALUES, pa.binary()), times]
-        transaction.append(Partition("views", 1), pa.record_batch(columns, schema=RECORDS))
+        transaction.append(TopicPartition("views", 1), pa.record_batch(columns, schema=RECORDS))
         with_headers = pa.record_batch(
             [[b"a"], [b"1"], [1_000], [RECORD_HEADERS]], schema=RECORDS_WITH_HEADERS
         )
-        transaction.append(Partition("views", 0), with_headers)
+        transaction.append(TopicPartition("views", 0), with_headers)
         for key, value in LATEST_VALUES.items():
             transaction.put("shop.checkpoint", key, value)
         transaction.commit()

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.lanes.protocol.batch_orders import TaskOrder
 from streamapp_runtime.lanes.task_stores.lane_stores import LaneStores, RestoreProgress
@@ -14,11 +13,13 @@ from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
 from streamapp_runtime.stores.store import StoreKind, StoreMark
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS
+from streamapp_runtime.systems.topic_partition import TopicPartition
+from tests.harness.engine.one_system import OneSystem
 
 STREAM = "app.users.changelog"
 
 
-PLACE = Partition(STREAM, 0)
+PLACE = TopicPartition(STREAM, 0)
 
 
 @dataclass
@@ -44,7 +45,9 @@ class ChangelogTask:
         return TaskOrder("task-0", 0, self.checkpoint.encode().decode())
 
     def settle(self, seconds: float = 60.0) -> RestoreProgress:
-        return self.lane_stores.settle(self.order, self.system, time.monotonic() + seconds, not_replaced)
+        return self.lane_stores.settle(
+            self.order, OneSystem(self.system), time.monotonic() + seconds, not_replaced
+        )
 
     def write(self, **entries: str | None) -> None:
         """Writes of a batch as they are before its commit: pending."""

@@ -13,6 +13,8 @@ from streamapp_runtime.lanes.task_stores.side_input_stores import SideInputStore
 from streamapp_runtime.stores.store import StoreKind
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS
+from streamapp_runtime.systems.topic_partition import TopicPartition
+from tests.harness.engine.one_system import OneSystem
 
 DAY = 86_400_000
 NAME = "users>tiers"
@@ -41,7 +43,7 @@ class FilledTable:
         self.new_worker()
 
     def new_worker(self) -> None:
-        sides = {NAME: SideInputStream("users", self.bootstrap)}
+        sides = {NAME: SideInputStream(self.bootstrap)}
         shelf = SideInputStoreSpec(
             "tiers", self.kind, self.meaning, DAY, self.broadcast, self.before_join, sides=sides
         )
@@ -66,16 +68,16 @@ class FilledTable:
         times = pa.array([0] * len(rows), pa.int64())
         transaction = self.system.begin("tests", 0)
         transaction.append(
-            Partition("users", partition), pa.record_batch([keys, values, times], schema=RECORDS)
+            TopicPartition("users", partition), pa.record_batch([keys, values, times], schema=RECORDS)
         )
         transaction.commit()
 
     def forgets(self, before: int) -> None:
         """The stream does not keep what lies before an offset any more."""
-        self.system.delete_before({Partition("users", 0): before})
+        self.system.delete_before({TopicPartition("users", 0): before})
 
     def span(self, partition: int = 0) -> OffsetSpan:
-        place = Partition("users", partition)
+        place = TopicPartition("users", partition)
         return self.system.spans([place])[place]
 
     def order(self, *ranges: ReadRange) -> TaskOrder:
@@ -84,7 +86,7 @@ class FilledTable:
 
     def opened(self) -> Mapping[int, int]:
         """What the store contains, by partition, as a lane tells it."""
-        found = self.side_inputs.settle(self.order(), self.system, lambda: None)
+        found = self.side_inputs.settle(self.order(), OneSystem(self.system), lambda: None)
         return {partition.index: at for partition, at in found.items()}
 
     def batch(self, *, upto: Mapping[int, int] | None = None, commits: bool = True) -> Mapping[int, int]:
@@ -99,9 +101,9 @@ class FilledTable:
     def fed(self, *ranges: ReadRange, commits: bool = True) -> Mapping[int, int]:
         """Hand the records of ranges to the store."""
         order = self.order(*ranges)
-        self.side_inputs.settle(order, self.system, lambda: None)
+        self.side_inputs.settle(order, OneSystem(self.system), lambda: None)
         for asked in ranges:
-            place = Partition("users", asked.partition)
+            place = TopicPartition("users", asked.partition)
             for records in self.system.read(place, asked.start, asked.end):
                 self.side_inputs.fill(TASK, "tiers", records.column("key"), records.column("value"))
         if not commits:

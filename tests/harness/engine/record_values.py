@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.stream_system import RECORDS, STORED, StreamSystem, await_sight
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 NOBODY = f"nobody-{os.getpid()}"
 """The owner of what tests write by hand. Processes share a broker: a second of its name would fence it."""
@@ -29,7 +29,9 @@ def keyed(**texts: str | None) -> pa.RecordBatch:
     return batch((key.encode(), None if text is None else text.encode(), 0) for key, text in texts.items())
 
 
-def write(system: StreamSystem, partition: Partition, *batches: pa.RecordBatch, owner: str = NOBODY) -> int:
+def write(
+    system: StreamSystem, partition: TopicPartition, *batches: pa.RecordBatch, owner: str = NOBODY
+) -> int:
     transaction = system.begin(owner, 1)
     for one in batches:
         transaction.append(partition, one)
@@ -39,7 +41,7 @@ def write(system: StreamSystem, partition: Partition, *batches: pa.RecordBatch, 
 
 
 def rows(
-    system: StreamSystem, partition: Partition, start: int | None = None, end: int | None = None
+    system: StreamSystem, partition: TopicPartition, start: int | None = None, end: int | None = None
 ) -> list[dict]:
     span = system.spans([partition])[partition]
     found = []
@@ -52,6 +54,6 @@ def rows(
 
 
 def texts(
-    system: StreamSystem, partition: Partition, start: int | None = None, end: int | None = None
+    system: StreamSystem, partition: TopicPartition, start: int | None = None, end: int | None = None
 ) -> list[str]:
     return [row["value"].decode() for row in rows(system, partition, start, end)]

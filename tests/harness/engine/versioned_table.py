@@ -6,7 +6,6 @@ from pathlib import Path
 import pyarrow as pa
 
 from streamapp.spec.value_types.column_list import parse_columns
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.lanes.layers.side_input_arrivals import SideInputArrivals
 from streamapp_runtime.lanes.protocol.batch_orders import (
@@ -24,6 +23,8 @@ from streamapp_runtime.operators.stateless.stream_operations import Read, Stream
 from streamapp_runtime.stores.store import StoreKind
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS
+from streamapp_runtime.systems.topic_partition import TopicPartition
+from tests.harness.engine.one_system import OneSystem
 
 NAME = "prices>prices"
 COLUMNS = tuple(parse_columns("value BINARY"))
@@ -58,7 +59,7 @@ class Versioned:
         self.new_worker()
 
     def new_worker(self) -> None:
-        sides = {NAME: SideInputStream("prices", bootstrap=True)}
+        sides = {NAME: SideInputStream(bootstrap=True)}
         shelf = SideInputStoreSpec(
             "prices", self.kind, "meaning", 10**9, self.broadcast, versions=True, sides=sides
         )
@@ -75,7 +76,7 @@ class Versioned:
         values = pa.array([None if value is None else value.encode()], pa.binary())
         transaction = self.system.begin("tests", 0)
         records = pa.record_batch([keys, values, pa.array([0], pa.int64())], schema=RECORDS)
-        transaction.append(Partition("prices", partition), records)
+        transaction.append(TopicPartition("prices", partition), records)
         transaction.commit()
 
     def mark(self, partition: int = 0) -> None:
@@ -90,11 +91,11 @@ class Versioned:
         self.batches += 1
         orders = (BroadcastOrder("prices", True, self.shared, f"1-{self.batches}"),) if self.broadcast else ()
         self.side_inputs.share(orders)
-        contained = self.side_inputs.settle(self.settled(), self.system, lambda: None)
+        contained = self.side_inputs.settle(self.settled(), OneSystem(self.system), lambda: None)
         held = self.side_inputs.paused_inputs("task-0")
         ranges = []
         for partition, at in sorted(contained.items()):
-            end = self.system.spans([Partition("prices", partition.index)])
+            end = self.system.spans([TopicPartition("prices", partition.index)])
             (span,) = end.values()
             if span.end > at and str(partition) not in held:
                 ranges.append(ReadRange(NAME, partition.index, at, span.end))
@@ -103,7 +104,7 @@ class Versioned:
         decoder = RecordDecoder(self.read, open_format("bytes", COLUMNS))
         for number, found in enumerate(ranges):
             end = None
-            for decoded in read_records(decoder, [RequestedRange(found, 0, number)], self.system):
+            for decoded in read_records(decoder, [RequestedRange(found, 0, number)], OneSystem(self.system)):
                 if decoded.rows:
                     values = decoded.rows.columns[0]
                     self.side_inputs.fill("task-0", "prices", decoded.rows.key, values)
@@ -127,11 +128,12 @@ class Versioned:
         return self.content().get(key), kept.sealed.filling.sealed
 
     def behind(self) -> bool:
-        contained = self.side_inputs.settle(self.settled(), self.system, lambda: None)
+        contained = self.side_inputs.settle(self.settled(), OneSystem(self.system), lambda: None)
         held = self.side_inputs.paused_inputs("task-0")
-        spans = self.system.spans([Partition("prices", p.index) for p in contained])
+        spans = self.system.spans([TopicPartition("prices", p.index) for p in contained])
         return any(
-            spans[Partition("prices", p.index)].end > at and str(p) not in held for p, at in contained.items()
+            spans[TopicPartition("prices", p.index)].end > at and str(p) not in held
+            for p, at in contained.items()
         )
 
     def close(self) -> None:

@@ -8,14 +8,14 @@ from signal import SIGTERM
 from typing import Any
 
 from streamapp.protocol.driver_report import DriverState, Report
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.engine.record_values import batch, texts, write
 from tests.harness.machine.processes import until
 from tests.harness.operator.driver_kubelet import contained
 from tests.harness.operator.operator_sim import OperatorSim
 
-LINES = Partition("lines", 0)
+LINES = TopicPartition("lines", 0)
 PATIENCE_SECONDS = 240.0
 
 
@@ -68,7 +68,7 @@ class Acted:
         def last() -> int:
             if not self.log.partitions("copied"):
                 return 0
-            said = [json.loads(one) for one in texts(self.log, Partition("copied", 0))]
+            said = [json.loads(one) for one in texts(self.log, TopicPartition("copied", 0))]
             return int(said[-1]["times"]) if said else 0
 
         until(lambda: last() == times, PATIENCE_SECONDS, self.child)
@@ -89,7 +89,7 @@ class Acted:
     def copies(self, text: str) -> None:
         """One line, and the row that the app makes of it."""
         write(self.log, LINES, batch([(b"k", json.dumps({"text": text}).encode(), 0)]))
-        until(lambda: bool(texts(self.log, Partition("copied", 0))), PATIENCE_SECONDS, self.child)
+        until(lambda: bool(texts(self.log, TopicPartition("copied", 0))), PATIENCE_SECONDS, self.child)
 
     def said(self) -> list[dict[str, Any]]:
         """What the driver itself has logged: the action, the message, and the values beside them."""

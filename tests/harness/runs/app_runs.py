@@ -15,7 +15,6 @@ from streamapp.author.not_supported import not_supported
 from streamapp.spec.parser import parse_data
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.serialization import as_data, as_yaml
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.loop import Loop
@@ -29,8 +28,10 @@ from streamapp_runtime.expressions.spark_source import DeferredSession, SparkOnD
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.systems.connection import EmbeddedConnection, open_system
 from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem, await_sight
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from streamapp_runtime.testing.in_process_lanes import InProcessHosting
 from tests.harness.core.app_resources import app_resource
+from tests.harness.engine.one_system import OneSystem, storage_at_home
 from tests.harness.engine.record_values import SIGHT_SECONDS
 from tests.harness.runs.drained_loop import MOST_STEPS, drain
 from tests.harness.runs.heard_loop import EVENTS, HeardLoop
@@ -118,7 +119,7 @@ class AppEnv:
         """Append a record without a key to these partitions: it ends a version."""
         end = pa.record_batch([[None], [None], [0]], schema=RECORDS)
         transaction = self.system.begin(f"{self.prefix}tests", 0)
-        written = [Partition(self.prefix + stream, index) for index in partitions]
+        written = [TopicPartition(self.prefix + stream, index) for index in partitions]
         for partition in written:
             transaction.append(partition, end)
         transaction.commit()
@@ -133,7 +134,14 @@ class AppEnv:
             raise AppRefusedError(problems)
         ledger = CheckpointStream(self.system, f"{app.application_id}.checkpoint")
         functions = load_user_functions(app)
-        context = AppContext(app, self.home, self.system, ledger, functions, show_values=show_values)
+        context = AppContext(
+            app,
+            storage_at_home(self.home, app),
+            OneSystem(self.system, app),
+            ledger,
+            functions,
+            show_values=show_values,
+        )
         return ledger, launch(context, self.session, processors)
 
     def run(self, app: StreamApp, *, rows: int | None = None) -> list[BatchResult]:
@@ -172,7 +180,7 @@ class AppEnv:
 
     def in_environment(self, app: StreamApp) -> StreamApp:
         """An app that was made for an embedded log, as it has to be for the system that is here."""
-        there = self.home.connection
+        there = self.home.systems.of_home
         if isinstance(there, EmbeddedConnection):
             return app
         data = as_data(app)
@@ -195,7 +203,7 @@ def write_all(
     every = pa.record_batch([keys, values, times], schema=RECORDS)
     places = partition_of(keys, partitions)
     transaction = system.begin(writer, 0)
-    written = [Partition(stream, index) for index in sorted({*places.tolist()})]
+    written = [TopicPartition(stream, index) for index in sorted({*places.tolist()})]
     for partition in written:
         transaction.append(partition, every.filter(pa.array(places == partition.index)))
     transaction.commit()
@@ -207,7 +215,7 @@ def read_all(system: StreamSystem, stream: str) -> list[Record]:
     count = system.partitions(stream)
     assert count is not None, f"there is no stream {stream}"
     found = []
-    partitions = [Partition(stream, index) for index in range(count)]
+    partitions = [TopicPartition(stream, index) for index in range(count)]
     await_sight(system, partitions, SIGHT_SECONDS)
     for partition in partitions:
         span = system.spans([partition])[partition]
@@ -222,7 +230,7 @@ def read_all(system: StreamSystem, stream: str) -> list[Record]:
 def environment_at(
     session: DeferredSession | SparkOnDemand, home: AppStorage, prefix: str = ""
 ) -> Iterator[AppEnv]:
-    system = open_system(home.connection)
+    system = open_system(home.systems.of_home)
     env = AppEnv(session, home, system, prefix)
     try:
         yield env

@@ -63,7 +63,7 @@ def committed(loop: Loop, table: str) -> Rows:
     application_id = loop.launch.app.application_id
     return [
         row
-        for task_rows in committed_rows(loop.launch.context.system, application_id, known_table, None)
+        for task_rows in committed_rows(loop.launch.context.systems.home, application_id, known_table, None)
         for row in task_rows.objects()
     ]
 

@@ -18,6 +18,7 @@ from streamapp_runtime.expressions.spark_source import RecordedSpark, SparkOnDem
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.testing.in_process_lanes import InProcessHosting
 from streamapp_runtime.testing.shared_spark import shared_session
+from tests.harness.engine.one_system import OneSystem
 from tests.harness.runs.heard_loop import HeardLoop
 
 MOST_STEPS = 200
@@ -56,7 +57,12 @@ class InProcessRun:
         ledger = CheckpointStream(self.system, checkpoint_stream(self.app.application_id))
         functions = load_user_functions(self.app)
         context = AppContext(
-            self.app, embedded_storage(self.folder), self.system, ledger, functions, self.now
+            self.app,
+            embedded_storage(self.folder, self.app),
+            OneSystem(self.system, self.app),
+            ledger,
+            functions,
+            self.now,
         )
         ready = launch(context, self._spark, 1)
         settings = replace(run_settings(self.app), batch_interval=0.0, batch_latency=0.0, copies_paced=False)

@@ -14,7 +14,7 @@ import pytest
 
 from streamapp_runtime.driver.start.app_storage import AppStorage, embedded_storage
 from streamapp_runtime.expressions.spark_source import DeferredSession, SparkOnDemand
-from streamapp_runtime.systems.connection import KafkaConnection
+from streamapp_runtime.systems.connection import KafkaConnection, SystemConnections
 from tests.harness.runs.app_runs import AppEnv, environment_at
 
 _SPARK = pytest.param("embedded", marks=pytest.mark.spark)
@@ -51,6 +51,6 @@ def kafka(
     session: DeferredSession, folder: Path, there: KafkaConnection, prefix: str = ""
 ) -> Iterator[AppEnv]:
     """A broker; topics that nobody else has, since their names begin with a prefix of their own."""
-    home = AppStorage(there, folder / "state")
+    home = AppStorage(SystemConnections("main", {"main": there}), folder / "state")
     with environment_at(session, home, prefix or f"t{uuid4().hex[:8]}.") as env:
         yield env

@@ -256,8 +256,8 @@ def _incarnation(driver: PlayedDriver) -> int:
 def played_app(folder: Path, app: StreamApp, *, independent: bool = False) -> Iterator[PlayedApp]:
     """An app on an embedded log of its own."""
     home = folder / uuid4().hex
-    storage = embedded_storage(home)
-    system = open_system(storage.connection)
+    storage = embedded_storage(home, app)
+    system = open_system(storage.systems.of_home)
     system.create("events", PARTITIONS)
     played = PlayedApp(app, storage, system, independent=independent)
     try:

@@ -18,6 +18,7 @@ from streamapp_runtime.driver.start.user_functions import load_user_functions
 from streamapp_runtime.expressions.spark_source import SparkOnDemand
 from streamapp_runtime.systems.connection import open_system
 from streamapp_runtime.systems.stream_system import FencedError, StreamSystem
+from tests.harness.engine.one_system import OneSystem
 from tests.harness.runs.heard_loop import HeardLoop
 from tests.harness.schedules.fault_points import FaultPoint, FaultPoints, Participant
 from tests.harness.schedules.threaded_executors import ThreadedExecutor
@@ -124,13 +125,13 @@ class PlayedDriver:
             self.history.violations.append(f"driver {self.number} broke: {error!r}")
 
     def _start(self) -> None:
-        self._system = open_system(self.storage.connection)
+        self._system = open_system(self.storage.systems.of_home)
         system = watched_log(self._system, self.stop, self.history, of_lane=False)
         ledger = CheckpointStream(system, checkpoint_stream(self.app.application_id))
         context = AppContext(
             self.app,
             self.storage,
-            system,
+            OneSystem(system, self.app),
             ledger,
             load_user_functions(self.app),
         )

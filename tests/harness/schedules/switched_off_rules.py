@@ -6,7 +6,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.batches.backlog import Backlog
 from streamapp_runtime.driver.batches.lane_supervisor import LaneSupervisor
 from streamapp_runtime.driver.batches.loop import Loop
@@ -19,6 +18,7 @@ from streamapp_runtime.lanes.protocol import order_codec
 from streamapp_runtime.lanes.task_stores import lane_stores
 from streamapp_runtime.systems.embedded import embedded_transaction, latest_index
 from streamapp_runtime.systems.embedded.embedded_transaction import EmbeddedTransaction
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 
 class EveryBatch(int):
@@ -120,7 +120,7 @@ def without_one_transaction(patch: pytest.MonkeyPatch) -> None:
     """What a lane writes is there before its checkpoints."""
     append = EmbeddedTransaction.append
 
-    def at_once(self: EmbeddedTransaction, partition: Partition, records: pa.RecordBatch) -> None:
+    def at_once(self: EmbeddedTransaction, partition: TopicPartition, records: pa.RecordBatch) -> None:
         claim = replace(self._claim, expected=None)
         first = EmbeddedTransaction(self._environment, claim, self._now_ms, None, self._after_commit)
         append(first, partition, records)
@@ -133,10 +133,8 @@ def without_waiting_for_readers(patch: pytest.MonkeyPatch) -> None:
     """Records of the app's own streams go once they are there."""
 
     def forget(self: Backlog) -> None:
-        spans = self._spans([p for parts in self.launch.partitions.values() for p in parts])
+        spans = self._look([p for parts in self.launch.partitions.values() for p in parts])
         inner = {p: span.end for p, span in spans.items() if p.stream in self.launch.read_order.priority}
-        self.system.delete_before(
-            {Partition(self.launch.topics[p.stream], p.index): end for p, end in inner.items()}
-        )
+        self.systems.delete_before(inner)
 
     patch.setattr(Backlog, "forget_read", forget)

@@ -18,6 +18,7 @@ from streamapp_runtime.lanes.layers.layer_worker import LayerWorker
 from streamapp_runtime.lanes.worker import serve_orders
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.program.program import Program
+from tests.harness.engine.one_system import OneSystem
 from tests.harness.schedules.fault_points import (
     DeadWorkerError,
     FaultKind,
@@ -169,9 +170,9 @@ class ThreadedExecutor:
             self._close_worker()
             self._worker = LayerWorker(bound.program, 0, replace(bound.setup, state=str(self.folder)))
             self._key = key
-            system = self._worker.context.system
+            system = self._worker.context.systems.home
             log = watched_log(system, self._stop, self.history, of_lane=True)
-            self._worker.context = replace(self._worker.context, system=log)
+            self._worker.context = replace(self._worker.context, systems=OneSystem(log))
         self._worker.executor_id = bound.executor_name
         return self._worker
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.checkpoint_entries import INCARNATION
 from streamapp_runtime.systems.stream_system import StreamSystem, Transaction
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.schedules.fault_points import FaultPoint
 
 Stop = Callable[[FaultPoint], None]
@@ -68,7 +68,7 @@ class WatchedTransaction:
         self._entries.append((key, value))
         self.transaction.put(stream, key, value)
 
-    def commit(self, seen_in: Collection[str] | None = None, /) -> Mapping[Partition, int]:
+    def commit(self, seen_in: Collection[str] | None = None, /) -> Mapping[TopicPartition, int]:
         """Make everything visible, unless a fault comes first."""
         self.stop(self.before)
         ends = self.transaction.commit(seen_in)

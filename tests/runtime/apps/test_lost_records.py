@@ -5,13 +5,13 @@ from collections.abc import Callable
 import pytest
 
 from streamapp.spec.resource.app import StreamApp
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.failures import FinalFailureError
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.runs.app_runs import AppEnv, Row, app, inputs
 from tests.harness.runs.drained_loop import drain
 
-VIEWS = Partition("views", 0)
+VIEWS = TopicPartition("views", 0)
 STREAMS = [{"name": "views", "key": "user", "columns": "user STRING"}, {"name": "seen", "key": "user"}]
 COPY = {"name": "out", "sendTo": {"from": "views", "stream": "seen"}}
 

@@ -17,6 +17,7 @@ from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStr
 from streamapp_runtime.driver.start.live_world import counts_of
 from streamapp_runtime.systems.connection import Connection, EmbeddedConnection, KafkaConnection, open_system
 from streamapp_runtime.systems.stream_system import StreamOptions
+from tests.harness.engine.one_system import OneSystem
 from tests.harness.kafka.broker import free_port
 from tests.harness.kafka.secured_broker import PASSWORD, guarded, secrets
 from tests.harness.runs.page_views_run import app as page_views
@@ -95,7 +96,7 @@ def test_an_app_that_has_run_is_planned_with_the_layout_that_lies_with_its_state
         ledger.remember(decode_layout(json.dumps(before["layout"])))
         system.grow(f"{name}.users", 8)
         system.grow(f"{name}.views", 8)
-        assert counts_of(parsed, system)["users"] == 8
+        assert counts_of(parsed, OneSystem(system, parsed))["users"] == 8
     answer = ask(tmp_path, app, "tasks", "--live")
     assert "users grew from 4 to 8 partitions" in answer.output
     assert "4 tasks" in answer.output

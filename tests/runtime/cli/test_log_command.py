@@ -15,11 +15,11 @@ import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.cli.log import log
 from streamapp_runtime.driver.modes.run_lock import lock_run
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS_WITH_HEADERS
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 ROOT = Path(__file__).parents[3]
 # Whoever runs the tests in the background has them ignore interrupts, and children inherit that.
@@ -72,7 +72,7 @@ def test_times_keys_and_headers_stand_before_values_where_they_are_asked_for(dat
         headers = [[{"name": "trace", "value": b"00-1"}, {"name": "none", "value": None}], []]
         columns = [[b"ann", None], [b"one", b"two"], [1_700, None], headers]
         transaction = system.begin("tests", 1)
-        transaction.append(Partition("views", 0), pa.record_batch(columns, schema=RECORDS_WITH_HEADERS))
+        transaction.append(TopicPartition("views", 0), pa.record_batch(columns, schema=RECORDS_WITH_HEADERS))
         transaction.commit()
     listed = [{"name": "trace", "value": "00-1"}, {"name": "none", "value": None}]
     assert lines(data, "views") == ["one", "two"]

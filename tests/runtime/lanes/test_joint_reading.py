@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from streamapp.control.control_message import MessageKind
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp.tasks.key_placement import KeyPlacement
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.lanes.layers.first_layer_batch import joint_requests
 from streamapp_runtime.lanes.protocol.batch_orders import KnownRejection, ReadRange
@@ -23,6 +22,8 @@ from streamapp_runtime.operators.stateless.stream_operations import Read, Stream
 from streamapp_runtime.rows.task_slices import concat_slices
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS
+from streamapp_runtime.systems.topic_partition import TopicPartition
+from tests.harness.engine.one_system import OneSystem
 
 PARTITIONS = 4
 NOW = 1_000_000
@@ -57,7 +58,7 @@ def written(system: EmbeddedSystem, partitions: Sequence[Sequence[Record]]) -> N
             keys, values = zip(*records, strict=True)
             times = pa.array(range(len(records)), pa.int64())
             columns = [pa.array(keys, pa.binary()), pa.array(values, pa.binary()), times]
-            transaction.append(Partition("events", index), pa.record_batch(columns, schema=RECORDS))
+            transaction.append(TopicPartition("events", index), pa.record_batch(columns, schema=RECORDS))
     transaction.commit()
 
 
@@ -98,8 +99,8 @@ def test_ranges_that_are_decoded_together_give_what_each_gives_alone(
     try:
         written(system, partitions)
         requests = requests_of(partitions, known)
-        together = list(read_records(DECODER, requests, system))
-        alone = [one for request in requests for one in read_records(DECODER, [request], system)]
+        together = list(read_records(DECODER, requests, OneSystem(system)))
+        alone = [one for request in requests for one in read_records(DECODER, [request], OneSystem(system))]
     finally:
         system.close()
     assert len(together) <= 1
@@ -124,7 +125,7 @@ def test_no_more_is_decoded_at_once_than_a_bound(
 ) -> None:
     written(system, [[(b"a" * 30, None)] * 3] * PARTITIONS)
     monkeypatch.setattr(record_reader, name, bound)
-    decoded = list(read_records(DECODER, requests_of([[1] * 3] * PARTITIONS, set()), system))
+    decoded = list(read_records(DECODER, requests_of([[1] * 3] * PARTITIONS, set()), OneSystem(system)))
     assert [len(one.parts) for one in decoded] == [2, 2]
 
 
@@ -133,7 +134,7 @@ def test_more_than_a_bound_of_one_range_is_decoded_as_it_was_read(
 ) -> None:
     written(system, [[(b"a", None)] * 3] * PARTITIONS)
     monkeypatch.setattr(record_reader, "JOINT_RECORDS", 2)
-    decoded = list(read_records(DECODER, requests_of([[1] * 3] * PARTITIONS, set()), system))
+    decoded = list(read_records(DECODER, requests_of([[1] * 3] * PARTITIONS, set()), OneSystem(system)))
     assert [len(one.parts) for one in decoded] == [1] * PARTITIONS
 
 
@@ -143,7 +144,7 @@ def test_ranges_of_tasks_that_have_failed_meanwhile_are_not_read(
     written(system, [[(b"a", None)] * 3] * PARTITIONS)
     monkeypatch.setattr(record_reader, "JOINT_RECORDS", 3)
     failed: set[int] = set()
-    decoded = read_records(DECODER, requests_of([[1] * 3] * PARTITIONS, set()), system, failed)
+    decoded = read_records(DECODER, requests_of([[1] * 3] * PARTITIONS, set()), OneSystem(system), failed)
     tasks = [next(decoded).parts[0].request.task]
     failed |= {12, 13}
     tasks += [part.request.task for one in decoded for part in one.parts]
@@ -157,7 +158,7 @@ def test_control_messages_go_to_the_range_that_they_were_read_in(system: Embedde
     read = Read("events", "main", "events", StreamRole.INTERMEDIATE, "json", COLUMNS)
     decoder = RecordDecoder(read, open_format("json", COLUMNS))
     requests = requests_of([[1], [1, 1], [1], []], set())
-    (decoded,) = read_records(decoder, requests, system)
+    (decoded,) = read_records(decoder, requests, OneSystem(system))
     assert [len(part.bad) for part in decoded.parts] == [0, 1, 0]
     assert [len(part.rows or ()) for part in decoded.parts] == [1, 1, 1]
     assert decoded.parts[1].bad[0].place == "events#1 at offset 0"

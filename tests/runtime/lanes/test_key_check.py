@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from streamapp.spec.value_types.column_list import Column, parse_columns
 from streamapp.tasks.key_placement import NO_TASK, KeyPlacement, KeyReliance
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.lanes.protocol.batch_orders import ReadRange
@@ -23,6 +22,8 @@ from streamapp_runtime.lanes.records.record_reader import read_records
 from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS
+from streamapp_runtime.systems.topic_partition import TopicPartition
+from tests.harness.engine.one_system import OneSystem
 
 COLUMNS = tuple(parse_columns("user STRING, n INT"))
 PLACES = KeyPlacement(4, tasks=(0, 1, 2, 3))
@@ -47,7 +48,7 @@ def found_in(
         values = pa.array([None if value is None else value.encode() for _, value in records], pa.binary())
         transaction = system.begin("tests", 0)
         batch = pa.record_batch([keys, values, pa.array(range(len(records)), pa.int64())], schema=RECORDS)
-        transaction.append(Partition("events", partition), batch)
+        transaction.append(TopicPartition("events", partition), batch)
         transaction.commit()
         read = Read(
             "events", "main", "events", StreamRole.INPUT, "json", COLUMNS, key="user", reliance=reliance
@@ -55,7 +56,7 @@ def found_in(
         asked = ReadRange("events", partition, 0, len(records))
         keys_of = key_check(read, {"events": placement})
         decoder = RecordDecoder(read, open_format("json", COLUMNS), keys=keys_of)
-        (decoded,) = read_records(decoder, [RequestedRange(asked, 0, 0)], system)
+        (decoded,) = read_records(decoder, [RequestedRange(asked, 0, 0)], OneSystem(system))
         (records_of_range,) = decoded.parts
         return records_of_range
     finally:

@@ -16,10 +16,12 @@ from streamapp_runtime.operators.state.changelog_buffer import ChangelogBuffer
 from streamapp_runtime.stores.store import StoreKind
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import FencedError, StreamOptions
+from streamapp_runtime.systems.topic_partition import TopicPartition
+from tests.harness.engine.one_system import OneSystem
 
 OWNER = "app.checkpoint"
 SHELF = StoreSpec("users", StoreKind.LMDB, "schema", "app.users.changelog")
-CHANGELOG = Partition("app.users.changelog", 0)
+CHANGELOG = TopicPartition("app.users.changelog", 0)
 READ = (ReadRange("views", 0, 0, 10),)
 
 
@@ -27,7 +29,7 @@ READ = (ReadRange("views", 0, 0, 10),)
 def system(tmp_path: Path) -> Iterator[EmbeddedSystem]:
     system = EmbeddedSystem(tmp_path)
     system.create(OWNER, 1, StreamOptions(compacted=True))
-    system.create(CHANGELOG.stream, 1, StreamOptions(compacted=True))
+    system.create(CHANGELOG.topic, 1, StreamOptions(compacted=True))
     yield system
     system.close()
 
@@ -48,7 +50,7 @@ def commit(
     outbox = RecordCollector({}, {}, 0)
     specs = {"users": SHELF}
     ledger = LaneCommit(orders, lane, attempt, outbox, changes, failed, specs, "run", OWNER, frozenset())
-    return ledger.commit(system)
+    return ledger.commit(OneSystem(system))
 
 
 def written(system: EmbeddedSystem) -> int:

@@ -8,7 +8,6 @@ import pytest
 
 from streamapp.control.control_message import MessageKind
 from streamapp.spec.value_types.column_list import parse_columns
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.formats.message_envelope import close_envelopes
 from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.key_partitioning import partition_of
@@ -25,6 +24,8 @@ from streamapp_runtime.operators.stateless.stream_operations import Read, Stream
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS
+from streamapp_runtime.systems.topic_partition import TopicPartition
+from tests.harness.engine.one_system import OneSystem
 
 COLUMNS = tuple(parse_columns("user STRING, n INT"))
 WHOLE = ReadRange("events", 0, 0, 4)
@@ -44,14 +45,16 @@ def taken(
         keys = pa.array([b"k"] * len(values), pa.binary())
         times = pa.array(range(len(values)), pa.int64())
         transaction.append(
-            Partition("events", 0),
+            TopicPartition("events", 0),
             pa.record_batch([keys, pa.array(values, pa.binary()), times], schema=RECORDS),
         )
         transaction.commit()
         read = Read("events", "main", "events", role, "json", COLUMNS)
         decoder = RecordDecoder(read, open_format("json", COLUMNS))
         requests = [RequestedRange(WHOLE, 2, 5, known)]
-        return [part for decoded in read_records(decoder, requests, system) for part in decoded.parts]
+        return [
+            part for decoded in read_records(decoder, requests, OneSystem(system)) for part in decoded.parts
+        ]
     finally:
         system.close()
 
@@ -126,6 +129,6 @@ def test_dead_letters_of_tasks_that_failed_stay_where_they_are(tmp_path: Path) -
     outbox.put_letters(stream, 0, keys, values)
     outbox.put_letters(stream, 1, keys, values)
     ((partition, records, tasks),) = outbox.records({1})
-    assert (partition, tasks.to_pylist()) == (Partition("letters", 0), [0])
+    assert (partition, tasks.to_pylist()) == (TopicPartition("letters", 0), [0])
     assert b64decode(b"YnJva2Vu") == b"broken"
     assert b'"value": "YnJva2Vu"' in records.column("value")[0].as_py()

@@ -12,7 +12,7 @@ from streamapp_runtime.lanes.task_stores.lane_stores import RestoreProgress
 from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.stores.store import StoreKind
-from streamapp_runtime.systems.connection import EmbeddedConnection
+from streamapp_runtime.systems.connection import EmbeddedConnection, SystemConnections
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import StreamOptions
 from tests.harness.engine.changelog_task import PLACE, STREAM, ChangelogTask
@@ -43,7 +43,16 @@ def setup_of(former: ChangelogTask, begin: int = 0) -> StandbySetup:
     log, state = former.folder.parent / "log", former.folder.parent / "standby"
     specs = {"users": StoreSpec("users", former.kind, "schema", STREAM)}
     connection, begins = EmbeddedConnection(str(log)), {PLACE: begin}
-    setup = WorkerSetup("app", "run", connection, str(state), "app.checkpoint", {}, specs, begins=begins)
+    setup = WorkerSetup(
+        "app",
+        "run",
+        SystemConnections("main", {"main": connection}),
+        str(state),
+        "app.checkpoint",
+        {},
+        specs,
+        begins=begins,
+    )
     return StandbySetup(None, setup, {})
 
 

@@ -2,17 +2,17 @@
 
 import pytest
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.stream_system import (
     FencedError,
     StreamOptions,
     StreamSystem,
     UnknownStreamError,
 )
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.engine.record_values import batch, keyed, rows, texts, values
 from tests.runtime.systems.system_contract import SystemFactory
 
-VIEWS = Partition("views", 0)
+VIEWS = TopicPartition("views", 0)
 COMPACTED = StreamOptions(compacted=True)
 
 
@@ -45,7 +45,7 @@ class DeliveryContract:
         self, made: StreamSystem
     ) -> None:
         transaction = made.begin("checkpoint", 1, {b"task 0": None}, "lane")
-        users = Partition("users", 0)
+        users = TopicPartition("users", 0)
         transaction.hand_out(VIEWS, values("a"))
         transaction.append(users, keyed(ann="1"))
         end = transaction.end_of(users)
@@ -109,7 +109,7 @@ class DeliveryContract:
     def test_handing_out_to_what_is_not_there_is_refused(self, made: StreamSystem, loose: bool) -> None:
         transaction = made.begin("checkpoint", 1, writer="lane", loose=loose)
         with pytest.raises(UnknownStreamError, match="visits"):
-            transaction.hand_out(Partition("visits", 0), values("a"))
+            transaction.hand_out(TopicPartition("visits", 0), values("a"))
         with pytest.raises(ValueError, match="schema"):
             transaction.hand_out(VIEWS, values("a").select(["key", "value"]))
         transaction.abort()

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from streamapp.tasks.partition import OffsetSpan, Partition
+from streamapp.tasks.partition import OffsetSpan
 from streamapp_runtime.systems.stream_system import (
     STORED_WITH_HEADERS,
     FencedError,
@@ -13,13 +13,14 @@ from streamapp_runtime.systems.stream_system import (
     StreamSystem,
     UnknownStreamError,
 )
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.engine.record_values import NOBODY, batch, keyed, rows, texts, values, write
 from tests.harness.kafka.record_contents import with_headers
 
 SystemFactory = Callable[[], StreamSystem]
 """Each call gives another client of one and the same system, which is empty at first."""
 
-VIEWS = Partition("views", 0)
+VIEWS = TopicPartition("views", 0)
 COMPACTED = StreamOptions(compacted=True)
 
 
@@ -56,9 +57,9 @@ class SystemContract:
         system.create("views", 1)
         write(system, VIEWS, values("a"))
         system.grow("views", 3)
-        write(system, Partition("views", 2), values("c"))
+        write(system, TopicPartition("views", 2), values("c"))
         assert system.partitions("views") == 3
-        assert [texts(system, Partition("views", index)) for index in range(3)] == [["a"], [], ["c"]]
+        assert [texts(system, TopicPartition("views", index)) for index in range(3)] == [["a"], [], ["c"]]
 
     def test_a_stream_does_not_shrink(self, system: StreamSystem) -> None:
         system.create("views", 3)
@@ -140,7 +141,7 @@ class SystemContract:
     ) -> None:
         writer, reader = system_factory(), system_factory()
         writer.create("views", 2)
-        both = [VIEWS, Partition("views", 1)]
+        both = [VIEWS, TopicPartition("views", 1)]
         transaction = writer.begin(NOBODY, 1)
         for partition in both:
             transaction.append(partition, values("a"))
@@ -155,7 +156,7 @@ class SystemContract:
         transaction.append(VIEWS, values("a", "b"))
         transaction.put("checkpoint", b"task 0", b"{}")
         ends = transaction.commit()
-        assert ends.keys() == {VIEWS, Partition("checkpoint", 0)}
+        assert ends.keys() == {VIEWS, TopicPartition("checkpoint", 0)}
         for partition, end in ends.items():
             assert system.spans([partition])[partition].end >= end > rows(system, partition)[-1]["offset"]
 
@@ -163,7 +164,7 @@ class SystemContract:
         self, system: StreamSystem
     ) -> None:
         system.create("users", 1, COMPACTED)
-        users = Partition("users", 0)
+        users = TopicPartition("users", 0)
         for entries in [{"ann": "1", "bob": "1"}, {"cid": "1"}]:
             transaction = system.begin(NOBODY, 1, writer="lane")
             transaction.append(users, keyed(**entries))
@@ -187,12 +188,12 @@ class SystemContract:
 
     def test_a_stream_or_partition_that_is_not_there_is_named(self, system: StreamSystem) -> None:
         system.create("views", 1)
-        for missing in [Partition("visits", 0), Partition("views", 1)]:
-            with pytest.raises(UnknownStreamError, match=missing.stream):
+        for missing in [TopicPartition("visits", 0), TopicPartition("views", 1)]:
+            with pytest.raises(UnknownStreamError, match=missing.topic):
                 system.spans([missing])
-            with pytest.raises(UnknownStreamError, match=missing.stream):
+            with pytest.raises(UnknownStreamError, match=missing.topic):
                 list(system.read(missing, 0, 1))
-            with pytest.raises(UnknownStreamError, match=missing.stream):
+            with pytest.raises(UnknownStreamError, match=missing.topic):
                 write(system, missing, values("a"))
         with pytest.raises(UnknownStreamError, match="visits"):
             system.grow("visits", 2)
@@ -216,7 +217,7 @@ class SystemContract:
         transaction.put("users", b"ann", b"0")
         transaction.put("users", b"cid", b"0")
         transaction.commit()
-        write(system, Partition("users", 0), keyed(ann="1", bob="1"), keyed(cid=None))
+        write(system, TopicPartition("users", 0), keyed(ann="1", bob="1"), keyed(cid=None))
         assert system.latest("users") == {b"ann": b"1", b"bob": b"1"}
 
     def test_a_fenced_incarnation_writes_nothing_and_a_newer_one_does(self, system: StreamSystem) -> None:

@@ -37,7 +37,7 @@ from streamapp_runtime.driver.start.app_storage import embedded_storage
 from streamapp_runtime.driver.start.draft import draft_model
 from streamapp_runtime.driver.start.live_world import counts_of, live_world
 from streamapp_runtime.driver.start.user_functions import UserFunctions
-from streamapp_runtime.systems.connection import open_system
+from streamapp_runtime.systems.app_systems import Systems
 
 STREAMS = {
     "views": "user STRING, n INT",
@@ -141,14 +141,15 @@ def test_both_make_the_same_models_of_an_app_when_it_starts_and_when_it_has_grow
     first_facts = Facts({"metadata": {"name": "a", "uid": UID}}, NewestGeneration(1, app), now)
     run = layout_basis(first_facts, app)[1]
     with TemporaryDirectory() as folder:
-        storage = embedded_storage(Path(folder))
-        system = open_system(storage.connection)
+        storage = embedded_storage(Path(folder), app)
+        systems = Systems(storage.systems)
+        system = systems.home
         for name, count in case.counts.items():
             system.create(name, count)
         checkpoints = CheckpointStream(system, checkpoint_stream(app.application_id))
-        context = AppContext(app, storage, system, checkpoints, UserFunctions())
+        context = AppContext(app, storage, systems, checkpoints, UserFunctions())
         # A driver counts what is there before it makes anything; so does the operator.
-        counts = counts_of(app, system)
+        counts = counts_of(app, systems)
         checkpoints.open(run)
 
         first = _operators_model(case, first_facts, counts)
@@ -182,7 +183,7 @@ def test_both_make_the_same_models_of_an_app_when_it_starts_and_when_it_has_grow
             task_locations=tasks_at,
             processor_locations=processors_at,
         )
-        second = _operators_model(case, facts, counts_of(app, system))
+        second = _operators_model(case, facts, counts_of(app, systems))
         assert _drivers_model(case, context, known, now) == second
         event(f"the grown app has {'a' if second else 'no'} model")
         system.close()

@@ -24,6 +24,7 @@ from streamapp_runtime.stores.store import StoreKind
 from streamapp_runtime.systems.stream_system import UnknownStreamError
 from tests.harness.core.snapshot_scope import snapshot_scope
 from tests.harness.engine.filled_table import FilledTable
+from tests.harness.engine.one_system import OneSystem
 from tests.harness.engine.versioned_table import Versioned
 from tests.vectors.fields import Fields
 from tests.vectors.tables import filled, stored
@@ -280,7 +281,7 @@ def _taken_over(expect: Fields) -> Iterator[str]:
         table.restarts()
         table.write(c="3")
         order = replace(table.order(), name="another task")
-        contained = table.side_inputs.settle(order, table.system, lambda: None)
+        contained = table.side_inputs.settle(order, OneSystem(table.system), lambda: None)
         begins = "last + 1" if list(contained.values()) == [2] else contained
         yield from _differs("start_offset", expect, begins)
         yield from _differs("store_kept", expect, table.content("another task").keys() == {"a", "b"})

@@ -36,7 +36,7 @@ def delete(target: LogTarget, stream: str, before: str | None, yes: bool) -> Non
       streamapp log delete ./data views --before -7d --yes
     """
     before_ms = None if before is None else time_in_ms(before, time.time(), "--before")
-    with cli_errors(), target.streams() as target_streams:
+    with cli_errors(), target.streams(target.system_of(stream)) as target_streams:
         system = _embedded_system(target_streams)
         name = target_streams.name_in_system(stream)
         partition_count(system, name)
@@ -74,9 +74,9 @@ def _refuse_while_apps_run(folder: Path) -> None:
 
 def _delete_before(system: "EmbeddedSystem", stream: str, time_ms: int) -> int:
     """Let the records go that stand before a time; gives how many offsets that were."""
-    from streamapp.tasks.partition import Partition
+    from streamapp_runtime.systems.topic_partition import TopicPartition
 
-    spans = system.spans(Partition(stream, index) for index in range(system.streams()[stream]))
+    spans = system.spans(TopicPartition(stream, index) for index in range(system.streams()[stream]))
     positions = system.offsets_at(spans, time_ms)
     system.delete_before(positions)
     return sum(position - spans[partition].oldest for partition, position in positions.items())

@@ -17,8 +17,8 @@ from streamapp_runtime.cli.log_commands.time_argument import time_in_ms
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from streamapp.tasks.partition import Partition
     from streamapp_runtime.systems.stream_system import StreamSystem
+    from streamapp_runtime.systems.topic_partition import TopicPartition
 
 _LOOK_AGAIN_S = 0.1
 
@@ -76,7 +76,7 @@ def read(
     print_records = (
         _print_json if output == "json" else partial(_print_values, timestamps=timestamps, keys=keys)
     )
-    with cli_errors(), target.streams() as target_streams:
+    with cli_errors(), target.streams(target.system_of(stream)) as target_streams:
         positions = _positions(target_streams.system, target_streams.name_in_system(stream), partition, start)
         out = sys.stdout.buffer
         for read_partition, batch in _batches(target_streams.system, positions, follow, limit, headers):
@@ -86,14 +86,14 @@ def read(
 
 def _positions(
     system: "StreamSystem", stream: str, partition: int | None, start: str
-) -> "dict[Partition, int]":
-    from streamapp.tasks.partition import Partition
+) -> "dict[TopicPartition, int]":
+    from streamapp_runtime.systems.topic_partition import TopicPartition
 
     count = partition_count(system, stream)
     if partition is not None and partition >= count:
         raise click.BadParameter(f'"{stream}" has the partitions 0 to {count - 1}', param_hint="--partition")
     indexes = range(count) if partition is None else [partition]
-    spans = system.spans([Partition(stream, index) for index in indexes])
+    spans = system.spans([TopicPartition(stream, index) for index in indexes])
     if start in ("earliest", "latest"):
         return {
             read_partition: span.oldest if start == "earliest" else span.end
@@ -119,11 +119,11 @@ def _positions(
 
 def _batches(
     system: "StreamSystem",
-    positions: "dict[Partition, int]",
+    positions: "dict[TopicPartition, int]",
     follow: bool,
     limit: int | None,
     headers: bool,
-) -> "Iterator[tuple[Partition, pa.RecordBatch]]":
+) -> "Iterator[tuple[TopicPartition, pa.RecordBatch]]":
     remaining = limit
     while remaining != 0:
         has_records = False
@@ -143,7 +143,7 @@ def _batches(
 
 
 def _print_values(
-    out: BinaryIO, _: "Partition", batch: "pa.RecordBatch", *, timestamps: bool, keys: bool
+    out: BinaryIO, _: "TopicPartition", batch: "pa.RecordBatch", *, timestamps: bool, keys: bool
 ) -> None:
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -163,7 +163,7 @@ def _print_values(
     out.write(b"\n")
 
 
-def _print_json(out: BinaryIO, partition: "Partition", batch: "pa.RecordBatch") -> None:
+def _print_json(out: BinaryIO, partition: "TopicPartition", batch: "pa.RecordBatch") -> None:
     for row in batch.to_pylist():
         record: dict[str, Any] = {
             "partition": partition.index,

@@ -1,6 +1,6 @@
 """The target of `streamapp log`: the folder of an embedded log, an app, or the brokers of a cluster."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
@@ -45,6 +45,7 @@ class TargetStreams:
 
     system: "StreamSystem"
     names: TargetNames = TargetNames()
+    topics: Collection[str] = ()  # of an app: those that it declares in this system
 
     def name_in_system(self, stream: str) -> str:
         """The name in the system."""
@@ -56,7 +57,7 @@ class TargetStreams:
         if not prefix:
             return None
         own_streams = {name for name in self.system.streams() if name.startswith(prefix)}
-        return own_streams | set(self.names.topics.values())
+        return own_streams | set(self.topics)
 
 
 @dataclass(frozen=True)
@@ -85,9 +86,29 @@ class LogTarget:
         keys = {stream: key for stream, key in named if key is not None}
         return TargetNames(declared_topics(app), stream_prefix(app.application_id), keys)
 
+    @property
+    def systems(self) -> Sequence[str | None]:
+        """The systems of the target by name; one without a name where no app was named."""
+        return (
+            [system.name for system in self._parsed_app.spec.systems] if is_app_source(self.log) else [None]
+        )
+
+    def label(self, topic: str, system_name: str | None) -> str:
+        """The name of a topic in a list of all systems: one outside the home says its system."""
+        is_home = system_name is None or system_name == self._parsed_app.spec.home.name
+        return topic if is_home else f"{system_name}/{topic}"
+
+    def system_of(self, stream: str) -> str | None:
+        """The system of a stream of an app: that of those it makes is its home."""
+        if not is_app_source(self.log):
+            return None
+        spec = self._parsed_app.spec
+        declared = {one.name: one.system for one in spec.streams}
+        return declared.get(stream, spec.home.name)
+
     @contextmanager
-    def streams(self, make: bool = False) -> Iterator[TargetStreams]:
-        """The streams there; an embedded log has to be there unless it may be made."""
+    def streams(self, system_name: str | None, make: bool = False) -> Iterator[TargetStreams]:
+        """The streams of one of its systems; an embedded log has to be there unless it may be made."""
         from streamapp_runtime.systems.connection import KafkaConnection
 
         if self.log.startswith(KAFKA_PREFIX):
@@ -97,20 +118,22 @@ class LogTarget:
             ) as system:
                 yield TargetStreams(system)
         elif is_app_source(self.log):
-            with self._app_streams(make) as app_streams:
+            with self._app_streams(system_name, make) as app_streams:
                 yield app_streams
         else:
             with open_log(Path(self.log), make) as system:
                 yield TargetStreams(system)
 
     @contextmanager
-    def _app_streams(self, make: bool) -> Iterator[TargetStreams]:
+    def _app_streams(self, system_name: str | None, make: bool) -> Iterator[TargetStreams]:
+        from streamapp.author.app_streams import declared_topics
         from streamapp_runtime.driver.start.app_storage import connection_of
 
-        with _connected(
-            connection_of(self._parsed_app.spec.systems[0], 0, None, self.secrets), make
-        ) as system:
-            yield TargetStreams(system, self.names())
+        systems = {system.name: (system, index) for index, system in enumerate(self._parsed_app.spec.systems)}
+        named = systems[system_name or self._parsed_app.spec.home.name]
+        with _connected(connection_of(*named, None, self.secrets), make) as system:
+            topics = declared_topics(self._parsed_app, named[0].name)
+            yield TargetStreams(system, self.names(), topics.values())
 
 
 def is_app_source(target: str) -> bool:

@@ -63,7 +63,7 @@ def write(
             key = key or names.keys.get(stream)
         blocks = _blocks(file, form, key)
         first_block = list(islice(blocks, 1))  # before anything is made: it may be refused
-        with target.streams(make=True) as target_streams:
+        with target.streams(target.system_of(stream), make=True) as target_streams:
             count = _partition_count(target_streams, stream, partitions)
             # A name of its own, so that on Kafka two that write at once do not fence each other.
             writer, written = f"streamapp-log-{uuid4().hex}", 0
@@ -130,10 +130,10 @@ def _append(
     import numpy as np
     import pyarrow as pa
 
-    from streamapp.tasks.partition import Partition
     from streamapp_runtime.key_partitioning import partition_of
     from streamapp_runtime.systems.embedded.embedded_system import now
     from streamapp_runtime.systems.stream_system import RECORDS
+    from streamapp_runtime.systems.topic_partition import TopicPartition
 
     records = records.set_column(2, RECORDS.field(2), records.column("timestamp").fill_null(now()))
     partitions = partition_of(records.column("key"), count, written)
@@ -141,6 +141,6 @@ def _append(
     sorted_records = records.take(pa.array(np.argsort(partitions, kind="stable")))
     start = 0
     for index, length in enumerate(np.bincount(partitions, minlength=count).tolist()):
-        transaction.append(Partition(stream, index), sorted_records.slice(start, length))
+        transaction.append(TopicPartition(stream, index), sorted_records.slice(start, length))
         start += length
     transaction.commit()

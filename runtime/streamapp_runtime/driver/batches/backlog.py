@@ -31,8 +31,8 @@ from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.lanes.delivery_guarantee import DeliveryGuarantee
 from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup
 from streamapp_runtime.lanes.protocol.batch_orders import SidePartition
+from streamapp_runtime.systems.app_systems import Systems
 from streamapp_runtime.systems.stream_system import (
-    StreamSystem,
     UnavailableError,
     UnknownStreamError,
     await_sight,
@@ -62,8 +62,7 @@ class Backlog:
     unread: UnreadPartitionWatch = field(default_factory=UnreadPartitionWatch)
     side_inputs: SideInputProgress = field(init=False)
     data_loss: DataLoss = field(init=False)
-    ends: Mapping[Partition, int] = field(default_factory=dict)  # of topics, as of the last look
-    spans: Mapping[Partition, OffsetSpan] = field(default_factory=dict)  # of streams, likewise
+    spans: Mapping[Partition, OffsetSpan] = field(default_factory=dict)  # as of the last look
     endless: Sequence[UnreadPartition] = ()  # what waits for what does not come, as of the last look
     _inherited: dict[str, str] | None = None  # by task: what it takes over from others; None when not known
 
@@ -77,9 +76,9 @@ class Backlog:
         return self.run.launch
 
     @property
-    def system(self) -> StreamSystem:
-        """The system of the app's streams."""
-        return self.launch.context.system
+    def systems(self) -> Systems:
+        """The systems of the app's streams."""
+        return self.launch.context.systems
 
     @property
     def ledger(self) -> CheckpointStream:
@@ -87,22 +86,26 @@ class Backlog:
         return self.launch.context.ledger
 
     @property
+    def ends(self) -> Mapping[Partition, int]:
+        """The ends of all streams that are read, as of the last look."""
+        return {partition: span.end for partition, span in self.spans.items()}
+
+    @property
     def own_ends(self) -> Mapping[Partition, int]:
         """The ends of the app's own streams."""
-        return {
-            partition: self.ends[partition] for partition in self._own_partitions() if partition in self.ends
-        }
+        ends = self.ends
+        return {partition: ends[partition] for partition in self._own_partitions() if partition in ends}
 
     def renew(self) -> None:
         """Go on with the records of the same app, once the run has another model."""
         paced = self.run.settings.copies_paced
         side_inputs = SideInputProgress.of(self.launch, paced=paced, before=self.side_inputs)
-        side_inputs.start(self._spans(self._of_topics(side_inputs.partitions)))
+        side_inputs.start(self._look(side_inputs.partitions))
         self.side_inputs, self.data_loss = side_inputs, self._new_data_loss()
 
     def start(self) -> None:
         """Note how far tables have to be filled before they are joined."""
-        self.side_inputs.start(self._spans(self._of_topics(self.side_inputs.partitions)))
+        self.side_inputs.start(self._look(self.side_inputs.partitions))
 
     def positions(self) -> ReadPositions:
         """The positions of the tasks, by their checkpoints."""
@@ -116,14 +119,13 @@ class Backlog:
         side = self.launch.read_order.side
         main = {t: [p for p in parts if p.stream not in side] for t, parts in self.launch.partitions.items()}
         partitions = [p for parts in main.values() for p in parts] + self.side_inputs.partitions
-        of_topics = self._of_topics(partitions)
-        spans = self._spans(of_topics)
+        spans = self._look(partitions)
         idle = {task: parts for task, parts in main.items() if task not in busy} if busy else main
         read_by_busy = {p for task in busy for p in main.get(task, ())}
         if self.data_loss.give_up_lost(positions.next_of(idle), spans, read_by_busy):
             positions, self._inherited = self.positions(), None
             refuse_unreachable_end(self.launch.turn, spans)
-        self.open_transactions.look(self.system, of_topics, self.launch.read_order.priority)
+        self.open_transactions.look(self.systems, partitions, self.launch.read_order.priority)
         main_ranges = within_turn(self.launch.turn, pending_ranges(main, positions, spans))
         ranges = [*main_ranges, *self.side_inputs.pending(spans)]
         if recreated := self.data_loss.recreated:  # until none of their tasks is busy
@@ -165,7 +167,7 @@ class Backlog:
     def readable(self, pending: Sequence[PendingRange], positions: ReadPositions) -> list[PendingRange]:
         """The ranges that may be read now: they do not wait for older partitions of a stream that grew."""
         now, settle = self.clock(), self.launch.settle
-        splits = settle_splits(self.ledger, self.system, self.launch.topics, now, settle)
+        splits = settle_splits(self.ledger, self.systems, now, settle)
         reached = self._reached(positions) if splits else {}
         closed = closed_partitions(pending, self.launch.partitions, reached, splits)
         self.endless = endless_waits(closed, pending, splits, now, settle)
@@ -183,7 +185,7 @@ class Backlog:
 
     def settled(self) -> bool:
         """True if all that the app wrote to itself is there to be read."""
-        return not self.system.open_transactions(self._own_partitions())
+        return not self.systems.open_transactions(self._own_partitions())
 
     def await_sight(self) -> None:
         """Return when readers see all that lanes have committed: for who reads it once the app has ended.
@@ -191,10 +193,9 @@ class Backlog:
         Not for long: a transaction of somebody else may be open.
         """
         counts = self.launch.setup.partitions
-        partitions = [Partition(stream, index) for stream in counts for index in range(counts[stream])]
-        written = set(self._of_topics(partitions).values())
+        written = [Partition(stream, index) for stream in counts for index in range(counts[stream])]
         with suppress(UnavailableError, UnknownStreamError):
-            await_sight(self.system, written)
+            await_sight(self.systems.home, map(self.systems.at_home, written))
 
     def waiting(self, positions: ReadPositions) -> frozenset[str]:
         """The tasks whose tables are not yet what they have to be."""
@@ -213,20 +214,16 @@ class Backlog:
 
     def forget_read(self) -> None:
         """Records of the app's own streams go once they are read."""
-        topics, cleared = self.launch.topics, self._cleared()
+        cleared = self._cleared()
         read = self.positions().done_with(self.launch.partitions)
-        self.system.delete_before(
-            {Partition(topics[p.stream], p.index): at for p, at in read.items() if p.stream in cleared}
-        )
+        self.systems.delete_before({p: at for p, at in read.items() if p.stream in cleared})
 
     def _new_data_loss(self) -> DataLoss:
-        side, topics = self.launch.read_order.side, self.launch.topics
-        read = {stream: topic for stream, topic in topics.items() if stream not in side}
         has_late_checkpoints = self.launch.setup.delivery is DeliveryGuarantee.LOOSE
         return DataLoss(
-            system=self.system,
+            systems=self.systems,
             ledger=self.ledger,
-            topics=read,
+            streams=self.launch.streams - self.launch.read_order.side,
             goes_on=self.launch.app.spec.on_data_loss == "earliest",
             clock=time.monotonic,
             now=self.clock,
@@ -246,19 +243,11 @@ class Backlog:
             event_time.partitions, checkpoints, self.launch.shared, layout, event_time.turn
         )
 
-    def _spans(self, of_topics: Mapping[Partition, Partition]) -> dict[Partition, OffsetSpan]:
-        spans = self.system.spans(set(of_topics.values()))
-        self.ends = {of_topic: span.end for of_topic, span in spans.items()}
-        self.spans = {partition: spans[of_topic] for partition, of_topic in of_topics.items()}
+    def _look(self, partitions: Collection[Partition]) -> Mapping[Partition, OffsetSpan]:
+        self.spans = self.systems.spans(partitions)
         return self.spans
 
     def _own_partitions(self) -> set[Partition]:
-        """The partitions of topics that the app writes for itself to read."""
+        """The partitions of the streams that the app writes for itself to read."""
         own_streams = set(self.launch.read_order.priority)
-        every = {p for parts in self.launch.partitions.values() for p in parts if p.stream in own_streams}
-        return set(self._of_topics(every).values())
-
-    def _of_topics(self, partitions: Collection[Partition]) -> dict[Partition, Partition]:
-        """Partitions of streams, each with that of its topic."""
-        topics = self.launch.topics
-        return {p: Partition(topics.get(p.stream, p.stream), p.index) for p in partitions}
+        return {p for parts in self.launch.partitions.values() for p in parts if p.stream in own_streams}

@@ -165,7 +165,7 @@ class BatchPlanner:
         wait = input_wait(self._delays, ring_seconds, has_read_all=self._has_read_all)
         ends = self.backlog.own_ends if wait.own_streams_only else self.backlog.ends
         is_told = bool(ends) and not self.lanes.runner.lanes
-        if not is_told or not self.backlog.system.await_records(ends, wait.seconds, wake):
+        if not is_told or not self.backlog.systems.await_records(ends, wait.seconds, wake):
             rest(self.look_seconds)
         elif wake is not None:
             wake.clear()

@@ -109,9 +109,8 @@ class TrialBatches:
 def record_key(launch: Launch, record: RecordId) -> bytes | None:
     """A record's key; None where it has none, or is gone."""
     stream, index, offset = record
-    partition = Partition(launch.topics.get(stream, stream), index)
     try:
-        batches = launch.context.system.read(partition, offset, offset + 1)
+        batches = launch.context.systems.read(Partition(stream, index), offset, offset + 1)
         keys = [key for batch in batches for key in batch.column("key").to_pylist()]
     except (OutOfRangeError, UnavailableError, UnknownStreamError):
         return None

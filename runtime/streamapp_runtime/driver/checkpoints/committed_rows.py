@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamapp.author.names import checkpoint_stream
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.checkpoints.stored_state import read_checkpoint, read_layout
 from streamapp_runtime.formats.json.json_writer import json_records
 from streamapp_runtime.lanes.tables_file import KnownTable
 from streamapp_runtime.rows.distinct_keys import last_of_each
 from streamapp_runtime.systems.stream_system import StreamSystem
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +53,13 @@ def committed_rows(
             continue
         end = checkpoint.changelogs.get(table.name, 0)
         entry_key = key if table.entries is None else None  # other entries have more in their keys
-        entry_keys, entry_rows = _entries(system, Partition(table.changelog, index), end, entry_key)
+        entry_keys, entry_rows = _entries(system, TopicPartition(table.changelog, index), end, entry_key)
         for row_keys, rows in table.rows(entry_keys, entry_rows, key):
             yield TaskRows(task, row_keys, rows)
 
 
 def _entries(
-    system: StreamSystem, partition: Partition, end: int, key: bytes | None
+    system: StreamSystem, partition: TopicPartition, end: int, key: bytes | None
 ) -> tuple[pa.BinaryArray, pa.BinaryArray]:
     """The newest value of every key that was not deleted."""
     start = min(system.spans([partition])[partition].oldest, end)

@@ -12,6 +12,7 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import StateUnreadableError
 from streamapp_runtime.checkpoint_entries import RESET, STATE_SCHEMAS
 from streamapp_runtime.systems.stream_system import StreamSystem, UnavailableError
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 SETTLE_SECONDS = 15.0
 _PAUSE_SECONDS = 0.02
@@ -86,10 +87,13 @@ def ends_of(
 ) -> dict[Partition, int]:
     """The end offsets of an app's streams, once all transactions that were open in them are void."""
     counts = {name: count for name, count in system.streams().items() if name.startswith(prefix)}
-    partitions = [Partition(name, index) for name, count in sorted(counts.items()) for index in range(count)]
+    partitions = [
+        TopicPartition(name, index) for name, count in sorted(counts.items()) for index in range(count)
+    ]
     until = clock() + SETTLE_SECONDS
     while system.open_transactions(partitions):
         if clock() > until:
             raise UnavailableError(f"{prefix}*: transactions are open for {SETTLE_SECONDS:.0f} s")
         pause(_PAUSE_SECONDS)
-    return {partition: span.end for partition, span in system.spans(partitions).items()}
+    spans = system.spans(partitions)
+    return {Partition(at.topic, at.index): span.end for at, span in spans.items()}

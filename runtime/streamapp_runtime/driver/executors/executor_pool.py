@@ -24,7 +24,7 @@ from streamapp_runtime.driver.spark.spark_session import (
     open_session,
 )
 from streamapp_runtime.expressions.spark_source import DeferredSession
-from streamapp_runtime.systems.connection import Connection
+from streamapp_runtime.systems.connection import SystemConnections
 
 EXECUTOR_WAIT_SECONDS = 60.0
 """How long new executors are waited for before the change is made without them."""
@@ -62,7 +62,7 @@ class ExecutorPool:
     session: DeferredSession
     prepare: Callable[[SparkContext], None]  # sets what a new session needs
     workers: int  # of the cluster in the driver's JVM; 1 where there is none
-    connection: Connection | None = None  # of the app's streams, whose clients new workers import
+    systems: SystemConnections | None = None  # of the app's streams, whose clients new workers import
     _growth: _Growth | None = None
 
     def ready(self, count: int) -> bool:
@@ -113,7 +113,7 @@ class ExecutorPool:
         """Have these executors run a job whose tasks start Python workers, which import what lanes need."""
         context = self.session.context
         hosts = [(host, name) for name, host in executors.items()]
-        workers = worker_job(lane_elements(context, hosts, len(hosts)), self.connection)
+        workers = worker_job(lane_elements(context, hosts, len(hosts)), self.systems)
         lanes = session_lanes(context)
 
         def run() -> None:

@@ -12,7 +12,7 @@ from pyspark.sql.types import IntegerType, StructField, StructType
 from streamapp_runtime.driver.spark.scala_objects import sequence
 from streamapp_runtime.lanes.protocol.executor_identity import report_identity
 from streamapp_runtime.lanes.worker import prepare_for_lane
-from streamapp_runtime.systems.connection import Connection
+from streamapp_runtime.systems.connection import SystemConnections
 
 SCHEMA = StructType([StructField("lane", IntegerType(), nullable=False)])
 
@@ -26,13 +26,13 @@ def lane_identities(lanes: "RDD[bytes]") -> dict[int, str]:
     return dict(lanes.mapPartitionsWithIndex(report_identity).collect())
 
 
-def worker_job(lanes: "RDD[bytes]", connection: Connection | None) -> "RDD[tuple[int, str]]":
+def worker_job(lanes: "RDD[bytes]", systems: SystemConnections | None) -> "RDD[tuple[int, str]]":
     """A job that starts the Python worker of each lane, and has it import what a lane needs.
 
     Its environment is settled, so that another thread may run it.
     """
     use_workers_of_layer(lanes.context, 0)
-    workers = lanes.mapPartitionsWithIndex(partial(prepare_for_lane, connection))
+    workers = lanes.mapPartitionsWithIndex(partial(prepare_for_lane, systems))
     workers.id()  # makes it, with the environment as it is now
     return workers
 

@@ -7,7 +7,7 @@ from streamapp.tasks.layouts.split import Split, settled_again, within_ends
 from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import DATA_LOSS_HINT, CheckpointStream
 from streamapp_runtime.driver.failures import FinalFailureError
-from streamapp_runtime.systems.stream_system import StreamSystem
+from streamapp_runtime.systems.app_systems import Systems
 
 SHRUNK_SECONDS = 10.0
 """How long an end may lie before a position: a broker that has just taken over may not know its end yet."""
@@ -19,16 +19,16 @@ CHECK_SECONDS = 5.0
 class DataLoss:
     """The reaction of an app when records that it had not read are gone."""
 
-    system: StreamSystem
+    systems: Systems
     ledger: CheckpointStream
-    topics: Mapping[str, str]  # stream -> topic, of all that tasks read by position
+    streams: frozenset[str]  # all that tasks read by position
     goes_on: bool  # from the oldest record; else the app ends
     clock: Callable[[], float]  # seconds that pass
     now: Callable[[], float]  # seconds since the epoch, as splits are stamped
     reported: Callable[[str], None] = lambda _: None  # called with which records are lost
     repeated: Collection[str] = ()  # streams that the app clears, and that a late checkpoint may go back in
     recreated: frozenset[str] = frozenset()  # streams that are to be given up once their tasks are idle
-    _identities: Mapping[str, str] = field(default_factory=dict)  # of topics, as of the last check
+    _identities: Mapping[str, str] = field(default_factory=dict)  # by stream, as of the last check
     _checked: float = float("-inf")
     _shrunk: dict[Partition, float] = field(default_factory=dict)  # since when it ends before a position
     _unreachable: dict[Partition, float] = field(default_factory=dict)  # the same with a split offset
@@ -73,9 +73,9 @@ class DataLoss:
         now = self.clock()
         if at_once or now - self._checked > CHECK_SECONDS:
             self._checked = now
-            self._identities = self.system.identities(set(self.topics.values()))
-            new = self.ledger.recreated_topics(self._identities)
-            self.recreated = frozenset(stream for stream, topic in self.topics.items() if topic in new)
+            self._identities = self.systems.identities(self.streams)
+            new = self.ledger.recreated_topics(self._of_topics(self._identities))
+            self.recreated = frozenset(stream for stream in self.streams if self._topic(stream) in new)
 
     def _lost_offsets(self, spans: Mapping[Partition, OffsetSpan]) -> dict[Partition, str]:
         """The partitions that end before where they ended when their stream grew: nothing gets there."""
@@ -83,7 +83,7 @@ class DataLoss:
         for split in self._splits:
             for index, offset in enumerate(split.offsets or ()):
                 partition = Partition(split.stream, index)
-                if split.stream in self.topics and split.stream not in self.recreated:
+                if split.stream in self.streams and split.stream not in self.recreated:
                     offsets[partition] = max(offset, offsets.get(partition, 0))
         return {
             partition: f"{partition}: it ends at {spans[partition].end}, and had ended at "
@@ -115,7 +115,7 @@ class DataLoss:
         known_positions = [*ledger.positions().values(), ledger.starts]
         of_recreated = {p for known in known_positions for p in known if p.stream in recreated}
         reasons = {*lost_ranges.values(), *lost_offsets.values()} | {
-            f'topic "{self.topics[partition.stream]}" was deleted and made again'
+            f'topic "{self._topic(partition.stream)}" was deleted and made again'
             for partition in of_recreated
         }
         reason = "; ".join(sorted(reasons))
@@ -124,11 +124,17 @@ class DataLoss:
         ends = {partition: spans[partition].end for partition in {*lost_ranges, *lost_offsets}}
         splits = settled_again(within_ends(self._splits, ends), recreated, self.now())
         layout = replace(ledger.layout, splits=splits) if ledger.layout else None
-        identities = {topic: self._identities[topic] for topic in map(self.topics.__getitem__, recreated)}
+        identities = self._of_topics({stream: self._identities[stream] for stream in recreated})
         ledger.forget(of_recreated | lost_ranges.keys(), layout, identities)
         self.recreated -= recreated
         if reason:
             self.reported(f"{reason}; continuing from the oldest record there is")
+
+    def _topic(self, stream: str) -> str:
+        return self.systems.connections.label(stream)
+
+    def _of_topics(self, identities: Mapping[str, str]) -> dict[str, str]:
+        return {self._topic(stream): identity for stream, identity in identities.items()}
 
     @property
     def _splits(self) -> tuple[Split, ...]:

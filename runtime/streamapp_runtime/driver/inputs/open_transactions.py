@@ -1,13 +1,13 @@
 """Transactions that stay open in streams: no record behind one can be read, and no error says so."""
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Final
 
 from streamapp.plan.render.wording import listed
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.stream_system import StreamSystem
+from streamapp_runtime.systems.app_systems import Systems
 
 LOOK_SECONDS: Final = 10.0
 """How often brokers are asked which transactions are open."""
@@ -39,23 +39,14 @@ class OpenTransactionWatch:
     _since: dict[OpenTransaction, float] = field(default_factory=dict)
     _looked_at: float = float("-inf")
 
-    def look(
-        self, system: StreamSystem, partitions: Mapping[Partition, Partition], own: Collection[str]
-    ) -> None:
-        """Ask about partitions, if it is time.
-
-        `partitions` have that of their topic beside them, and `own` are the streams that the app writes.
-        """
+    def look(self, systems: Systems, partitions: Collection[Partition], own: Collection[str]) -> None:
+        """Ask about partitions, if it is time; `own` are the streams that the app writes."""
         now = self.clock()
         if now - self._looked_at < LOOK_SECONDS:
             return
         self._looked_at = now
-        offsets = system.open_transactions(set(partitions.values()))
-        transactions = (
-            OpenTransaction(partition, offsets[of_topic])
-            for partition, of_topic in partitions.items()
-            if of_topic in offsets
-        )
+        offsets = systems.open_transactions(partitions)
+        transactions = (OpenTransaction(partition, offset) for partition, offset in offsets.items())
         self._since = {one: self._since.get(one, now) for one in transactions}
         lasting = (one for one, since in self._since.items() if now - since >= _patience(one, own))
         before = self.lasting

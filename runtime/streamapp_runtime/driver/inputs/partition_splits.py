@@ -14,19 +14,17 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.driver.inputs.unread_partitions import UNREAD_SECONDS, UnreadPartition
-from streamapp_runtime.systems.stream_system import StreamSystem
+from streamapp_runtime.systems.app_systems import Systems
 
 
-def settle_splits(
-    ledger: CheckpointStream, system: StreamSystem, topics: Mapping[str, str], now: float, delay: float
-) -> tuple[Split, ...]:
+def settle_splits(ledger: CheckpointStream, systems: Systems, now: float, delay: float) -> tuple[Split, ...]:
     """Take the ends of old partitions whose time has come; all splits that there are."""
     layout = ledger.layout
     if layout is None or not layout.splits:
         return ()
     due = [split for split in layout.splits if is_split_due(split, now, delay)]
     if due:
-        known = {split: settle_split(split, _ends(split, system, topics)) for split in due}
+        known = {split: settle_split(split, _ends(split, systems)) for split in due}
         ledger.remember(replace(layout, splits=tuple(known.get(one, one) for one in layout.splits)))
     return ledger.layout.splits if ledger.layout else ()
 
@@ -85,9 +83,6 @@ def _wait_text(wait: SplitWait) -> str:
     return f"waits for {wait.partition} to be read up to {wait.until}, and it ends before that"
 
 
-def _ends(split: Split, system: StreamSystem, topics: Mapping[str, str]) -> dict[Partition, int]:
-    asked = {
-        Partition(topics.get(split.stream, split.stream), index): Partition(split.stream, index)
-        for index in range(split.before)
-    }
-    return {asked[partition]: span.end for partition, span in system.spans(asked).items()}
+def _ends(split: Split, systems: Systems) -> dict[Partition, int]:
+    before = [Partition(split.stream, index) for index in range(split.before)]
+    return {partition: span.end for partition, span in systems.spans(before).items()}

@@ -31,8 +31,8 @@ from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.state_queries.state_queries import StateQueries
 from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.lanes import tables_file
-from streamapp_runtime.systems.connection import open_system
-from streamapp_runtime.systems.stream_system import FencedError, InvalidSettingsError, StreamSystem
+from streamapp_runtime.systems.app_systems import Systems
+from streamapp_runtime.systems.stream_system import FencedError, InvalidSettingsError
 
 LAST_BATCH_SECONDS: Final = 30.0
 """So long a batch may go on when the time of a run is over; then nothing of it is committed."""
@@ -78,7 +78,7 @@ class RunMode(Protocol):
     def first_launch(
         self,
         storage: AppStorage,
-        system: StreamSystem,
+        systems: Systems,
         ledger: CheckpointStream,
         session: DeferredSession,
         stop: SignalStop,
@@ -108,12 +108,12 @@ def run_app(
         raise AppRefusedError(list(problems))
     storage = mode.storage()
     mode.refuse_early(storage)
-    system = open_app_system(storage)
+    systems = open_app_systems(mode.app, storage)
     executor_pool = mode.open_executors(storage)
     try:
-        ledger = CheckpointStream(system, checkpoint_stream(mode.app.application_id))
+        ledger = CheckpointStream(systems.home, checkpoint_stream(mode.app.application_id))
         try:
-            launch = mode.first_launch(storage, system, ledger, executor_pool.session, stop)
+            launch = mode.first_launch(storage, systems, ledger, executor_pool.session, stop)
         except (FencedError, *RETRIABLE) as error:
             raise FailedError(f"the start failed: {error}") from error
         observer.launched(launch)
@@ -130,8 +130,8 @@ def run_app(
         follower.begin()
         _start(loop)
         collect_seldom()
-        idle = _with_compaction(system, observer.idle)
-        with watched_calls(system.trouble, loop.recovery.outages.driver_waits):
+        idle = _with_compaction(systems, observer.idle)
+        with watched_calls(systems.trouble, loop.recovery.outages.driver_waits):
             _serve(loop, follower, stop, observer.batch, idle, mode.limits)
         loop.release()
         follower.report(ended=True)
@@ -145,15 +145,20 @@ def run_app(
             queries.end()
         mute_jvm()
         executor_pool.close()
-        system.close()
+        systems.close()
 
 
-def open_app_system(storage: AppStorage) -> StreamSystem:
-    """The system of an app's streams; AppRefusedError where its settings are wrong."""
-    try:
-        return open_system(storage.connection)
-    except InvalidSettingsError as error:
-        raise AppRefusedError([Problem(0, 0, "spec.systems[0].kafka.configSecret", str(error))]) from None
+def open_app_systems(app: StreamApp, storage: AppStorage) -> Systems:
+    """All systems of an app's streams; AppRefusedError where the settings of one are wrong."""
+    systems = Systems(storage.systems)
+    for index, system in enumerate(app.spec.systems):
+        try:
+            systems.open(system.name)
+        except InvalidSettingsError as error:
+            systems.close()
+            path = f"spec.systems[{index}].kafka.configSecret"
+            raise AppRefusedError([Problem(0, 0, path, str(error))]) from None
+    return systems
 
 
 def _start(loop: Loop) -> None:
@@ -194,14 +199,14 @@ def _serve(
         loop.planner.await_input(stop.wait, stop.wake)
 
 
-def _with_compaction(system: StreamSystem, idle: Callable[[], None]) -> Callable[[], None]:
+def _with_compaction(systems: Systems, idle: Callable[[], None]) -> Callable[[], None]:
     """Beside what else is done while there is nothing to read: large changelogs are compacted."""
     tidied_at = time.monotonic()
 
     def both() -> None:
         nonlocal tidied_at
         if time.monotonic() - tidied_at > TIDY_SECONDS:
-            system.tidy()
+            systems.tidy()
             tidied_at = time.monotonic()
         idle()
 

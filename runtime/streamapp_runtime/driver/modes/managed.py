@@ -54,7 +54,7 @@ from streamapp_runtime.driver.start.user_functions import UserFunctions, UserLoc
 from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.log_lines.line_labels import ProcessRole
 from streamapp_runtime.log_lines.python_logging import ProcessLogging
-from streamapp_runtime.systems.stream_system import StreamSystem
+from streamapp_runtime.systems.app_systems import Systems
 from streamapp_runtime.transport.message_transport import MessageTransport
 
 MODEL_SECONDS: Final = 300.0
@@ -128,14 +128,14 @@ class Managed:
         session = open_configured_session(app_id, settings, self.environment.log4j(self.app))
         self.start_clock.note(StartStep.SPARK)
         self._executor_pool = ExecutorPool(
-            app_id, session, lambda _: None, UNLIMITED_WORKERS, storage.connection
+            app_id, session, lambda _: None, UNLIMITED_WORKERS, storage.systems
         )
         return self._executor_pool
 
     def first_launch(
         self,
         storage: AppStorage,
-        system: StreamSystem,
+        systems: Systems,
         ledger: CheckpointStream,
         session: DeferredSession,
         stop: SignalStop,
@@ -143,7 +143,7 @@ class Managed:
         """Take over, and the first wanted model that can be taken; of others the operator is told why not."""
         page = self.app.spec.page
         shown = page.enabled and page.show_values
-        context = AppContext(self.app, storage, system, ledger, self._functions, show_values=shown)
+        context = AppContext(self.app, storage, systems, ledger, self._functions, show_values=shown)
         known = self._await_take_over(context, stop) if self.standby else None
         wanted = self._await_other(stop, None)
         self._request_executors(wanted)
@@ -222,7 +222,7 @@ class Managed:
         if pool is None:
             raise TypeError("a driver stands by with the executors that it has opened")
         warm_up = StandbyWarmUp(
-            context=replace(context, ledger=CheckpointStream(context.system, context.ledger.stream)),
+            context=replace(context, ledger=CheckpointStream(context.systems.home, context.ledger.stream)),
             pool=pool,
             locations=self.locations,
             transport=self.transport,

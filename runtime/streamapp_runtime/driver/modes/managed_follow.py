@@ -138,7 +138,7 @@ class ManagedFollower(ModelFollower):
         if self.counts and (seconds is None or time.monotonic() - self._counted_at < seconds):
             return
         self._counted_at = time.monotonic()
-        self.counts = known_counts(counts_of(app, self.loop.launch.context.system))
+        self.counts = known_counts(counts_of(app, self.loop.launch.context.systems))
         if own_functions(app) and self.counts != self.judgement.counts:
             self._judge()
         self.report()

@@ -61,7 +61,7 @@ class ModelAuthor:
 
     def _counts(self, launch: Launch) -> Counts:
         try:
-            counts = counts_of(self.context.app, self.context.system)
+            counts = counts_of(self.context.app, self.context.systems)
         except UnavailableError:
             return self._latest_counts(launch)  # looked at another time
         self._counted = self.clock()

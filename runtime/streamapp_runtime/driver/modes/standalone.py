@@ -40,7 +40,8 @@ from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.log_lines.line_labels import ProcessRole
 from streamapp_runtime.log_lines.python_logging import ProcessLogging
 from streamapp_runtime.stores.directories.state_directory import quoted
-from streamapp_runtime.systems.stream_system import StreamSystem, UnfitStreamError
+from streamapp_runtime.systems.app_systems import Systems
+from streamapp_runtime.systems.stream_system import UnfitStreamError
 from streamapp_runtime.transport.file_transport import FileTransport, message_folder
 
 EXECUTOR_START_SECONDS: Final = 60.0
@@ -103,8 +104,8 @@ class Standalone:
             raise AppRefusedError(problems)
         self._functions = load_user_functions(self.app)
         self._location = self._located(self._functions)
-        connection, fresh = storage.connection, self.options.fresh
-        if problems := early_problems(self.app, connection, self._functions, fresh=fresh):
+        systems, fresh = storage.systems, self.options.fresh
+        if problems := early_problems(self.app, systems, self._functions, fresh=fresh):
             raise AppRefusedError(problems)
         take_over = Ownership.of_run(self.app).take_over
         self._lock = lock_run(storage.state, self.app.application_id, take_over=take_over)
@@ -119,12 +120,12 @@ class Standalone:
         self._locality = LocalityMemory.in_folder(folder, self._location)
         self._transport = FileTransport(message_folder(storage.state, app_id))
         self._transport.begin()
-        return ExecutorPool(app_id, session, self._prepare, processors, storage.connection)
+        return ExecutorPool(app_id, session, self._prepare, processors, storage.systems)
 
     def first_launch(
         self,
         storage: AppStorage,
-        system: StreamSystem,
+        systems: Systems,
         ledger: CheckpointStream,
         session: DeferredSession,
         stop: SignalStop,
@@ -133,7 +134,7 @@ class Standalone:
         try:
             return launch(
                 AppContext(
-                    self.app, storage, system, ledger, self._functions, show_values=self.options.show_values
+                    self.app, storage, systems, ledger, self._functions, show_values=self.options.show_values
                 ),
                 session,
                 self.options.processors,

@@ -149,7 +149,7 @@ class PageRecorder(RunObserver):
             self._last, self._incarnation, self._slow = batch, batch.incarnation, ""
             self._reports.update((report.task, report) for report in batch.reports)
             self._awaited = () if batch.rows_in else self._awaited
-            rows_in, rows_out = batch.rows_of_users(self._app.intermediate_topics if self._app else ())
+            rows_in, rows_out = batch.rows_of_users(self._app.intermediate_streams if self._app else ())
             self._rows_in += rows_in
             self._rows_out += rows_out
             self._batch_count += 1
@@ -272,12 +272,11 @@ class PageRecorder(RunObserver):
                 self._watermarks[stream] = watermark, now
 
     def _count(self, reports: Iterable[TaskReport]) -> None:
-        topics = self._app.topics if self._app else {}
         for report in reports:
             self._read_by_task[report.task] += report.rows_in
             for counter, name, number in report.counted:
                 if counter == ROWS_OUT:
-                    self._written[topics.get(name, name)] += number
+                    self._written[name] += number
                 elif counter == LATE_ROWS_COUNTER:
                     self._late[name] += number
                 elif counter in _REMOTE:

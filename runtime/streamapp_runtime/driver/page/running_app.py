@@ -41,8 +41,7 @@ class RunningApp:
     model: int
     lanes: Mapping[str, tuple[str, ...]]  # processor -> tasks, those of missing processors too
     partitions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # task -> what it reads
-    topics: Mapping[str, str] = field(default_factory=dict)  # topic -> the stream that the app calls it
-    intermediate_topics: frozenset[str] = frozenset()
+    intermediate_streams: frozenset[str] = frozenset()
     locations: Mapping[str, str | None] = field(default_factory=dict)  # processor -> where it is
     reasons: Mapping[str, PlacementReason] = field(default_factory=dict)  # task -> why it is on its processor
     counts: Mapping[str, int | None] = field(default_factory=dict)  # stream -> partitions of today
@@ -84,8 +83,7 @@ def running_app(
             task: tuple(f"{declared_stream(partition.stream)}#{partition.index}" for partition in read)
             for task, read in launch.partitions.items()
         },
-        topics={topic: declared_stream(stream) for stream, topic in launch.topics.items()},
-        intermediate_topics=launch.intermediate_topics(),
+        intermediate_streams=launch.intermediate_streams(),
         locations=launch.locations,
         reasons=reasons,
         counts=launch.counts,

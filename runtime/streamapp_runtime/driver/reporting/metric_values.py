@@ -14,7 +14,6 @@ from streamapp_runtime.driver.reporting.run_metrics import (
     BATCH,
     BATCHES,
     BOUNDS,
-    BY_TOPIC,
     BYTES,
     COUNTED,
     ENTRIES,
@@ -48,7 +47,6 @@ class RunMetrics(RunObserver):
     """The values, as far as the driver knows them. Written by the driver, read by whoever scrapes."""
 
     _values: MetricCollector = field(default_factory=lambda: MetricCollector(METRICS, BOUNDS))
-    _topic_streams: dict[str, str] = field(default_factory=dict)  # the declared stream of each topic
     _input_streams: frozenset[str] = frozenset()
     _state: StateSizes = field(default_factory=StateSizes)
 
@@ -65,7 +63,6 @@ class RunMetrics(RunObserver):
         self._input_streams = frozenset(
             declared_stream(partition.stream) for partition in task_partitions + table_partitions
         )
-        self._topic_streams = {topic: declared_stream(stream) for stream, topic in launch.topics.items()}
         with self._values.changes():
             self._values.set_gauge(TASKS, _task_counts(launch.lanes))
             self._values.set_gauge(MODEL, launch.model.version)
@@ -94,9 +91,7 @@ class RunMetrics(RunObserver):
                 for counter, name, number in report.counted if is_fine(report.status) else ():
                     if counter in TOLD_OTHERWISE:
                         continue
-                    metric = COUNTED[counter]
-                    stream_or_name = self._topic_streams.get(name, name) if metric in BY_TOPIC else name
-                    values.increment(metric, stream_or_name, by=number)
+                    values.increment(COUNTED[counter], name, by=number)
                 for step, seconds in report.steps:
                     values.observe(SECONDS, seconds, step)
 

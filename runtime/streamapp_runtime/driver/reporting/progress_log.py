@@ -48,7 +48,7 @@ class ProgressLog(RunObserver):
     totals: RunTotals = field(default_factory=RunTotals)
     _recent: RecentProgress = field(default_factory=RecentProgress)
     _logged_totals: RunTotals = field(default_factory=RunTotals)  # what the last word was about
-    _intermediate: frozenset[str] = frozenset()  # topics of the app's own
+    _intermediate: frozenset[str] = frozenset()  # made by the app
     _idle: bool = False  # and told to be so
     _unended: tuple[str, ...] = ()  # what rows wait for
     _last_failure: str = ""
@@ -63,7 +63,7 @@ class ProgressLog(RunObserver):
     def launched(self, launch: Launch) -> None:
         """Say what is about to run."""
         self.begin()
-        self._intermediate = launch.intermediate_topics()
+        self._intermediate = launch.intermediate_streams()
         self.say(plan_message(launch))
 
     def batch(self, batch: BatchResult) -> None:
@@ -126,7 +126,7 @@ class ProgressLog(RunObserver):
     def changed(self, change: RunChange) -> None:
         """Say who runs what from now on, or why not."""
         self._idle = False
-        self._intermediate = change.launch.intermediate_topics()
+        self._intermediate = change.launch.intermediate_streams()
         self.say(change_message(change))
 
     def ended(self) -> None:

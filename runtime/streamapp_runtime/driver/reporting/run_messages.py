@@ -48,7 +48,7 @@ class RunTotals:
     )  # left out, by operator: no key, no time
 
     def with_batch(self, batch: BatchResult, intermediate: Container[str] = ()) -> "RunTotals":
-        """The same and one batch more, without rows that only pass through these topics of the app's own."""
+        """The same and one batch more, without rows that only pass through these streams of the app."""
         rows_in, rows_out = batch.rows_of_users(intermediate)
         return RunTotals(
             self.batches + 1,

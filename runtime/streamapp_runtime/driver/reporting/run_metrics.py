@@ -146,8 +146,6 @@ COUNTED = {
 """What lanes count, by the names that they count it under."""
 TOLD_OTHERWISE = frozenset({*STATE_LEVELS, traffic.ROWS_IN})
 """What they report under other names, which is known by the levels of states and the ranges of batches."""
-BY_TOPIC = frozenset({BYTES_IN, ROWS_OUT, BYTES_OUT})
-"""What they count by the names that streams have in the system."""
 
 
 def page() -> str:

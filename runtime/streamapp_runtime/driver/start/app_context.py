@@ -1,4 +1,4 @@
-"""An app and the system that it runs on, which stay the same from one model to the next."""
+"""An app and the systems that it runs on, which stay the same from one model to the next."""
 
 import time
 from collections.abc import Callable
@@ -8,16 +8,16 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.start.app_storage import AppStorage
 from streamapp_runtime.driver.start.user_functions import UserFunctions
-from streamapp_runtime.systems.stream_system import StreamSystem
+from streamapp_runtime.systems.app_systems import Systems
 
 
 @dataclass(frozen=True, slots=True)
 class AppContext:
-    """One app on its system, with the driver's view of its checkpoint stream."""
+    """One app on its systems, with the driver's view of its checkpoint stream."""
 
     app: StreamApp
     storage: AppStorage
-    system: StreamSystem
+    systems: Systems
     ledger: CheckpointStream
     user_functions: UserFunctions
     now: Callable[[], float] = time.time  # seconds since the epoch

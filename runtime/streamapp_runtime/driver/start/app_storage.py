@@ -1,4 +1,4 @@
-"""The storage of an app: the system that its streams are in, and the folder of its stores."""
+"""The storage of an app: the systems that its streams are in, and the folder of its stores."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,23 +8,48 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.systems import System
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.log_lines.python_logging import ProcessLogging
+from streamapp_runtime.operators.stateless.stream_operations import side_name
 from streamapp_runtime.secret_sources import NO_SECRETS, SecretSources
-from streamapp_runtime.systems.connection import Connection, EmbeddedConnection, KafkaConnection
+from streamapp_runtime.systems.connection import (
+    Connection,
+    EmbeddedConnection,
+    KafkaConnection,
+    StreamLocation,
+    SystemConnections,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class AppStorage:
     """The storage that an app of this machine has to itself, and that which it shares."""
 
-    connection: Connection
+    systems: SystemConnections
     state: Path  # below which stores are kept
     secret_sources: SecretSources = NO_SECRETS  # of the Python workers
     logging: ProcessLogging | None = None  # of the Python workers; None: Python's own
 
 
-def embedded_storage(folder: Path, *, sync: bool = False) -> AppStorage:
-    """Streams and stores below one folder."""
-    return AppStorage(EmbeddedConnection(str(folder), sync), folder / "state")
+def embedded_storage(folder: Path, app: StreamApp | None = None) -> AppStorage:
+    """Streams and stores below one folder, all systems of the app too: a log each."""
+    names = [system.name for system in app.spec.systems] if app else ["embedded"]
+    home = app.spec.home.name if app else names[0]
+    logs = {
+        name: EmbeddedConnection(str(folder if name == home else folder / "systems" / name)) for name in names
+    }
+    return AppStorage(SystemConnections(home, logs, stream_locations(app) if app else {}), folder / "state")
+
+
+def stream_locations(app: StreamApp) -> dict[str, StreamLocation]:
+    """The locations of the streams that an app declares, and of each as a table reads it."""
+    declared = {
+        stream.name: StreamLocation(stream.system, stream.topic or stream.name) for stream in app.spec.streams
+    }
+    sides = {
+        side_name(side.stream, table.name): declared[side.stream]
+        for table in app.spec.tables
+        for side in table.side_inputs
+    }
+    return declared | sides
 
 
 def storage_of(app: StreamApp, data: Path | None, secrets: Path | None = None) -> AppStorage:
@@ -32,12 +57,21 @@ def storage_of(app: StreamApp, data: Path | None, secrets: Path | None = None) -
 
     `secrets` is where the entries of `configSecret` lie, or a folder that has a folder of each system's.
     """
-    connection = connection_of(app.spec.systems[0], 0, data, secrets)
-    if isinstance(connection, EmbeddedConnection):
-        return embedded_storage(Path(connection.folder), sync=connection.sync)
+    home = app.spec.home
+    connections = {
+        system.name: connection_of(system, index, data if system is home else None, secrets)
+        for index, system in enumerate(app.spec.systems)
+    }
+    systems, at_home = (
+        SystemConnections(home.name, connections, stream_locations(app)),
+        connections[home.name],
+    )
+    if isinstance(at_home, EmbeddedConnection):
+        return AppStorage(systems, Path(at_home.folder) / "state")
     if data is None:
-        raise _refused(0, "kafka", "the stores of the app need a folder; name one with --data")
-    return AppStorage(connection, data.resolve() / "state")
+        message = "the stores of the app need a folder; name one with --data"
+        raise _refused(app.spec.systems.index(home), "kafka", message)
+    return AppStorage(systems, data.resolve() / "state")
 
 
 def connection_of(system: System, index: int, data: Path | None, secrets: Path | None) -> Connection:

@@ -15,12 +15,13 @@ from streamapp_runtime.driver.checkpoints.stored_state import stored_values
 from streamapp_runtime.driver.failures import FailedError
 from streamapp_runtime.driver.start.live_world import counts_of
 from streamapp_runtime.driver.start.user_functions import UserFunctions, proposed
-from streamapp_runtime.systems.connection import Connection, EmbeddedConnection, open_system
+from streamapp_runtime.systems.app_systems import Systems
+from streamapp_runtime.systems.connection import EmbeddedConnection, SystemConnections
 from streamapp_runtime.systems.stream_system import InvalidSettingsError, UnavailableError
 
 
 def early_problems(
-    app: StreamApp, connection: Connection, functions: UserFunctions, *, fresh: bool = False
+    app: StreamApp, connections: SystemConnections, functions: UserFunctions, *, fresh: bool = False
 ) -> list[Problem]:
     """The problems of a first plan, and edits that the state refuses; FailedError if the system is away.
 
@@ -29,15 +30,16 @@ def early_problems(
     """
     unknown: dict[str, int | None] = dict.fromkeys(declared_topics(app))
     world = World(unknown, algorithm=functions.algorithm, grouper=functions.grouper, asked=frozenset(unknown))
-    if isinstance(connection, EmbeddedConnection) and not Path(connection.folder, "data.mdb").exists():
+    logs = [one for one in connections.by_name.values() if isinstance(one, EmbeddedConnection)]
+    if any(not Path(log.folder, "data.mdb").exists() for log in logs):
         return _plan_problems(app, world)
     try:
-        with closing(open_system(connection)) as system:
+        with closing(Systems(connections)) as systems:
             checkpoints = checkpoint_stream(app.application_id)
-            values = stored_values(system, checkpoints)
+            values = stored_values(systems.home, checkpoints)
             if values is not None and not fresh:
                 return list(stored_changes(app, values, checkpoints))
-            counts = counts_of(app, system)
+            counts = counts_of(app, systems)
             return _plan_problems(app, replace(world, counts=counts, asked=frozenset(counts)))
     except InvalidSettingsError:
         return []  # the start says so

@@ -45,7 +45,7 @@ from streamapp_runtime.driver.start.task_reads import (
     latest_positions,
     partitions_by_task,
     read_order,
-    read_topics,
+    read_streams,
 )
 from streamapp_runtime.expressions.spark_source import SparkSource
 from streamapp_runtime.lanes.delivery_guarantee import delivery_guarantee_of
@@ -70,7 +70,7 @@ class Launch:
     model: JobModel
     lanes: Mapping[str, tuple[str, ...]]  # processor -> tasks
     partitions: Mapping[str, tuple[Partition, ...]]  # task -> what it reads, hops too
-    topics: Mapping[str, str]  # stream -> its name in the system
+    streams: frozenset[str]  # all that are declared or read, by their names in orders
     read_order: ReadOrder
     shared: frozenset[Partition] = frozenset()  # what every task reads
     broadcasts: tuple[BroadcastTable, ...] = ()
@@ -86,7 +86,7 @@ class Launch:
         """The app."""
         return self.context.app
 
-    def intermediate_topics(self) -> frozenset[str]:
+    def intermediate_streams(self) -> frozenset[str]:
         """The names in the system of the streams that the app makes between its own operators."""
         return frozenset(self.topics.get(stream, stream) for stream in created_streams(self.app))
 
@@ -150,7 +150,7 @@ def prepare_launch(
 
     A `program` that was compiled for the same graph serves again.
     """
-    app, system, ledger = context.app, context.system, context.ledger
+    app, systems, ledger = context.app, context.systems, context.ledger
     proposal = draft.proposal
     lanes = draft.model.assignment()
     compiled = compile_app(app, proposal, session, program)
@@ -159,25 +159,25 @@ def prepare_launch(
         side_input_store_specs(app, compiled.program),
     )
     abandoned = take_state_schemas(app, ledger, {name: spec.schema for name, spec in specs.items()})
-    topics = declared_topics(app)
-    written = create_written_streams(app, proposal, compiled.tasks, system)
-    rejection = rejection_policies(app, topics, system)
-    create_changelogs(specs.values(), draft.assignment.layout.changelog, system)
+    streams = frozenset(declared_topics(app)) | read_streams(compiled.tasks)
+    written = create_written_streams(app, proposal, compiled.tasks, systems)
+    rejection = rejection_policies(app, systems)
+    create_changelogs(specs.values(), draft.assignment.layout.changelog, systems)
     layout = verify_identities(
         context,
-        topics | read_topics(compiled.tasks),
+        streams,
         [spec.changelog for spec in specs.values()],
         replace(draft.assignment.layout, run=ledger.run_id),
     )
     assignment = replace(draft.assignment, layout=layout)
     shared = broadcast_tables_of(app, proposal, compiled.tasks)
     if not ledger.checkpoints:
-        ledger.begin_at(latest_positions(app, assignment, topics, shared, system))
+        ledger.begin_at(latest_positions(app, assignment, shared, systems))
     ledger.remember(layout)
     ledger.expect(lanes)
     partitions = partitions_by_task(app, assignment, compiled.tasks, written)
     turn = (
-        take_turn(ledger, input_ends(compiled.tasks, partitions, system))
+        take_turn(ledger, input_ends(compiled.tasks, partitions, systems))
         if app.spec.mode == "batch"
         else None
     )
@@ -189,13 +189,13 @@ def prepare_launch(
             tasks=frozenset(assignment.layout.changelog),
             tables=frozenset(specs) | frozenset(side_input_specs),
             shared=frozenset(name for name, spec in side_input_specs.items() if spec.broadcast),
-            embedded=isinstance(context.storage.connection, EmbeddedConnection),
+            embedded=isinstance(context.storage.systems.of_home, EmbeddedConnection),
         ),
         rejection=rejection,
         delivery=delivery_guarantee_of(app, specs.values()),
         remotes=remote_settings(app, compiled.program),
         time=timekeeping_of(app, compiled.program, partitions, ledger, turn, int(context.now() * 1000)),
-        late_rows=create_late_row_stream(app, topics, system),
+        late_rows=create_late_row_stream(app, systems),
         show_values=context.show_values,
     )
     return Launch(
@@ -207,13 +207,13 @@ def prepare_launch(
         model=draft.model,
         lanes=lanes,
         partitions=partitions,
-        topics=topics | read_topics(compiled.tasks),
+        streams=streams,
         read_order=read_order(app, proposal, compiled.tasks),
         shared=frozenset(assignment.broadcast),
         broadcasts=shared,
         locations=draft.locations,
         reasons=draft.reasons,
-        counts=_with_made(draft.counts, counts_of(app, system)),
+        counts=_with_made(draft.counts, counts_of(app, systems)),
         settle=settle_seconds(app),
         turn=turn,
         abandoned_stores=abandoned,
@@ -232,7 +232,7 @@ def reading_setup(
     return WorkerSetup(
         application_id=context.app.application_id,
         run_id=ledger.run_id,
-        connection=storage.connection,
+        systems=storage.systems,
         state=str(storage.state),
         checkpoints=ledger.stream,
         partitions={},

@@ -1,27 +1,28 @@
 """The world as a driver sees it: partition counts of now, and what is kept with the state."""
 
-from streamapp.author.app_streams import created_streams, declared_topics
+from streamapp.author.app_streams import created_streams
 from streamapp.author.proposal import World
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.start.app_context import AppContext
+from streamapp_runtime.systems.app_systems import Systems
 from streamapp_runtime.systems.stream_system import StreamSystem
 
 
-def counts_of(app: StreamApp, system: StreamSystem) -> dict[str, int | None]:
+def counts_of(app: StreamApp, systems: Systems) -> dict[str, int | None]:
     """The partitions of every stream, of those too that the app makes and that are there already."""
-    counts = {name: system.partitions(topic) for name, topic in declared_topics(app).items()}
-    return counts | made_counts(app, system)
+    counts = {stream.name: systems.partitions(stream.name) for stream in app.spec.streams}
+    return counts | made_counts(app, systems.home)
 
 
-def made_counts(app: StreamApp, system: StreamSystem) -> dict[str, int | None]:
+def made_counts(app: StreamApp, home: StreamSystem) -> dict[str, int | None]:
     """The partitions of those streams that the app makes and that are there already."""
     made = created_streams(app)
-    return {name: count for name in made if (count := system.partitions(name)) is not None}
+    return {name: count for name in made if (count := home.partitions(name)) is not None}
 
 
 def live_world(context: AppContext, processors: tuple[str, ...], now: float) -> World:
     """The world by which tasks are formed."""
-    counts = counts_of(context.app, context.system)
+    counts = counts_of(context.app, context.systems)
     return World(
         counts=counts,
         asked=frozenset(counts),

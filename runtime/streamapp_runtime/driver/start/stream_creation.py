@@ -15,11 +15,12 @@ from streamapp_runtime.lanes.records.rejection_policy import RejectionLimit, Rej
 from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
 from streamapp_runtime.operators.stateless.stream_operations import Write
 from streamapp_runtime.program.program import PlacedOperation
-from streamapp_runtime.systems.stream_system import StreamOptions, StreamSystem
+from streamapp_runtime.systems.app_systems import Systems
+from streamapp_runtime.systems.stream_system import StreamOptions
 
 
 def create_written_streams(
-    app: StreamApp, proposal: Proposal, tasks: Iterable[PlacedOperation], system: StreamSystem
+    app: StreamApp, proposal: Proposal, tasks: Iterable[PlacedOperation], systems: Systems
 ) -> dict[str, int]:
     """The streams that operators write, hops too; RefusedError where one has another count than it must."""
     known = [stream.partitions for stream in proposal.plan.streams.values() if stream.partitions]
@@ -28,15 +29,15 @@ def create_written_streams(
     for task in tasks:
         if not isinstance(task.operation, Write):
             continue
-        stream, topic = task.operation.stream, task.operation.topic
+        stream = task.operation.stream
         planned = proposal.plan.streams.get(stream)  # of a hop the plan says nothing
         count = task.operation.partitions or (planned and planned.partitions) or max(known)
-        existing_count = system.partitions(topic)
+        existing_count = systems.partitions(stream)
         if existing_count is None:
             ours = task.operation.enveloped
-            system.create(topic, count, StreamOptions(retention_ms=retention_of.get(stream), ours=ours))
+            systems.create(stream, count, StreamOptions(retention_ms=retention_of.get(stream), ours=ours))
         elif task.operation.partitions is not None and existing_count != count:
-            message = f'stream "{topic}" has {existing_count} partitions and the plan needs {count}'
+            message = f'stream "{stream}" has {existing_count} partitions and the plan needs {count}'
             raise AppRefusedError([Problem(0, 0, path_of(app, task.name), f"{message}; remove the stream")])
         counts[stream] = existing_count or count
     return counts
@@ -51,26 +52,24 @@ def retention_by_stream(app: StreamApp) -> dict[str, int]:
     }
 
 
-def create_changelogs(specs: Iterable[StoreSpec], changelog: Mapping[str, int], system: StreamSystem) -> None:
+def create_changelogs(specs: Iterable[StoreSpec], changelog: Mapping[str, int], systems: Systems) -> None:
     """A partition for every task in the changelog of every kind of state."""
     wanted = max(changelog.values()) + 1
     for spec in specs:
         if spec.changelog is None:
             continue
-        existing_count = system.partitions(spec.changelog)
+        existing_count = systems.partitions(spec.changelog)
         if existing_count is not None and existing_count < wanted:
-            system.grow(spec.changelog, wanted)
+            systems.grow(spec.changelog, wanted)
         else:
-            system.create(spec.changelog, existing_count or wanted, StreamOptions(compacted=True))
+            systems.create(spec.changelog, existing_count or wanted, StreamOptions(compacted=True))
 
 
-def rejection_policies(
-    app: StreamApp, topics: Mapping[str, str], system: StreamSystem
-) -> dict[RejectionCause, RejectionPolicy]:
+def rejection_policies(app: StreamApp, systems: Systems) -> dict[RejectionCause, RejectionPolicy]:
     """The policies for records that are left out; streams that take them are made where they are missing."""
     letters = {cause: policy.stream for cause, policy in _rejections(app) if policy.action == "deadLetter"}
     return {
-        cause: replace(policy, letters=_letters(letters.get(cause), topics, system))
+        cause: replace(policy, letters=_letters(letters.get(cause), systems))
         for cause, policy in uncollected_rejections(app).items()
     }
 
@@ -89,18 +88,16 @@ def _limit(bound: RejectionBound) -> RejectionLimit:
     return RejectionLimit(float(bound.share.removesuffix("%")) / 100, bound.window, bound.in_a_row)
 
 
-def create_late_row_stream(
-    app: StreamApp, topics: Mapping[str, str], system: StreamSystem
-) -> SideOutputStream | None:
+def create_late_row_stream(app: StreamApp, systems: Systems) -> SideOutputStream | None:
     """The stream that takes late rows, where there is to be one."""
     late = app.spec.late_rows
-    return _letters(late.stream, topics, system) if late.action == "stream" else None
+    return _letters(late.stream, systems) if late.action == "stream" else None
 
 
-def _letters(name: str | None, topics: Mapping[str, str], system: StreamSystem) -> SideOutputStream | None:
-    if name is None:
+def _letters(stream: str | None, systems: Systems) -> SideOutputStream | None:
+    if stream is None:
         return None
-    existing_count = system.partitions(topics[name])
+    existing_count = systems.partitions(stream)
     if existing_count is None:
-        system.create(topics[name], 1)
-    return SideOutputStream(topics[name], existing_count or 1)
+        systems.create(stream, 1)
+    return SideOutputStream(stream, existing_count or 1)

@@ -1,6 +1,6 @@
 """The check that an app's streams are those that it knew: another topic may have been made under a name."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 
 from streamapp.spec.problem import Problem
@@ -15,29 +15,30 @@ RESET_HINT = "raise resetNonce to start the app from scratch"
 
 
 def verify_identities(
-    context: AppContext, topics: Mapping[str, str], changelogs: Collection[str | None], layout: Layout
+    context: AppContext, streams: Collection[str], changelogs: Collection[str | None], layout: Layout
 ) -> Layout:
     """Note which streams these are, and the layout to go by, which is written before they are read.
 
     AppRefusedError where they are others, unless they can be begun anew.
     """
     app, ledger = context.app, context.ledger
-    every = {*topics.values()} | {changelog for changelog in changelogs if changelog is not None}
-    identities = context.system.identities(every)
+    every = {*streams} | {changelog for changelog in changelogs if changelog is not None}
+    topic_of = context.systems.connections.label
+    identities = {topic_of(stream): one for stream, one in context.systems.identities(every).items()}
     new = ledger.recreated_topics(identities)
-    if state := sorted(new.difference(topics.values())):
+    if state := sorted(new.difference(map(topic_of, streams))):
         named = ", ".join(f'"{topic}"' for topic in state)
         raise AppRefusedError([Problem(0, 0, "spec", f"state was lost with changelog {named}; {RESET_HINT}")])
     positions = {partition for read in ledger.positions().values() for partition in read}
-    lost = {partition for partition in positions if topics.get(partition.stream) in new}
+    recreated = {stream for stream in streams if topic_of(stream) in new}
+    lost = {partition for partition in positions if partition.stream in recreated}
     if lost and app.spec.on_data_loss == "fail":
         raise AppRefusedError(
-            [_refused(app, stream, topics[stream]) for stream in sorted({p.stream for p in lost})]
+            [_refused(app, stream, topic_of(stream)) for stream in sorted({p.stream for p in lost})]
         )
     if not new:
         ledger.recognise(identities)
         return layout
-    recreated = {stream for stream, topic in topics.items() if topic in new}
     lost |= {partition for partition in ledger.starts if partition.stream in recreated}
     layout = replace(layout, splits=settled_again(layout.splits, recreated, context.now()))
     ledger.forget(lost, layout, identities)

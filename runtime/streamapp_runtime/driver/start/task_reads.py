@@ -22,20 +22,19 @@ from streamapp_runtime.operators.stateless.stream_operations import (
     side_name,
 )
 from streamapp_runtime.program.program import PlacedOperation
-from streamapp_runtime.systems.stream_system import StreamSystem
+from streamapp_runtime.systems.app_systems import Systems
 
 
-def read_topics(tasks: Sequence[PlacedOperation]) -> dict[str, str]:
-    """The streams that a program reads, each with its name in the system."""
-    return {t.operation.name: t.operation.topic for t in tasks if isinstance(t.operation, Read)}
+def read_streams(tasks: Sequence[PlacedOperation]) -> frozenset[str]:
+    """The streams that a program reads, as orders and checkpoints name them."""
+    return frozenset(task.operation.name for task in tasks if isinstance(task.operation, Read))
 
 
 def latest_positions(
     app: StreamApp,
     assignment: Assignment,
-    topics: Mapping[str, str],
     shared: Sequence[BroadcastTable],
-    system: StreamSystem,
+    systems: Systems,
 ) -> dict[Partition, int]:
     """The ends of the streams of which only what comes from now on is wanted, those of shared tables too."""
     names = {stream.name for stream in app.spec.streams if stream.start == "latest"}
@@ -49,31 +48,29 @@ def latest_positions(
     }
     sides = (Partition(declared_stream(p.stream), p.index) for table in shared for p in table.partitions)
     every |= {p for p in sides if p.stream in names and p.stream not in in_layout}
-    in_system = {Partition(topics[p.stream], p.index): p for p in every}
-    return {in_system[partition]: span.end for partition, span in system.spans(in_system).items()}
+    return {partition: span.end for partition, span in systems.spans(every).items()}
 
 
 def input_ends(
-    tasks: Sequence[PlacedOperation], partitions: Mapping[str, Sequence[Partition]], system: StreamSystem
+    tasks: Sequence[PlacedOperation], partitions: Mapping[str, Sequence[Partition]], systems: Systems
 ) -> dict[Partition, int]:
     """The end offsets of a batch app's inputs today. Another app's stream ends where that app says so."""
     inputs = {
-        task.operation.stream: task.operation.topic
+        task.operation.stream
         for task in tasks
         if isinstance(task.operation, Read)
         and task.operation.role is StreamRole.INPUT
         and not task.operation.control
     }
     every = {p for parts in partitions.values() for p in parts if p.stream in inputs}
-    in_system = {Partition(inputs[p.stream], p.index): p for p in every}
-    return {in_system[partition]: span.end for partition, span in system.spans(in_system).items()}
+    return {partition: span.end for partition, span in systems.spans(every).items()}
 
 
 def partitions_by_task(
     app: StreamApp, assignment: Assignment, tasks: Sequence[PlacedOperation], written: Mapping[str, int]
 ) -> dict[str, tuple[Partition, ...]]:
     """The partitions of each task; a hop's goes to the task that holds the table's keys of that number."""
-    reads = read_topics(tasks)
+    reads = read_streams(tasks)
     partitions = {task: list(assignment.partitions(task)) for task in assignment.tasks}
     owners = {p: task for task, parts in assignment.tasks.items() for p in parts}
     for task in tasks:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from queue import Full, Queue
@@ -201,33 +202,37 @@ def dataset_name(connection: Connection, topic: str) -> DatasetName:
     return f"kafka://{connection.bootstrap_servers.split(',')[0].strip()}", topic
 
 
+def _dataset(launch: Launch, stream: str) -> DatasetName:
+    connections = launch.context.storage.systems
+    return dataset_name(connections.of_stream(stream), connections.location(stream).topic)
+
+
 def _inputs(launch: Launch) -> Iterator[InputDataset]:
     """The streams that are read, each once: one may fill several tables."""
-    topics: set[str] = set()
+    streams: set[str] = set()
     for task in launch.program.python_tasks:
         read = task.operation
-        if isinstance(read, Read) and read.role in _READ and read.topic not in topics:
-            topics.add(read.topic)
-            namespace, name = dataset_name(launch.context.storage.connection, read.topic)
+        if isinstance(read, Read) and read.role in _READ and read.stream not in streams:
+            streams.add(read.stream)
+            namespace, name = _dataset(launch, read.stream)
             yield InputDataset(namespace, name, facets={"schema": _schema(read.columns)})
 
 
 def _outputs(launch: Launch) -> Iterator[OutputDataset]:
     """The streams that are written, each once: several operators may write one."""
-    connection = launch.context.storage.connection
     lineages = {one.stream: one for one in column_lineage(launch.program)}
-    topics: set[str] = set()
+    streams: set[str] = set()
     for task in launch.program.python_tasks:
         write = task.operation
-        if isinstance(write, Write) and write.role is StreamRole.OUTPUT and write.topic not in topics:
-            topics.add(write.topic)
-            namespace, name = dataset_name(connection, write.topic)
+        if isinstance(write, Write) and write.role is StreamRole.OUTPUT and write.stream not in streams:
+            streams.add(write.stream)
+            namespace, name = _dataset(launch, write.stream)
             facets: dict[str, DatasetFacet] = {
                 "schema": _schema(write.value_columns(task.sources[0].columns))
             }
             if write.stream in lineages:
                 facets["columnLineage"] = column_lineage_facet(
-                    lineages[write.stream], lambda stream: dataset_name(connection, launch.topics[stream])
+                    lineages[write.stream], partial(_dataset, launch)
                 )
             yield OutputDataset(namespace, name, facets=facets)
 

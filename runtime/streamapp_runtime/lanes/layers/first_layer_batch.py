@@ -19,7 +19,7 @@ from streamapp_runtime.lanes.records.rejection_counter import RejectionCounter
 from streamapp_runtime.lanes.records.version_end import VersionEnd
 from streamapp_runtime.operators.stateless.stream_operations import Read
 from streamapp_runtime.rows.slice import Slice
-from streamapp_runtime.systems.stream_system import OffsetRange
+from streamapp_runtime.systems.app_systems import StreamRange
 
 READ_STEP = "read"
 """The step beside the operators: records fetched and decoded."""
@@ -41,7 +41,7 @@ class FirstLayerBatch(LayerBatch):
             RequestedRange(self._held(one), index, number, known.get((one.stream, one.partition), {}))
             for number, (index, one) in enumerate(self.ranges)
         ]
-        self.context.system.fetch_ahead(
+        self.context.systems.fetch_ahead(
             [self._offsets(one) for one in requests if one.task not in self.failed]
         )
         for group in joint_requests([request for request in requests if self._fills_table(request)]):
@@ -78,7 +78,7 @@ class FirstLayerBatch(LayerBatch):
         }
         keys = key_check(read, setup.placements)
         decoder = RecordDecoder(read, self.context.formats[stream], self.orders.time_ms, keys)
-        ranges = read_records(decoder, requests, self.context.system, self.failed)
+        ranges = read_records(decoder, requests, self.context.systems, self.failed)
         for decoded in self.times.making(READ_STEP, ranges):
             for part in decoded.parts:
                 if part.end:
@@ -100,9 +100,9 @@ class FirstLayerBatch(LayerBatch):
             return
         count = (len(records.rows) if records.rows else 0) + len(records.bad)
         self.rows_in[index] += count
-        self.state.count(ROWS_IN, read.topic, count)
+        self.state.count(ROWS_IN, read.stream, count)
         self.bytes_in[index] += records.size
-        self.state.count(BYTES_IN, read.topic, records.size)
+        self.state.count(BYTES_IN, read.stream, records.size)
         yield from self.set_aside(index, records.bad, asked)
         if self.sets_aside(index, asked) and (excess := counter.count(records)):
             self.fail_task(index, TaskStatus.EXCESS, excess)
@@ -136,14 +136,14 @@ class FirstLayerBatch(LayerBatch):
         """The offsets that the stream still has of an `only_rejects` range; others are as they are."""
         if not asked.only_rejects:
             return asked
-        partition = Partition(self.context.reads[asked.stream][0].topic, asked.partition)
-        oldest = self.context.system.spans([partition])[partition].oldest
+        partition = Partition(asked.stream, asked.partition)
+        oldest = self.context.systems.spans([partition])[partition].oldest
         return replace(asked, start=min(max(asked.start, oldest), asked.end))
 
-    def _offsets(self, request: RequestedRange) -> OffsetRange:
+    def _offsets(self, request: RequestedRange) -> StreamRange:
         asked = request.range
         read, _ = self.context.reads[asked.stream]
-        return OffsetRange(Partition(read.topic, asked.partition), asked.start, asked.end, read.headers)
+        return StreamRange(Partition(asked.stream, asked.partition), asked.start, asked.end, read.headers)
 
     def _fills_table(self, request: RequestedRange) -> bool:
         return self.context.reads[request.range.stream][0].table is not None

@@ -18,7 +18,9 @@ from streamapp_runtime.lanes.protocol.traffic import Traffic
 from streamapp_runtime.lanes.records.record_collector import RecordCollector
 from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
 from streamapp_runtime.operators.state.changelog_buffer import ChangelogBuffer, TableChanges
-from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem, Transaction
+from streamapp_runtime.systems.app_systems import Systems
+from streamapp_runtime.systems.stream_system import RECORDS, Transaction
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class LaneCommit:
     time: LaneEventTime | None = None
     delivery: DeliveryGuarantee = DeliveryGuarantee.AS_ONE
 
-    def commit(self, system: StreamSystem) -> CommitResult:
+    def commit(self, systems: Systems) -> CommitResult:
         """Write everything of the tasks that did not fail; FencedError when another writer has taken over."""
         outputs_first = self.delivery is DeliveryGuarantee.LOOSE
         healthy_tasks = [
@@ -58,8 +60,13 @@ class LaneCommit:
         ]
         expected = {task.name.encode(): task.committed for _, task in healthy_tasks}
         incarnation, writer = self.orders.incarnation, self.lane.processor
-        transaction = system.begin(self.checkpoint_stream, incarnation, expected, writer, loose=outputs_first)
-        send = transaction.append if self.delivery is DeliveryGuarantee.AS_ONE else transaction.hand_out
+        begin = systems.home.begin
+        transaction = begin(self.checkpoint_stream, incarnation, expected, writer, loose=outputs_first)
+        append = transaction.append if self.delivery is DeliveryGuarantee.AS_ONE else transaction.hand_out
+
+        def send(partition: Partition, records: pa.RecordBatch) -> None:
+            append(systems.at_home(partition), records)
+
         rows_out = np.zeros(len(self.lane.tasks), np.int64)
         traffic = Traffic()
         for partition, records, tasks in self.outbox.records(self.failed):
@@ -81,7 +88,7 @@ class LaneCommit:
                 transaction.put(self.checkpoint_stream, task.name.encode(), checkpoints[index])
         if checkpoints:
             crash_point(f"commit.before.{self.lane.processor}")
-            transaction.commit(self.read_streams)
+            transaction.commit(systems.home_topics(self.read_streams))
             crash_point(f"commit.after.{self.lane.processor}")
         else:
             transaction.abort()
@@ -122,7 +129,7 @@ class LaneCommit:
             if stream is not None:
                 time = pa.array(np.full(len(change.keys), self.orders.time_ms, np.int64))
                 entries = pa.record_batch([change.keys, change.values, time], schema=RECORDS)
-                transaction.append(Partition(stream, task.changelog), entries)
+                transaction.append(TopicPartition(stream, task.changelog), entries)
 
     def _checkpoint(
         self, task: TaskOrder, changes: Sequence[TableChanges], transaction: Transaction
@@ -133,7 +140,7 @@ class LaneCommit:
         for name in {change.name for change in changes if len(change.keys)}:
             stream = self.store_specs[name].changelog
             if stream is not None:
-                changelogs[name] = transaction.end_of(Partition(stream, task.changelog))
+                changelogs[name] = transaction.end_of(TopicPartition(stream, task.changelog))
         for change in changes:
             if self.store_specs[change.name].changelog is None:
                 # Written to no stream: the count tells a store that has all of it from one that has not.

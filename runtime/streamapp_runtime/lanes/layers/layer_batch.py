@@ -193,15 +193,15 @@ class LayerBatch:
             setup.store_specs,
             setup.run_id,
             setup.checkpoints,
-            frozenset(self.context.topics.values()),
+            self.context.read_streams,
             {self.lane.tasks[index].name: positions for index, positions in contained.items()},
             self.time,
             setup.delivery,
         )
         with self.times.of(COMMIT_STEP):
-            result = lane_commit.commit(self.context.system)
-        for counter, topic, number in result.traffic.counted():
-            self.state.count(counter, topic, number)
+            result = lane_commit.commit(self.context.systems)
+        for counter, stream, number in result.traffic.counted():
+            self.state.count(counter, stream, number)
         return result
 
     def run(self, rows: dict[int, Slice]) -> Iterator[pa.RecordBatch]:
@@ -351,8 +351,8 @@ class LayerBatch:
             reasons.setdefault(row.source, {}).setdefault(row.offset, row.reason)
         for source, by_offset in reasons.items():
             task, asked = self.ranges[source]
-            partition = Partition(self.context.topics[asked.stream], asked.partition)
-            records = reread_records(partition, asked, by_offset, self.context.system)
+            partition = Partition(asked.stream, asked.partition)
+            records = reread_records(partition, asked, by_offset, self.context.systems)
             self.rejected_rows += records
             yield from self.set_aside(task, records, asked)
 

@@ -29,8 +29,7 @@ from streamapp_runtime.program.program import Program, PythonLayer, RowEdge
 from streamapp_runtime.remote.remote_reader import RemoteReader
 from streamapp_runtime.stores.recorded_store import RecordedStore
 from streamapp_runtime.stores.store import Store, StoreError
-from streamapp_runtime.systems.connection import open_system
-from streamapp_runtime.systems.stream_system import StreamSystem
+from streamapp_runtime.systems.app_systems import Systems
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +40,14 @@ class LayerContext:
     first: bool
     last: bool
     setup: WorkerSetup
-    system: StreamSystem
+    systems: Systems
     wide: WideRows
     edges: Mapping[int, RowEdge]  # by tag: those that operations of the layer read
     all_edges: Mapping[int, RowEdge]  # by tag: those of the whole program
     reads: Mapping[
         str, tuple[Read, tuple[RowEdge, ...]]
     ]  # by stream: the operation and the edges of its rows
-    topics: Mapping[str, str]  # by stream, in whichever layer it is read
+    read_streams: frozenset[str]  # in whichever layer they are read
     formats: Mapping[str, RecordFormat]
     executors: Mapping[str, OperationExecutor]  # by operation
     schemas: Mapping[str, pa.Schema]  # by table
@@ -81,13 +80,13 @@ class LayerContext:
                 for placed in layer.tasks
                 if isinstance(placed.operation, Read)
             },
-            topics={
-                placed.operation.name: placed.operation.topic
+            read_streams=frozenset(
+                placed.operation.stream
                 for some in program.layers
                 if isinstance(some, PythonLayer)
                 for placed in some.tasks
                 if isinstance(placed.operation, Read)
-            },
+            ),
             formats=layer_formats(layer, setup.format_options),
             executors={
                 placed.name: task_executor(placed)
@@ -96,7 +95,7 @@ class LayerContext:
             },
             schemas={table.name: arrow_schema(table.columns) for table in program.tables},
             remotes={name: RemoteReader(setup.remotes[name]) for name in remote_tables_of_layer(layer)},
-            system=open_system(setup.connection),
+            systems=Systems(setup.systems),
             lane_stores=LaneStores(*place, stores, begins=setup.begins),
             side_input_stores=SideInputStores(*place, side_inputs),
             bookkeeping_cache={},
@@ -111,7 +110,7 @@ class LayerContext:
             remote.close()
         with suppress(StoreError):  # what a store could not write is restored when it is next opened
             self.release_stores()
-        self.system.close()
+        self.systems.close()
 
     def has_store(self, name: str) -> bool:
         """True if the layer keeps a table, or an operator's state, of this name."""

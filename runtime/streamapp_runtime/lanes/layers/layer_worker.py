@@ -52,7 +52,7 @@ class LayerWorker:
         self.context = LayerContext.open(program, number, setup)
         self.executor_id, self.location = executor_identity(), location_of(Path(setup.state))
         self.cleared_stores = self._clear_unowned_stores() if self.context.last else ()
-        self.beacon, self.oom_kills = StepBeacon(self.context.system.trouble), oom_kills()
+        self.beacon, self.oom_kills = StepBeacon(self.context.systems.trouble), oom_kills()
         self.usage = StateUsage(Path(setup.state))
         self.snapshots = LaneSnapshots()
 
@@ -153,11 +153,13 @@ class LayerWorker:
         except EXPECTED_ERRORS as error:
             batch.fail_lane(*self._failure(batch, error))
         deadline = time.monotonic() + RESTORE_SECONDS
-        check = partial(check_newest, context.system, context.setup.checkpoints, batch.orders.incarnation)
+        check = partial(
+            check_newest, context.systems.home, context.setup.checkpoints, batch.orders.incarnation
+        )
         for index, task in enumerate(lane.tasks):
             try:
-                settled = context.lane_stores.settle(task, context.system, deadline, check)
-                contained = context.side_input_stores.settle(task, context.system, check)
+                settled = context.lane_stores.settle(task, context.systems, deadline, check)
+                contained = context.side_input_stores.settle(task, context.systems, check)
                 batch.side_inputs.contained[index] = contained
             except EXPECTED_ERRORS as error:
                 batch.fail_task(index, *self._failure(batch, error))

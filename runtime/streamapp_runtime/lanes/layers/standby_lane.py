@@ -22,8 +22,7 @@ from streamapp_runtime.lanes.task_stores.lane_stores import LaneStores, RestoreP
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.operators.stateless.stream_operations import Read, declared_stream
 from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer
-from streamapp_runtime.systems.connection import open_system
-from streamapp_runtime.systems.stream_system import StreamSystem
+from streamapp_runtime.systems.app_systems import Systems
 
 FILL_RECORDS: Final = 50_000
 """So many records are read into tables at once."""
@@ -77,16 +76,16 @@ def restore_standby_lane(
     tasks: list[TaskOrder] = [task for one in packed for task in pickle.loads(one)]  # noqa: S301 - the driver's own bytes
     setup, deadline = standby.setup, time.monotonic() + seconds
     if standby.program is None:
-        with closing(open_system(setup.connection)) as system:
-            yield lane, _restored(setup, tasks, system, deadline)
+        with closing(Systems(setup.systems)) as systems:
+            yield lane, _restored(setup, tasks, systems, deadline)
         return
     with closing(LayerContext.open(standby.program, 0, setup)) as context:
-        restored = _restored(setup, tasks, context.system, deadline)
+        restored = _restored(setup, tasks, context.systems, deadline)
         yield lane, restored + _Filling(context, standby.initial_counts, tasks).run(deadline)
 
 
 def _restored(
-    setup: WorkerSetup, tasks: Iterable[TaskOrder], system: StreamSystem, deadline: float
+    setup: WorkerSetup, tasks: Iterable[TaskOrder], systems: Systems, deadline: float
 ) -> RestoreProgress:
     """Replay changelogs."""
     place = Path(setup.state), setup.application_id, setup.run_id
@@ -94,7 +93,7 @@ def _restored(
     try:
         for task in tasks:
             with suppress(*_LEFT_TO_THE_LANE):
-                progress += stores.settle(task, system, deadline, _leave_alone)
+                progress += stores.settle(task, systems, deadline, _leave_alone)
     finally:
         stores.release()
     return progress
@@ -113,10 +112,10 @@ class _Filling:
 
     def run(self, deadline: float) -> RestoreProgress:
         """Read until all is there, until the deadline, or as far as records can be read."""
-        stores, system = self.context.side_input_stores, self.context.system
+        stores, systems = self.context.side_input_stores, self.context.systems
         for task in self.tasks:
             with suppress(*_LEFT_TO_THE_LANE):
-                self.contained[task.name] = stores.settle(task, system, _leave_alone)
+                self.contained[task.name] = stores.settle(task, systems, _leave_alone)
         with suppress(*_LEFT_TO_THE_LANE):
             self._look_for_ends()
             while (orders := self._next_orders()) and self._read(orders):
@@ -128,9 +127,7 @@ class _Filling:
 
     def _look_for_ends(self) -> None:
         every = {p for parts in self.contained.values() for p in parts}
-        of_topics = {p: Partition(self.context.topics[p.stream], p.index) for p in every}
-        spans = self.context.system.spans(set(of_topics.values()))
-        self.ends = {p: spans[of_topic].end for p, of_topic in of_topics.items()}
+        self.ends = {partition: span.end for partition, span in self.context.systems.spans(every).items()}
 
     def _next_orders(self) -> tuple[TaskOrder, ...]:
         """The next records of each task."""

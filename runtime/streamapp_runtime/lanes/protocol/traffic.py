@@ -15,18 +15,18 @@ RESTORED_BYTES = "restoredBytes"
 
 @dataclass(slots=True)
 class Traffic:
-    """The records written, and their bytes, by topic."""
+    """The records written, and their bytes, by stream."""
 
     _rows: Counter[str] = field(default_factory=Counter)
     _bytes: Counter[str] = field(default_factory=Counter)
 
-    def note(self, topic: str, records: pa.RecordBatch) -> None:
+    def note(self, stream: str, records: pa.RecordBatch) -> None:
         """Count records (schema RECORDS) and the bytes of their values."""
-        self._rows[topic] += len(records)
-        self._bytes[topic] += byte_count(records.column("value"))
+        self._rows[stream] += len(records)
+        self._bytes[stream] += byte_count(records.column("value"))
 
     def counted(self) -> Iterator[tuple[str, str, int]]:
-        """By counter and topic."""
+        """By counter and stream."""
         for counter, numbers in ((ROWS_OUT, self._rows), (BYTES_OUT, self._bytes)):
-            for topic, number in numbers.items():
-                yield counter, topic, number
+            for stream, number in numbers.items():
+                yield counter, stream, number

@@ -61,7 +61,7 @@ class RejectedRecord:
 class SideOutputStream:
     """The stream that takes them."""
 
-    topic: str
+    stream: str
     partitions: int
 
 

@@ -49,12 +49,12 @@ class RecordCollector:
             if rows:
                 records = self._encoded(self.formats[task_name], write, rows)
                 count = self.partitions[write.stream]
-                yield from _spread(write.topic, count, records, rows.task, nulls_together=write.enveloped)
+                yield from _spread(write.stream, count, records, rows.task, nulls_together=write.enveloped)
         for letters, task, keys, values in self._letters:
             if task not in left_out:
                 times, tasks = (np.full(len(keys), number) for number in (self.time_ms, task))
                 records = pa.record_batch([keys, values, pa.array(times, pa.int64())], schema=RECORDS)
-                yield from _spread(letters.topic, letters.partitions, records, pa.array(tasks, pa.int32()))
+                yield from _spread(letters.stream, letters.partitions, records, pa.array(tasks, pa.int32()))
 
     def _encoded(self, form: RecordFormat, write: Write, rows: Slice) -> pa.RecordBatch:
         columns, others = write.value_columns(rows.columns), list(rows.columns[len(form.schema) :])
@@ -74,11 +74,11 @@ class RecordCollector:
 
 
 def _spread(
-    topic: str, count: int, records: pa.RecordBatch, tasks: pa.Array, *, nulls_together: bool = False
+    stream: str, count: int, records: pa.RecordBatch, tasks: pa.Array, *, nulls_together: bool = False
 ) -> Iterator[tuple[Partition, pa.RecordBatch, pa.Array]]:
     """Records by the partitions that their keys belong to; null keys of a repartition are of one task."""
     if count == 1:
-        yield Partition(topic, 0), records, tasks
+        yield Partition(stream, 0), records, tasks
         return
     places = partition_of(records.column("key"), count, nulls_together=nulls_together)
     order = np.argsort(places, kind="stable")
@@ -87,4 +87,4 @@ def _spread(
     for index in range(count):
         at, length = int(ends[index]), int(ends[index + 1] - ends[index])
         if length:
-            yield Partition(topic, index), records.slice(at, length), tasks.slice(at, length)
+            yield Partition(stream, index), records.slice(at, length), tasks.slice(at, length)

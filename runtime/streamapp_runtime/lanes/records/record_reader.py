@@ -20,7 +20,7 @@ from streamapp_runtime.lanes.records.record_decoding import (
 from streamapp_runtime.lanes.records.version_end import first_version_end
 from streamapp_runtime.operators.stateless.stream_operations import declared_stream
 from streamapp_runtime.rows.slice import Slice
-from streamapp_runtime.systems.stream_system import StreamSystem
+from streamapp_runtime.systems.app_systems import Systems
 
 JOINT_RECORDS: Final = 16_384
 JOINT_BYTES: Final = 8 << 20
@@ -38,13 +38,13 @@ class DecodedRanges:
 def read_records(
     decoder: RecordDecoder,
     requests: Sequence[RequestedRange],
-    system: StreamSystem,
+    systems: Systems,
     failed: Collection[int] = (),
 ) -> Iterator[DecodedRanges]:
     """The rows of ranges of one stream, in their order. Ranges of tasks that fail meanwhile are left."""
     parts: list[DecodedRecords | RecordChunk] = []
     count = size = 0
-    for part in _parts(decoder, requests, system, failed):
+    for part in _parts(decoder, requests, systems, failed):
         if isinstance(part, RecordChunk):
             count, size = count + len(part.records), size + part.records.nbytes
             if parts and (count > JOINT_RECORDS or size > JOINT_BYTES):
@@ -56,12 +56,12 @@ def read_records(
 
 
 def reread_records(
-    partition: Partition, read_range: ReadRange, reasons: Mapping[int, str], system: StreamSystem
+    partition: Partition, read_range: ReadRange, reasons: Mapping[int, str], systems: Systems
 ) -> tuple[RejectedRecord, ...]:
     """Records of a range as they were read, by their offsets: what is bad about each was seen later."""
     offsets = pa.array(list(reasons), pa.int64())
     rejected: tuple[RejectedRecord, ...] = ()
-    for records in system.read(partition, min(reasons), max(reasons) + 1):
+    for records in systems.read(partition, min(reasons), max(reasons) + 1):
         chosen = records.filter(pc.is_in(records.column("offset"), offsets))
         places = {place: reasons[offset] for place, offset in enumerate(chosen.column("offset").to_pylist())}
         rejected += rejected_records(chosen, declared_stream(read_range.stream), read_range, places)
@@ -71,7 +71,7 @@ def reread_records(
 def _parts(
     decoder: RecordDecoder,
     requests: Sequence[RequestedRange],
-    system: StreamSystem,
+    systems: Systems,
     failed: Collection[int],
 ) -> Iterator[DecodedRecords | RecordChunk]:
     """The parts of the ranges, in order: records to decode, and those that need no decoding."""
@@ -79,9 +79,9 @@ def _parts(
     for request in requests:
         if request.task in failed:
             continue
-        partition = Partition(read.topic, request.range.partition)
+        partition = Partition(request.range.stream, request.range.partition)
         start, end = request.range.start, request.range.end
-        for batch in system.read(partition, start, end, headers=read.headers):
+        for batch in systems.read(partition, start, end, headers=read.headers):
             version_end = first_version_end(read, batch) if read.versions != "none" else None
             records = batch.slice(0, version_end.place) if version_end else batch
             if request.known:

@@ -23,7 +23,7 @@ from streamapp_runtime.stores.directories.state_directory import state_directory
 from streamapp_runtime.stores.recorded_store import RecordedStore
 from streamapp_runtime.stores.store import Store, StoreIdentity, StoreKind, StoreMark
 from streamapp_runtime.stores.store_opening import LOCK_WAIT_SECONDS
-from streamapp_runtime.systems.stream_system import StreamSystem
+from streamapp_runtime.systems.app_systems import Systems
 
 RESTORE_SECONDS = 2.0
 """How long one batch restores at most, so that the other tasks of the lane go on."""
@@ -65,7 +65,7 @@ class LaneStores:
     _open: dict[tuple[str, str], _OpenStore] = field(default_factory=dict)
 
     def settle(
-        self, order: TaskOrder, system: StreamSystem, deadline: float, check: Callable[[], None]
+        self, order: TaskOrder, systems: Systems, deadline: float, check: Callable[[], None]
     ) -> RestoreProgress:
         """Bring a task's stores to its checkpoint, until the deadline.
 
@@ -76,7 +76,7 @@ class LaneStores:
         progress = RestoreProgress()
         for spec in self.specs.values():
             opened = self._open.get((order.name, spec.name)) or self._open_store(spec, order.name, check)
-            progress += self._settle(opened, spec, order, checkpoint, system, deadline)
+            progress += self._settle(opened, spec, order, checkpoint, systems, deadline)
         return progress
 
     def store(self, task: str, name: str) -> RecordedStore:
@@ -105,7 +105,7 @@ class LaneStores:
         spec: StoreSpec,
         order: TaskOrder,
         checkpoint: Checkpoint,
-        system: StreamSystem,
+        systems: Systems,
         deadline: float,
     ) -> RestoreProgress:
         changelog_end = checkpoint.changelogs.get(spec.name, 0)
@@ -131,7 +131,7 @@ class LaneStores:
         source = Partition(spec.changelog, order.changelog)
         begun = mark or _mark(identity, "", 0)
         begun = replace(begun, changelog=max(begun.changelog, self.begins.get(source, 0)))
-        return _restore(opened.store, begun, changelog_end, source, system, deadline)
+        return _restore(opened.store, begun, changelog_end, source, systems, deadline)
 
     def _open_store(self, spec: StoreSpec, task: str, check: Callable[[], None]) -> _OpenStore:
         directory = state_directory(self.root, self.application_id, task, spec.name)
@@ -149,13 +149,13 @@ def _restore(
     mark: StoreMark,
     changelog_end: int,
     source: Partition,
-    system: StreamSystem,
+    systems: Systems,
     deadline: float,
 ) -> RestoreProgress:
     """Replay entries until all are there or time is up."""
     restored = size = 0
-    at = max(mark.changelog, system.spans([source])[source].oldest)
-    for records in system.read(source, at, changelog_end):
+    at = max(mark.changelog, systems.spans([source])[source].oldest)
+    for records in systems.read(source, at, changelog_end):
         store.load(records.column("key"), records.column("value"))
         restored += records.num_rows
         size += byte_count(records.column("key")) + byte_count(records.column("value"))

@@ -19,7 +19,6 @@ from streamapp_runtime.stores.store import StoreKind
 class SideInputStream:
     """A stream that fills the table."""
 
-    topic: str
     bootstrap: bool
 
 
@@ -48,7 +47,7 @@ def side_input_store_specs(app: StreamApp, program: Program) -> dict[str, SideIn
     specs = {}
     for table in sorted(app.spec.tables, key=lambda table: table.name):
         names = {side_name(side.stream, table.name): side for side in table.side_inputs}
-        sides = {name: SideInputStream(reads[name].topic, side.bootstrap) for name, side in names.items()}
+        sides = {name: SideInputStream(side.bootstrap) for name, side in names.items()}
         if sides:
             specs[table.name] = SideInputStoreSpec(
                 table.name,

@@ -27,7 +27,7 @@ from streamapp_runtime.stores.engines.memory_store import MemoryStore
 from streamapp_runtime.stores.recorded_store import RecordedStore
 from streamapp_runtime.stores.store import Store, StoreIdentity, StoreKind, StoreLimits, StoreMark
 from streamapp_runtime.stores.store_opening import LOCK_WAIT_SECONDS
-from streamapp_runtime.systems.stream_system import StreamSystem
+from streamapp_runtime.systems.app_systems import Systems
 
 Writes = tuple[pa.Array, pa.Array]
 
@@ -89,9 +89,7 @@ class SideInputStores:
         self._versions[order.table].publish(table.store, order.makes)
         return True
 
-    def settle(
-        self, order: TaskOrder, system: StreamSystem, check: Callable[[], None]
-    ) -> dict[Partition, int]:
+    def settle(self, order: TaskOrder, systems: Systems, check: Callable[[], None]) -> dict[Partition, int]:
         """Open a task's stores and recover them, where that was not done; what they contain."""
         contained: dict[Partition, int] = {}
         for spec in self.specs.values():
@@ -105,7 +103,7 @@ class SideInputStores:
                 table = self._open[key] = _OpenTable(place.take(check), place, {}, _sealed(spec, place))
             self._drop_pending(table)
             if not table.recovery_decided or table.positions.keys() != sides.keys():
-                self._recover(table, spec, sides, system)
+                self._recover(table, spec, sides, systems)
             self._refresh(table, spec)
             contained |= table.positions
         return contained
@@ -204,10 +202,10 @@ class SideInputStores:
         table: _OpenTable,
         spec: SideInputStoreSpec,
         sides: Mapping[Partition, SidePartition],
-        system: StreamSystem,
+        systems: Systems,
     ) -> None:
         """Decide whether a store is gone on with, and note from where its streams are read."""
-        sources = dict(_sources(spec, sides.values(), system))
+        sources = dict(_sources(spec, sides.values(), systems))
         mark = table.store.mark
         found_store = None if mark is None else FoundStore(mark.written_ms, _parsed(mark.positions))
         if table.sealed and mark is not None and not table.sealed.resume_from(mark.version):
@@ -273,13 +271,13 @@ def _sealed(spec: SideInputStoreSpec, place: StoreClaim) -> SealedVersions | Non
 
 
 def _sources(
-    spec: SideInputStoreSpec, sides: Collection[SidePartition], system: StreamSystem
+    spec: SideInputStoreSpec, sides: Collection[SidePartition], systems: Systems
 ) -> Iterator[tuple[Partition, FillingPartition]]:
-    partitions = {s: Partition(spec.sides[s.name].topic, s.partition) for s in sides}
-    spans = system.spans(partitions.values())
+    partitions = {side: Partition(side.name, side.partition) for side in sides}
+    spans = systems.spans(partitions.values())
     for side, partition in partitions.items():
         filling = FillingPartition(spec.sides[side.name].bootstrap, spans[partition], side.last)
-        yield Partition(side.name, side.partition), filling
+        yield partition, filling
 
 
 def _parsed(positions: Mapping[str, int]) -> dict[Partition, int]:

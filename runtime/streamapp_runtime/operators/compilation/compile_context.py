@@ -24,6 +24,6 @@ class CompileContext:
         return planned.partitions if planned else None
 
     def system_of(self, stream: str) -> str:
-        """The system of a stream; the app's first system is that of the streams it makes."""
+        """The system of a stream; its home is that of the streams it makes."""
         planned = self.plan.streams.get(stream)
-        return (planned.system if planned else "") or self.app.spec.systems[0].name
+        return (planned.system if planned else "") or self.app.spec.home.name

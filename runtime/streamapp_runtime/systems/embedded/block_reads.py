@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.embedded import partition_extent
 from streamapp_runtime.systems.embedded.block import read_header, stored_records, with_writing_times
 from streamapp_runtime.systems.embedded.lmdb_environment import Environment, Txn
 from streamapp_runtime.systems.embedded.map_keys import block_address, blocks_of, first_offset
 from streamapp_runtime.systems.stream_system import OutOfRangeError
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 _BATCH_BYTES = 4 << 20
 """So much at a time makes decoding a tenth cheaper than a quarter of it does."""
@@ -51,7 +51,9 @@ def last_blocks(txn: Txn, stream: int, index: int, count: int) -> list[tuple[int
     return blocks[::-1]
 
 
-def check_range(partition: Partition, extent: partition_extent.PartitionExtent, start: int, end: int) -> None:
+def check_range(
+    partition: TopicPartition, extent: partition_extent.PartitionExtent, start: int, end: int
+) -> None:
     """Refuse a range that is not, or no longer, wholly in the partition."""
     if start < extent.oldest:
         raise OutOfRangeError(f"{partition} starts at {extent.oldest}, asked for was {start}")
@@ -78,7 +80,7 @@ def offset_at(txn: Txn, stream: int, index: int, time_ms: int) -> int:
 
 def read_range(
     environment: Environment,
-    partition: Partition,
+    partition: TopicPartition,
     stream: int,
     start: int,
     end: int,

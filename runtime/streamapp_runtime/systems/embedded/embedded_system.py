@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from streamapp.tasks.partition import OffsetSpan, Partition
+from streamapp.tasks.partition import OffsetSpan
 from streamapp_runtime.systems.embedded import expiry, latest_index, partition_extent
 from streamapp_runtime.systems.embedded import stream_table as log_streams
 from streamapp_runtime.systems.embedded.block import Compression
@@ -27,6 +27,7 @@ from streamapp_runtime.systems.stream_system import (
     StreamOptions,
     UnavailableError,
 )
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 _USUAL_UPKEEP = MaintenanceRules()
 
@@ -97,7 +98,7 @@ class EmbeddedSystem:
         with self._environment.writing() as txn:
             log_streams.delete_stream(txn, stream)
 
-    def spans(self, partitions: Iterable[Partition]) -> Mapping[Partition, OffsetSpan]:
+    def spans(self, partitions: Iterable[TopicPartition]) -> Mapping[TopicPartition, OffsetSpan]:
         """The offsets that each partition holds, all at the same moment."""
         offset_spans = {}
         with self._environment.reading() as txn:
@@ -109,12 +110,12 @@ class EmbeddedSystem:
         return offset_spans
 
     def await_records(
-        self, ends: Mapping[Partition, int], seconds: float, wake: HasFileno | None = None
+        self, ends: Mapping[TopicPartition, int], seconds: float, wake: HasFileno | None = None
     ) -> bool:
         """False: other processes write to the log, and a look at it costs little."""
         return False
 
-    def offsets_at(self, partitions: Iterable[Partition], time_ms: int) -> Mapping[Partition, int]:
+    def offsets_at(self, partitions: Iterable[TopicPartition], time_ms: int) -> Mapping[TopicPartition, int]:
         """The first record of each partition that is not older than a time; the end where there is none."""
         with self._environment.reading() as txn:
             return {
@@ -122,7 +123,7 @@ class EmbeddedSystem:
                 for partition in partitions
             }
 
-    def open_transactions(self, partitions: Iterable[Partition]) -> Mapping[Partition, int]:
+    def open_transactions(self, partitions: Iterable[TopicPartition]) -> Mapping[TopicPartition, int]:
         """None: what is not committed is not written."""
         return {}
 
@@ -130,7 +131,7 @@ class EmbeddedSystem:
         """Nothing: what is on this machine is read when it is asked for."""
 
     def read(
-        self, partition: Partition, start: int, end: int, *, headers: bool = False
+        self, partition: TopicPartition, start: int, end: int, *, headers: bool = False
     ) -> Iterator[pa.RecordBatch]:
         """The records (schema STORED) with start <= offset < end; OutOfRangeError past either end."""
         with self._environment.reading() as txn:
@@ -145,7 +146,7 @@ class EmbeddedSystem:
         Nothing is ever written but by a commit, so that what is found is always settled.
         """
         with self._environment.reading() as txn:
-            log_stream = log_streams.owner_of(txn, Partition(stream, 0))
+            log_stream = log_streams.owner_of(txn, TopicPartition(stream, 0))
             if not log_stream.options.compacted:
                 raise ValueError(f'"{stream}" is not compacted: it does not keep the newest value of a key')
             return latest_index.newest_values(txn, log_stream.id)
@@ -179,7 +180,7 @@ class EmbeddedSystem:
         with self._environment.writing() as txn:
             fence(txn, owner, incarnation)
 
-    def delete_before(self, positions: Mapping[Partition, int]) -> None:
+    def delete_before(self, positions: Mapping[TopicPartition, int]) -> None:
         """Records below these positions are read by nobody any more and go."""
         with self._environment.writing() as txn:
             for partition, position in positions.items():
@@ -211,10 +212,12 @@ class EmbeddedSystem:
     def tidy(self) -> None:
         """Compact what is due however large, drop what is too old, and forget readers that were killed."""
         self._environment.forget_dead_readers()
-        every = [Partition(name, index) for name, count in self.streams().items() for index in range(count)]
+        every = [
+            TopicPartition(name, index) for name, count in self.streams().items() for index in range(count)
+        ]
         maintain(self._environment, every, self._upkeep, self._clock(), self._compression)
 
-    def _after_commit(self, written: Collection[Partition]) -> None:
+    def _after_commit(self, written: Collection[TopicPartition]) -> None:
         # What was committed stays so: upkeep that finds no room is done by a later commit.
         with suppress(UnavailableError):
             largest = self._upkeep.compact_at_commit_bytes

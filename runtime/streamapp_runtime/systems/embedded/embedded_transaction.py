@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.embedded import block_writes, latest_index, partition_extent, stream_table
 from streamapp_runtime.systems.embedded.block import BLOCK_BYTES, Block, Compression, dense_blocks
 from streamapp_runtime.systems.embedded.lmdb_environment import Environment, Txn
@@ -18,6 +17,7 @@ from streamapp_runtime.systems.stream_system import (
     joined_records,
     unexpected_entry,
 )
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 
 class AppendBuffer:
@@ -83,47 +83,47 @@ class EmbeddedTransaction:
         claim: TransactionOwner,
         now_ms: int,
         compression: Compression | None,
-        after_commit: Callable[[Collection[Partition]], None],
+        after_commit: Callable[[Collection[TopicPartition]], None],
     ) -> None:
         self._environment = environment
         self._claim = claim
         self._now_ms = now_ms
         self._compression = compression
         self._after_commit = after_commit
-        self._appended: dict[Partition, AppendBuffer] = {}
+        self._appended: dict[TopicPartition, AppendBuffer] = {}
         self._put: dict[str, list[tuple[bytes, bytes | None]]] = {}
-        self._streams: dict[Partition, stream_table.LogStream] = {}
+        self._streams: dict[TopicPartition, stream_table.LogStream] = {}
         self._open = True
 
-    def append(self, partition: Partition, records: pa.RecordBatch) -> None:
+    def append(self, partition: TopicPartition, records: pa.RecordBatch) -> None:
         """Add records (schema RECORDS) to the end of a partition."""
         stream = self._stream(partition)
         check_records(partition, records)
         if stream.options.compacted and records.column(0).null_count:
-            raise ValueError(f'a record without a key for {partition}: "{partition.stream}" is compacted')
+            raise ValueError(f'a record without a key for {partition}: "{partition.topic}" is compacted')
         if records.num_rows:
             if partition not in self._appended:
                 self._appended[partition] = AppendBuffer(self._now_ms, self._compression)
             self._appended[partition].add(records)
 
-    def hand_out(self, partition: Partition, records: pa.RecordBatch) -> None:
+    def hand_out(self, partition: TopicPartition, records: pa.RecordBatch) -> None:
         """The same: one commit for everything costs less here than two."""
         self.append(partition, records)
 
     def put(self, stream: str, key: bytes, value: bytes | None) -> None:
         """Add one record to partition 0 of a compacted stream."""
-        if not self._stream(Partition(stream, 0)).options.compacted:
+        if not self._stream(TopicPartition(stream, 0)).options.compacted:
             raise ValueError(f'"{stream}" is not compacted: it does not keep the newest value of a key')
         self._put.setdefault(stream, []).append((key, value))
 
-    def end_of(self, partition: Partition) -> int:
+    def end_of(self, partition: TopicPartition) -> int:
         """The offset at which a partition's appended records end, as long as nobody else writes to it."""
         appended = self._appended.get(partition)
         with self._environment.reading() as txn:
             end = partition_extent.load_extent(txn, self._stream(partition).id, partition.index).end
         return end + (appended.records if appended else 0)
 
-    def commit(self, _: Collection[str] | None = None, /) -> Mapping[Partition, int]:
+    def commit(self, _: Collection[str] | None = None, /) -> Mapping[TopicPartition, int]:
         """Make everything visible; gives the new ends of the partitions written to."""
         self._check_open()
         self._open = False
@@ -132,7 +132,7 @@ class EmbeddedTransaction:
             stream: list(dense_blocks(_as_records(entries, self._now_ms), self._now_ms, self._compression))
             for stream, entries in self._put.items()
         }
-        ends: dict[Partition, int] = {}
+        ends: dict[TopicPartition, int] = {}
         with self._environment.writing() as txn:
             self._check_claim(txn)
             for partition, blocks in appended_blocks.items():
@@ -141,7 +141,7 @@ class EmbeddedTransaction:
                     txn, number, partition.index, blocks, self._compression
                 ).end
             for name, blocks in put.items():
-                partition = Partition(name, 0)
+                partition = TopicPartition(name, 0)
                 number, entries = self._streams[partition].id, self._put[name]
                 end = block_writes.append_blocks(txn, number, 0, blocks, self._compression).end
                 latest_index.index_records(txn, number, end - len(entries), entries)
@@ -155,7 +155,7 @@ class EmbeddedTransaction:
         self._appended.clear()
         self._put.clear()
 
-    def _stream(self, partition: Partition) -> stream_table.LogStream:
+    def _stream(self, partition: TopicPartition) -> stream_table.LogStream:
         self._check_open()
         stream = self._streams.get(partition)
         if stream is None:  # a stream never goes and never shrinks, so what was seen once stays true

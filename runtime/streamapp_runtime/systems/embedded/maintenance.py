@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.embedded import compaction, expiry, partition_extent, stream_table
 from streamapp_runtime.systems.embedded.block import Compression
 from streamapp_runtime.systems.embedded.lmdb_environment import Environment
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class MaintenanceRules:
 
 def maintain(
     environment: Environment,
-    partitions: Iterable[Partition],
+    partitions: Iterable[TopicPartition],
     rules: MaintenanceRules,
     now_ms: int,
     compression: Compression | None,

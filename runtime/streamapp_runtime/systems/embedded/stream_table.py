@@ -4,7 +4,6 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.embedded.lmdb_environment import Txn
 from streamapp_runtime.systems.embedded.map_keys import (
     LAST_ID,
@@ -16,6 +15,7 @@ from streamapp_runtime.systems.embedded.map_keys import (
     stream_address,
 )
 from streamapp_runtime.systems.stream_system import StreamOptions, UnknownStreamError
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 _row = struct.Struct("<II?q")
 _number = struct.Struct("<I")
@@ -51,13 +51,13 @@ def find_stream(txn: Txn, name: str) -> LogStream | None:
     return None if row is None else _unpack(row)
 
 
-def owner_of(txn: Txn, partition: Partition) -> LogStream:
+def owner_of(txn: Txn, partition: TopicPartition) -> LogStream:
     """The stream that a partition belongs to; an `UnknownStreamError` where there is no such partition."""
-    stream = find_stream(txn, partition.stream)
+    stream = find_stream(txn, partition.topic)
     if stream is None:
-        raise UnknownStreamError(f'no stream named "{partition.stream}"')
+        raise UnknownStreamError(f'no stream named "{partition.topic}"')
     if not 0 <= partition.index < stream.partitions:
-        raise UnknownStreamError(f'no partition {partition}: "{partition.stream}" has {stream.partitions}')
+        raise UnknownStreamError(f'no partition {partition}: "{partition.topic}" has {stream.partitions}')
     return stream
 
 
@@ -82,7 +82,7 @@ def create_stream(txn: Txn, name: str, partitions: int, options: StreamOptions) 
 
 def grow_stream(txn: Txn, name: str, partitions: int) -> None:
     """Add partitions at the end."""
-    existing = owner_of(txn, Partition(name, 0))
+    existing = owner_of(txn, TopicPartition(name, 0))
     if partitions < existing.partitions:
         raise ValueError(
             f'the stream "{name}" has {existing.partitions} partitions and cannot shrink to {partitions}'
@@ -92,7 +92,7 @@ def grow_stream(txn: Txn, name: str, partitions: int) -> None:
 
 def delete_stream(txn: Txn, name: str) -> None:
     """Take a stream away, with its records; its number is not used again."""
-    stream = owner_of(txn, Partition(name, 0))
+    stream = owner_of(txn, TopicPartition(name, 0))
     for index in range(stream.partitions):
         _delete_below(txn, blocks_of(stream.id, index))
         txn.delete(extent_address(stream.id, index))

@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import Future, wait
 from pathlib import Path
 
+import confluent_kafka
 import pyarrow as pa
 import pyarrow.compute as pc
-from confluent_kafka import TopicPartition
 
 from streamapp.spec.resource.kafka_settings import TOPICS
-from streamapp.tasks.partition import OffsetSpan, Partition
+from streamapp.tasks.partition import OffsetSpan
 from streamapp_runtime.checkpoint_entries import FENCE, READ_BARRIER
 from streamapp_runtime.systems.kafka.cluster_admin import ANSWER_SECONDS, ClusterAdmin
 from streamapp_runtime.systems.kafka.latest_values import LatestValues
@@ -44,6 +44,7 @@ from streamapp_runtime.systems.stream_system import (
     UnknownStreamError,
     unexpected_entry,
 )
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 _FENCER = "fence"
 DELETE_SECONDS = 5.0
@@ -82,7 +83,7 @@ class KafkaSystem:
         self._noted_checkpoints: dict[tuple[str, str], NotedCheckpoints] = {}
         self._clock = clock
         self._deleted = float("-inf")
-        self._deletions: dict[TopicPartition, Future[object]] = {}
+        self._deletions: dict[confluent_kafka.TopicPartition, Future[object]] = {}
 
     def streams(self) -> Mapping[str, int]:
         """All topics but the cluster's own, with their partition counts."""
@@ -111,10 +112,12 @@ class KafkaSystem:
 
     def _stream_holdings(self, counts: Mapping[str, int]) -> Mapping[str, StreamHolding]:
         options = self._topics.options(counts)
-        spans = self.spans(Partition(name, index) for name, count in counts.items() for index in range(count))
+        spans = self.spans(
+            TopicPartition(name, index) for name, count in counts.items() for index in range(count)
+        )
         records: Counter[str] = Counter()
         for partition, span in spans.items():
-            records[partition.stream] += span.end - span.oldest
+            records[partition.topic] += span.end - span.oldest
         return {
             name: StreamHolding(count, options[name], records[name], None) for name, count in counts.items()
         }
@@ -127,7 +130,7 @@ class KafkaSystem:
         """Add partitions; fewer than there are is a ValueError."""
         self._topics.grow(stream, partitions)
 
-    def spans(self, partitions: Iterable[Partition]) -> Mapping[Partition, OffsetSpan]:
+    def spans(self, partitions: Iterable[TopicPartition]) -> Mapping[TopicPartition, OffsetSpan]:
         """The offsets of each partition's committed records now: up to the last stable offset."""
         partition_list = list(partitions)
         for partition in partition_list:
@@ -143,12 +146,12 @@ class KafkaSystem:
         return {partition: OffsetSpan(first[partition], ends[partition]) for partition in partition_list}
 
     def await_records(
-        self, ends: Mapping[Partition, int], seconds: float, wake: HasFileno | None = None
+        self, ends: Mapping[TopicPartition, int], seconds: float, wake: HasFileno | None = None
     ) -> bool:
         """Have leaders answer once records are committed."""
         return self._arrivals.wait(ends, seconds, wake)
 
-    def offsets_at(self, partitions: Iterable[Partition], time_ms: int) -> Mapping[Partition, int]:
+    def offsets_at(self, partitions: Iterable[TopicPartition], time_ms: int) -> Mapping[TopicPartition, int]:
         """The first record of each partition that is not older than a time; the end where there is none."""
         spans = self.spans(partitions)
         starts = self._offsets.at_time(spans.keys(), time_ms)
@@ -157,7 +160,7 @@ class KafkaSystem:
             for partition, span in spans.items()
         }
 
-    def _record_at(self, partition: Partition, start: int, end: int, time_ms: int) -> int:
+    def _record_at(self, partition: TopicPartition, start: int, end: int, time_ms: int) -> int:
         """The first record of a range that is not older: brokers also count the ends of transactions."""
         for batch in self.read(partition, start, end):
             place: int = pc.index(pc.greater_equal(batch.column("timestamp"), time_ms), value=True).as_py()
@@ -165,7 +168,7 @@ class KafkaSystem:
                 return int(batch.column("offset")[place].as_py())
         return end
 
-    def open_transactions(self, partitions: Iterable[Partition]) -> Mapping[Partition, int]:
+    def open_transactions(self, partitions: Iterable[TopicPartition]) -> Mapping[TopicPartition, int]:
         """The offset of the first open, or committed and not yet visible, transaction, by partition."""
         partition_list = list(partitions)
         ends = self._offsets.high_watermarks(partition_list)
@@ -173,7 +176,7 @@ class KafkaSystem:
         return {one: stable_ends[one] for one in partition_list if stable_ends[one] < ends[one]}
 
     def read(
-        self, partition: Partition, start: int, end: int, *, headers: bool = False
+        self, partition: TopicPartition, start: int, end: int, *, headers: bool = False
     ) -> Iterator[pa.RecordBatch]:
         """The committed records (schema STORED) with start <= offset < end, in order."""
         self._topics.check(partition)
@@ -249,13 +252,13 @@ class KafkaSystem:
         finally:
             fencing_writer.close()
 
-    def delete_before(self, positions: Mapping[Partition, int]) -> None:
+    def delete_before(self, positions: Mapping[TopicPartition, int]) -> None:
         """Records below these positions are read by nobody any more and go, now or by a later call."""
         if time.monotonic() - self._deleted < DELETE_SECONDS:
             return
         self._deleted = time.monotonic()
         self._note_deletions()
-        offsets = [TopicPartition(p.stream, p.index, at) for p, at in positions.items()]
+        offsets = [confluent_kafka.TopicPartition(p.topic, p.index, at) for p, at in positions.items()]
         if not offsets:
             return
         self._deletions = self._cluster.admin.delete_records(offsets, request_timeout=ANSWER_SECONDS)
@@ -326,7 +329,7 @@ class KafkaSystem:
         What all replicas in sync have confirmed is behind everything that was committed: nothing that ends
         before it is the end. A tombstone of a key that nobody has leaves nothing to be read.
         """
-        partition = Partition(owner, 0)
+        partition = TopicPartition(owner, 0)
         try:
             self._topics.check(partition)
         except UnknownStreamError:

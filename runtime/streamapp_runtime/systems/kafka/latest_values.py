@@ -4,11 +4,11 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.topics import Topics
 from streamapp_runtime.systems.kafka.wire.wire_offsets import WireOffsets
 from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
 from streamapp_runtime.systems.stream_system import UnavailableError
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 _PAUSE_SECONDS = 0.02
 SETTLE_SECONDS = 15.0
@@ -25,7 +25,7 @@ class _StreamCache:
 
 @dataclass(slots=True)
 class LatestValues:
-    """Partition 0 of compacted topics, as one process has seen them."""
+    """TopicPartition 0 of compacted topics, as one process has seen them."""
 
     offsets: WireOffsets
     topics: Topics
@@ -39,7 +39,7 @@ class LatestValues:
     def values(self, stream: str, *, settled: bool) -> Mapping[bytes, bytes]:
         """The newest value of every key; see `System.latest`."""
         cache = self._cache(stream)
-        partition = Partition(stream, 0)
+        partition = TopicPartition(stream, 0)
         # A leader that was deposed, and has not heard of it, names an old end.
         least_end = cache.least_end if settled else 0
         required_end = max(least_end, self._watermark(partition)) if settled else 0
@@ -61,7 +61,7 @@ class LatestValues:
                 raise UnavailableError(reason)
             time.sleep(_PAUSE_SECONDS)
 
-    def _watermark(self, partition: Partition) -> int:
+    def _watermark(self, partition: TopicPartition) -> int:
         return self.offsets.high_watermarks([partition])[partition]
 
     def _cache(self, stream: str) -> _StreamCache:
@@ -71,7 +71,7 @@ class LatestValues:
             self._caches[stream] = _StreamCache(identity)
         return self._caches[stream]
 
-    def _read(self, cache: _StreamCache, partition: Partition, end: int) -> None:
+    def _read(self, cache: _StreamCache, partition: TopicPartition, end: int) -> None:
         if cache.at >= end:
             return
         cache.at = max(cache.at, self.offsets.oldest([partition])[partition])

@@ -9,7 +9,6 @@ from typing import Final
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import ConfigResource, NewPartitions, NewTopic, ResourceType
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.client_errors import kafka_error
 from streamapp_runtime.systems.kafka.cluster_admin import ANSWER_SECONDS, ClusterAdmin
 from streamapp_runtime.systems.stream_system import (
@@ -18,6 +17,7 @@ from streamapp_runtime.systems.stream_system import (
     UnfitStreamError,
     UnknownStreamError,
 )
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 _LOG: Final = logging.getLogger(__name__)
 _POLL_SECONDS = 0.02
@@ -107,18 +107,18 @@ class Topics:
         topic = topics.get(name)
         return (0 if topic is None else topic.partitions) < self._counts.get(name, 0)
 
-    def check(self, partition: Partition) -> None:
+    def check(self, partition: TopicPartition) -> None:
         """UnknownStreamError where there is no such partition."""
-        if partition.index < self._counts.get(partition.stream, 0):
+        if partition.index < self._counts.get(partition.topic, 0):
             return
-        topic = self.existing(partition.stream)
+        topic = self.existing(partition.topic)
         if partition.index >= topic.partitions:
             raise UnknownStreamError(f"there is no {partition}: the topic has {topic.partitions} partitions")
 
-    def look_again(self, partitions: Iterable[Partition]) -> None:
+    def look_again(self, partitions: Iterable[TopicPartition]) -> None:
         """UnknownStreamError where one of these is not there any more."""
         partition_list = list(partitions)
-        self.find({partition.stream for partition in partition_list})
+        self.find({partition.topic for partition in partition_list})
         for partition in partition_list:
             self.check(partition)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from streamapp.protocol.driver_report import DriverState
-from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.engine.record_values import batch, write
 from tests.harness.machine.processes import free_port, until
 from tests.harness.operator.driver_process import LINES, PATIENCE_SECONDS, Acted, acting, copying
@@ -140,7 +140,7 @@ def test_rows_that_wait_for_a_side_input_degrade_the_app_in_the_words_of_a_run(
 ) -> None:
     with acting(sim, tmp_path, looking_up()) as acted:
         acted.log.create("codes", 1)
-        write(acted.log, Partition("codes", 0), batch([(b"a", b'{"text": "a", "code": 1}', 0)]))
+        write(acted.log, TopicPartition("codes", 0), batch([(b"a", b'{"text": "a", "code": 1}', 0)]))
         write(acted.log, LINES, batch([(b"a", b'{"text": "a"}', 0)]))
 
         def awaits() -> bool:
@@ -152,7 +152,7 @@ def test_rows_that_wait_for_a_side_input_degrade_the_app_in_the_words_of_a_run(
         assert message.startswith("spec.tables[0].sideInputs[0]: waiting: no version of codes has ended yet")
         (line,) = (fact["message"] for fact in acted.said() if fact.get("event") == "waiting")
         assert message.endswith(line)
-        write(acted.log, Partition("codes", 0), batch([(None, None, 0)]))
+        write(acted.log, TopicPartition("codes", 0), batch([(None, None, 0)]))
         until(lambda: not awaits(), PATIENCE_SECONDS, acted.child)
         assert sim.says("Degraded") == ("False", "Healthy")
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from streamapp.tasks.partition import Partition
 from streamapp.testing import AppRefusedError, TestApp
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.core.app_resources import app_resource
 from tests.harness.runs.app_runs import inputs, write_all
 
@@ -93,7 +93,7 @@ def test_partitions_open_whose_older_ones_have_lost_all_of_their_records(
     app = grown_twice(streamapp, tmp_path)
     system = EmbeddedSystem(tmp_path)
     write_all(system, "views", inputs(USERS, "user"), 16, "tests")
-    spans = system.spans(Partition("views", index) for index in range(16))
+    spans = system.spans(TopicPartition("views", index) for index in range(16))
     system.delete_before({partition: spans[partition].end for partition in spans if partition.index < 4})
     app.restart()
     assert {record.row["user"] for record in app.records("views")} == {

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.connection import KafkaConnection
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from streamapp_runtime.systems.stream_system import OffsetRange
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.core.app_resources import EVERY_FIELD
 from tests.harness.kafka.clients import created, end_of, producer
 from tests.harness.kafka.topic_records import committed_messages
@@ -23,7 +23,7 @@ TENANTS = ("north", "south", None)
 
 @pytest.fixture
 def bootstrap(env: AppEnv) -> str:
-    connection = env.home.connection
+    connection = env.home.systems.of_home
     assert isinstance(connection, KafkaConnection)
     return connection.bootstrap_servers
 
@@ -127,7 +127,7 @@ def test_headers_are_read_where_they_are_asked_for_fetched_ahead_or_not(kafka: s
     for number in range(COUNT):
         sending.produce(topic, b"v", headers=_headers(number))
     assert sending.flush(60) == 0
-    one, end = Partition(topic, 0), end_of(kafka, topic)
+    one, end = TopicPartition(topic, 0), end_of(kafka, topic)
     with closing(KafkaSystem(kafka)) as system:
         for ahead in (None, False, True):
             if ahead is not None:

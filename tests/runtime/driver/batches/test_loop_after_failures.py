@@ -18,6 +18,7 @@ from streamapp_runtime.driver.start.user_functions import UserFunctions
 from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.harness.crash.view_streams import LogStreams
+from tests.harness.engine.one_system import OneSystem
 
 APP = Path(__file__).parents[3] / "harness" / "crash" / "app.yaml"
 USERS = [{"user": f"user-{number}", "country": "de"} for number in range(20)]
@@ -42,7 +43,7 @@ def system(streams: LogStreams) -> EmbeddedSystem:
 def started(session: DeferredSession, system: EmbeddedSystem, folder: Path) -> Loop:
     ledger = CheckpointStream(system, "siege.checkpoint")
     app = one_app(str(APP), None)
-    context = AppContext(app, embedded_storage(folder), system, ledger, UserFunctions())
+    context = AppContext(app, embedded_storage(folder, app), OneSystem(system, app), ledger, UserFunctions())
     ready = launch(context, session, 1)
     loop = Loop(session, CurrentRun.of(ready, batch_rows=1_000), pause=lambda _: None)
     loop.start()

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.layouts.layout_codec import encode_layout
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.checkpoint_entries import LAYOUT
 from streamapp_runtime.driver.checkpoints.committed_rows import committed_rows
@@ -19,9 +18,10 @@ from streamapp_runtime.lanes.tables_file import KnownTable
 from streamapp_runtime.rows.row_encoder import encode
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS, StreamOptions
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 TABLE = KnownTable("users", "memory", tuple(parse_columns("n INT")), "shop.users.changelog")
-TASKS = ("Partition 0", "Partition 1")
+TASKS = ("TopicPartition 0", "TopicPartition 1")
 COMPACTED = StreamOptions(compacted=True)
 
 changes = st.lists(
@@ -48,7 +48,7 @@ def write(system: EmbeddedSystem, written: list[tuple[int, bytes, int | None]], 
         columns = [pa.array([key for key, _ in mine], pa.binary()), pa.array(gone, pa.binary())]
         times = pa.nulls(len(mine), pa.int64())
         transaction.append(
-            Partition("shop.users.changelog", index), pa.record_batch([*columns, times], schema=RECORDS)
+            TopicPartition("shop.users.changelog", index), pa.record_batch([*columns, times], schema=RECORDS)
         )
         end = max(0, len(mine) - ahead)
         checkpoint = Checkpoint("run", changelogs={"users": end} if end else {})

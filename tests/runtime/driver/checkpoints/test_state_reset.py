@@ -27,6 +27,8 @@ from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.app_storage import embedded_storage
 from streamapp_runtime.driver.start.user_functions import UserFunctions
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.topic_partition import TopicPartition
+from tests.harness.engine.one_system import OneSystem
 from tests.harness.engine.record_values import values, write
 from tests.harness.runs.app_runs import app
 
@@ -56,7 +58,7 @@ def known(system: EmbeddedSystem) -> CheckpointStream:
     ledger.remember(Layout("first", "partition"))
     ledger.begin_at({VIEWS: 7})
     system.create(BETWEEN.stream, 1)
-    write(system, BETWEEN, values("a", "b", "c"))
+    write(system, TopicPartition(*BETWEEN), values("a", "b", "c"))
     transaction = system.begin(STREAM, ledger.incarnation)
     transaction.put(STREAM, b"Partition 0", WRITTEN.encode())
     transaction.commit()
@@ -71,7 +73,7 @@ def test_a_raised_nonce_begins_a_run_that_knows_nothing_and_reads_nothing_of_the
     assert ledger.was_reset
     assert (ledger.run_id, ledger.incarnation) == ("another", 2)
     assert (ledger.layout, ledger.checkpoints, ledger.identities) == (None, {}, {})
-    assert ledger.starts == {BETWEEN: system.spans([BETWEEN])[BETWEEN].end}
+    assert ledger.starts == {BETWEEN: system.spans([TopicPartition(*BETWEEN)])[TopicPartition(*BETWEEN)].end}
 
 
 @pytest.mark.usefixtures("known")
@@ -132,7 +134,9 @@ def test_after_a_reset_the_operators_model_of_the_new_run_is_taken_and_none_of_t
         resetNonce=1,
     )
     ledger = opened(system, StateReset.of_cluster(AcceptedApp(made, 2, "uid-1")), "second")
-    site = AppContext(made, embedded_storage(tmp_path), system, ledger, UserFunctions())
+    site = AppContext(
+        made, embedded_storage(tmp_path, made), OneSystem(system, made), ledger, UserFunctions()
+    )
     task = TaskModel("Partition 0", (VIEWS,), 0)
     for run, taken_up in (("first", False), ("second", True)):
         model = JobModel.of(

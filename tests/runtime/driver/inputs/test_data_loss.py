@@ -14,6 +14,7 @@ from streamapp_runtime.driver.checkpoints.checkpoint_stream import DRIVER_WRITER
 from streamapp_runtime.driver.failures import FinalFailureError
 from streamapp_runtime.driver.inputs.data_loss import CHECK_SECONDS, SHRUNK_SECONDS, DataLoss
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from tests.harness.engine.one_system import OneSystem
 from tests.harness.runs.app_runs import inputs, write_all
 
 VIEWS = [Partition("views", index) for index in range(4)]
@@ -33,9 +34,9 @@ class Losing:
 
     def __post_init__(self) -> None:
         self.data_loss = DataLoss(
-            system=self.system,
+            systems=OneSystem(self.system),
             ledger=self.ledger,
-            topics={"views": "views"},
+            streams=frozenset({"views"}),
             goes_on=self.goes_on,
             clock=lambda: self.seconds,
             now=lambda: 1_000 + self.seconds,
@@ -44,7 +45,7 @@ class Losing:
 
     def look(self, *busy: Partition) -> bool:
         positions = {pair: at for pair, at in POSITIONS.items() if pair[1] not in busy}
-        return self.data_loss.give_up_lost(positions, self.system.spans(VIEWS), busy)
+        return self.data_loss.give_up_lost(positions, OneSystem(self.system).spans(VIEWS), busy)
 
     def recreate(self) -> None:
         self.system.delete("views")
@@ -112,7 +113,7 @@ def test_a_split_offset_that_no_record_reaches_any_more_is_taken_back_to_the_end
     assert not losing.look()
     losing.seconds += SHRUNK_SECONDS + 1
     assert losing.look()
-    end = losing.system.spans(VIEWS)[VIEWS[1]].end
+    end = OneSystem(losing.system).spans(VIEWS)[VIEWS[1]].end
     assert losing.split.offsets == (5, end)
     assert losing.ledger.positions() == {"t0": {VIEWS[0]: 5}, "t1": {VIEWS[1]: 7}}
     assert losing.reasons == [

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.failures import FinalFailureError
+from streamapp_runtime.systems.topic_partition import TopicPartition
+from tests.harness.engine.one_system import OneSystem
 from tests.harness.runs.app_runs import app, inputs, write_all
 from tests.harness.runs.in_process_run import InProcessRun
 
@@ -67,7 +69,9 @@ class History:
             case "expire":
                 self.run.end()
                 write_all(system, "views", inputs(USERS, "user"), self.count)
-                spans = system.spans(Partition("views", index) for index in range(number % self.count + 1))
+                spans = system.spans(
+                    TopicPartition("views", index) for index in range(number % self.count + 1)
+                )
                 system.delete_before({partition: span.end for partition, span in spans.items()})
                 self.run.start()
             case "restart":
@@ -78,7 +82,7 @@ class History:
     def unread(self) -> set[Partition]:
         """The partitions with records that no task is past, and that are not named."""
         partitions = [Partition("views", index) for index in range(self.count)]
-        spans, ledger = self.run.system.spans(partitions), self.run.loop.ledger
+        spans, ledger = OneSystem(self.run.system).spans(partitions), self.run.loop.ledger
         reached = {p: at for read in ledger.positions().values() for p, at in read.items()}
         named = {one.partition for one in self.run.loop.backlog.unread.lasting}
         return {

@@ -32,6 +32,7 @@ from streamapp_runtime.driver.modes.pod_environment import PodEnvironment
 from streamapp_runtime.driver.reporting.run_report import run_report
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.transport.file_transport import FileTransport, read_report, write_wanted
+from tests.harness.engine.one_system import OneSystem, storage_at_home
 from tests.harness.runs.app_runs import AppEnv, inputs
 from tests.harness.runs.chained_app import chained, everything_once_and_in_order, numbered
 from tests.harness.runs.drained_loop import drain
@@ -116,7 +117,8 @@ class Cluster:
         env = self.env
         ledger = CheckpointStream(env.system, f"{self.app.application_id}.checkpoint")
         self.mode.refuse_early(env.home)
-        return self.mode.first_launch(env.home, env.system, ledger, env.session, Event())
+        storage = storage_at_home(env.home, self.app)
+        return self.mode.first_launch(storage, OneSystem(env.system, self.app), ledger, env.session, Event())
 
 
 def tasks(launch: Launch) -> dict[str, list[int]]:

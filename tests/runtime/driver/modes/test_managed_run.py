@@ -23,10 +23,10 @@ from streamapp.protocol.wanted_state import WantedState
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.layouts.layout import Layout
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint_entries import LAYOUT
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import StreamOptions
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from streamapp_runtime.transport.file_transport import read_report, write_wanted
 from tests.harness.machine.processes import java_children, until
 from tests.harness.runs.app_runs import app, inputs, write_all
@@ -86,7 +86,7 @@ class Operator:
         """Whether so many rows have been written."""
 
         def enough(_: Report) -> bool:
-            parts = [Partition("out", index) for index in range(self.system.partitions("out") or 0)]
+            parts = [TopicPartition("out", index) for index in range(self.system.partitions("out") or 0)]
             return sum(span.end for span in self.system.spans(parts).values()) >= rows
 
         return enough

@@ -17,6 +17,7 @@ from streamapp_runtime.driver.start.live_world import live_world
 from streamapp_runtime.driver.start.user_functions import UserFunctions
 from streamapp_runtime.expressions.spark_source import SparkOnDemand
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from tests.harness.engine.one_system import OneSystem
 from tests.harness.runs.chained_app import chained
 
 APP = chained()
@@ -27,12 +28,12 @@ def _context(folder: Path) -> AppContext:
     system = EmbeddedSystem(folder)
     ledger = CheckpointStream(system, "checkpoints")
     ledger.open(RUN)
-    return AppContext(APP, embedded_storage(folder), system, ledger, UserFunctions())
+    return AppContext(APP, embedded_storage(folder, APP), OneSystem(system, APP), ledger, UserFunctions())
 
 
 def test_an_input_that_does_not_exist_any_more_is_named_and_nothing_is_made(tmp_path: Path) -> None:
     seen = _context(tmp_path / "seen")
-    seen.system.create("events", 4)
+    seen.systems.create("events", 4)
     draft = first_draft(APP, live_world(seen, ["processor-0"], 0.0), KnownPlacement())
     wanted = WantedState(AcceptedApp(APP).hash, 1, draft.model, draft.assignment.layout)
 
@@ -42,4 +43,4 @@ def test_an_input_that_does_not_exist_any_more_is_named_and_nothing_is_made(tmp_
     (problem,) = refusal.value.problems
     assert problem.path == "spec.streams[0]"
     assert problem.message.startswith('stream "events" does not exist in the embedded log; ')
-    assert started.system.partitions("out") is None
+    assert started.systems.partitions("out") is None

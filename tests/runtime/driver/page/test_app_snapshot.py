@@ -47,10 +47,10 @@ def test_before_there_is_a_model_the_page_says_that_the_driver_starts() -> None:
     assert snapshot["activity"] == "starts"
 
 
-def test_rates_and_lag_are_those_of_streams_and_lanes_name_topics() -> None:
+def test_rates_and_lag_are_those_of_streams() -> None:
     run = WatchedRun()
-    run.recorder.runs(replace(running(shop(3)), topics={"enriched-topic": "enriched"}))
-    counted = [("rowsOut", "enriched-topic", 40)]
+    run.recorder.runs(running(shop(3)))
+    counted = [("rowsOut", "enriched", 40)]
     run.batches(batch(given={"views": 100}, lags={"views": 7}, counted=counted), count=20)
     streams = shown(run)["streams"]
     views, enriched = named(streams, "views"), named(streams, "enriched")

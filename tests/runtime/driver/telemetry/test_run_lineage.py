@@ -56,7 +56,7 @@ def test_topics_are_datasets_of_their_brokers_and_a_run_that_goes_on_by_another_
 ) -> None:
     env.write("events", inputs([{"user": "u", "n": 1}], "user"), 2)
     launch = Run.start(env, app(*OPERATORS, streams=STREAMS)).loop.launch
-    connection = launch.context.storage.connection
+    connection = launch.context.storage.systems.of_home
     assert isinstance(connection, KafkaConnection)
     warnings: list[str] = []
     with telemetry_receiver() as receiver:

@@ -16,6 +16,7 @@ from streamapp_runtime.stores.store import StoreBusyError, StoreKind, StoreMark
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import FencedError, StreamOptions
 from tests.harness.engine.changelog_task import STREAM, ChangelogTask
+from tests.harness.engine.one_system import OneSystem
 
 ROOT = Path(__file__).parents[4]
 KINDS = [StoreKind.LMDB, StoreKind.ROCKSDB]
@@ -190,7 +191,7 @@ def test_a_worker_whose_time_is_over_leaves_the_store_to_the_one_that_has_it(
 
     task.lane_stores.wait_seconds = 0.0
     with pytest.raises(FencedError):
-        task.lane_stores.settle(task.order, task.system, time.monotonic(), replaced)
+        task.lane_stores.settle(task.order, OneSystem(task.system), time.monotonic(), replaced)
     assert kept_by_another.poll() is None
 
 

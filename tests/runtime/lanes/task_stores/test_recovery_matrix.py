@@ -27,6 +27,7 @@ from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.stores.store import StoreKind
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.harness.engine.filled_table import DAY, NAME, FilledTable
+from tests.harness.engine.one_system import OneSystem
 from tests.harness.runs.app_runs import app
 from tests.runtime.lanes.task_stores.conftest import Make
 
@@ -93,7 +94,7 @@ def launches(session: DeferredSession, tmp_path_factory: pytest.TempPathFactory)
 
 def in_folder(made: StreamApp, folder: Path, system: EmbeddedSystem) -> AppContext:
     ledger = CheckpointStream(system, f"{made.application_id}.checkpoint")
-    return AppContext(made, embedded_storage(folder), system, ledger, UserFunctions())
+    return AppContext(made, embedded_storage(folder, made), OneSystem(system, made), ledger, UserFunctions())
 
 
 def joining(bootstrap: bool) -> StreamApp:

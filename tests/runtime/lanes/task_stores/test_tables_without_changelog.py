@@ -12,6 +12,7 @@ from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
 from streamapp_runtime.stores.store import StoreKind
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.harness.engine.changelog_task import ChangelogTask, not_replaced
+from tests.harness.engine.one_system import OneSystem
 
 KINDS = [StoreKind.LMDB, StoreKind.ROCKSDB, StoreKind.MEMORY]
 
@@ -89,5 +90,5 @@ def test_a_store_that_lay_here_while_its_task_was_elsewhere_is_not_gone_on_with(
     task.lane_stores.release()
     task.commit(ann="2")  # on another host
     task.new_worker()
-    task.lane_stores.settle(task.order, task.system, time.monotonic() + 60, not_replaced)
+    task.lane_stores.settle(task.order, OneSystem(task.system), time.monotonic() + 60, not_replaced)
     assert task.content() == {}

@@ -54,7 +54,7 @@ def test_a_kind_is_a_model_a_row_of_traits_a_method_a_room_and_its_rows_in_table
     (copy / "app.py").write_text(PROGRAM, "utf-8")
     users = [f"u{n % (7 if n < 40 else 9)}" for n in range(80)]
     visits = [Input(user, {"user": user, "n": n}) for n, user in enumerate(users)]
-    system = open_system(embedded_storage(tmp_path / "data").connection)
+    system = open_system(embedded_storage(tmp_path / "data").systems.of_home)
     try:
         write_all(system, "visits", visits, 3, "tests")
         run = python(

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.embedded.compaction import compact_partition
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.embedded.lmdb_environment import MAP_SIZE, Environment, Txn, shared_environment
 from streamapp_runtime.systems.embedded.maintenance import MaintenanceRules
 from streamapp_runtime.systems.stream_system import StreamOptions
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.engine.record_values import keyed, rows, write
 
-USERS = Partition("users", 0)
+USERS = TopicPartition("users", 0)
 STREAM = 1
 
 
@@ -125,7 +125,7 @@ def test_a_batch_that_was_read_stays_what_it_was_when_its_blocks_are_overwritten
     system: EmbeddedSystem,
 ) -> None:
     system.create("views", 1)
-    views = Partition("views", 0)
+    views = TopicPartition("views", 0)
     end = write(system, views, keyed(**{f"user{n}": "x" * 100 for n in range(500)}))
     (batch,) = system.read(views, 0, end)
     before = batch.to_pylist()

@@ -9,13 +9,13 @@ from pathlib import Path
 import lmdb
 import pytest
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.embedded.lmdb_environment import LogUnreadableError
 from streamapp_runtime.systems.stream_system import FullError, UnavailableError
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.engine.record_values import batch, texts, values, write
 
-VIEWS = Partition("views", 0)
+VIEWS = TopicPartition("views", 0)
 
 
 @pytest.fixture

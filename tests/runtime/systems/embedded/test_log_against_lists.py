@@ -9,10 +9,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.embedded.maintenance import MaintenanceRules
 from streamapp_runtime.systems.stream_system import FencedError, StreamOptions
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.engine.record_values import Record, batch, rows
 
 KEPT = "views"
@@ -32,8 +32,8 @@ class LogModel(RuleBasedStateMachine):
         self.now = 1_000
         self.system = self.opened()
         self.counts = {KEPT: 1, COMPACTED: 1}
-        self.held: dict[Partition, dict[int, Record]] = {}
-        self.ends: dict[Partition, int] = {}
+        self.held: dict[TopicPartition, dict[int, Record]] = {}
+        self.ends: dict[TopicPartition, int] = {}
         self.fence = 0
 
     def opened(self) -> EmbeddedSystem:
@@ -49,10 +49,10 @@ class LogModel(RuleBasedStateMachine):
         self.system.create(KEPT, 1)
         self.system.create(COMPACTED, 1, StreamOptions(compacted=True))
 
-    def partition(self, stream: str, index: int) -> Partition:
-        return Partition(stream, index % self.counts[stream])
+    def partition(self, stream: str, index: int) -> TopicPartition:
+        return TopicPartition(stream, index % self.counts[stream])
 
-    def take(self, partition: Partition, taken: list[Record]) -> None:
+    def take(self, partition: TopicPartition, taken: list[Record]) -> None:
         end = self.ends.get(partition, 0)
         self.held.setdefault(partition, {}).update({end + place: one for place, one in enumerate(taken)})
         self.ends[partition] = end + len(taken)
@@ -88,7 +88,7 @@ class LogModel(RuleBasedStateMachine):
         assert incarnation >= self.fence
         for stream, index, given in appended:
             self.take(self.partition(stream, index), given)
-        self.take(Partition(COMPACTED, 0), [(key, value, self.now) for key, value in put.items()])
+        self.take(TopicPartition(COMPACTED, 0), [(key, value, self.now) for key, value in put.items()])
 
     @rule(stream=st.sampled_from([KEPT, COMPACTED]), index=st.integers(0, 3), count=st.integers(60, 140))
     def write_many_small_commits(self, stream: str, index: int, count: int) -> None:
@@ -137,13 +137,13 @@ class LogModel(RuleBasedStateMachine):
             if self.system.partitions(stream) is None:
                 return
             for index in range(count):
-                self.compare(Partition(stream, index))
-        values = newest(self.held.get(Partition(COMPACTED, 0), {}))
+                self.compare(TopicPartition(stream, index))
+        values = newest(self.held.get(TopicPartition(COMPACTED, 0), {}))
         assert self.system.latest(COMPACTED) == {
             key: one for key, (_, one) in values.items() if one is not None
         }
 
-    def compare(self, partition: Partition) -> None:
+    def compare(self, partition: TopicPartition) -> None:
         held = self.held.get(partition, {})
         found = {
             row["offset"]: (row["key"], row["value"], row["timestamp"])
@@ -152,7 +152,7 @@ class LogModel(RuleBasedStateMachine):
         assert self.system.spans([partition])[partition].end == self.ends.get(partition, 0)
         assert list(found) == sorted(found)
         assert found.items() <= held.items()
-        if partition.stream == KEPT:
+        if partition.topic == KEPT:
             assert found == held
         for key, (offset, value) in newest(held).items():
             assert offset in found or (value is None and newest(found).get(key) is None)

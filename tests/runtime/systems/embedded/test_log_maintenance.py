@@ -5,18 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from streamapp.tasks.partition import OffsetSpan, Partition
+from streamapp.tasks.partition import OffsetSpan
 from streamapp_runtime.systems.embedded.block_reads import blocks_from
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.embedded.lmdb_environment import shared_environment
 from streamapp_runtime.systems.embedded.maintenance import MaintenanceRules
 from streamapp_runtime.systems.stream_system import StreamOptions
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.engine.record_values import batch, keyed, rows, texts, values, write
 from tests.harness.kafka.record_contents import with_headers
 
 HOUR = 3_600_000
-USERS = Partition("users", 0)
-VIEWS = Partition("views", 0)
+USERS = TopicPartition("users", 0)
+VIEWS = TopicPartition("views", 0)
 
 
 class Clock:

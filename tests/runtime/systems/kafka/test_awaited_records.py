@@ -8,14 +8,14 @@ from contextlib import closing
 
 import pytest
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.wake_up import WakeUp
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.engine.record_values import NOBODY, values, write
 from tests.harness.kafka.shared_topics import remove
 
 TOPIC = f"awaited-{os.getpid()}"
-PARTITIONS = [Partition(TOPIC, index) for index in range(3)]
+PARTITIONS = [TopicPartition(TOPIC, index) for index in range(3)]
 LONG, SOON = 30.0, 5.0  # what nothing takes on a busy machine, and what everything does
 
 
@@ -33,11 +33,11 @@ def writer(kafka: str, system: KafkaSystem) -> Iterator[KafkaSystem]:
         yield writer
 
 
-def ends_of(system: KafkaSystem) -> dict[Partition, int]:
+def ends_of(system: KafkaSystem) -> dict[TopicPartition, int]:
     return {partition: span.end for partition, span in system.spans(PARTITIONS).items()}
 
 
-def waited(system: KafkaSystem, ends: dict[Partition, int], seconds: float = LONG) -> float:
+def waited(system: KafkaSystem, ends: dict[TopicPartition, int], seconds: float = LONG) -> float:
     """How long it was until records may have come."""
     begun = time.monotonic()
     assert system.await_records(ends, seconds)

@@ -13,9 +13,9 @@ from typing import TypeVar
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from streamapp_runtime.systems.stream_system import FencedError, StreamOptions, UnavailableError
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.kafka.clients import QUIET
 from tests.harness.machine.network_namespaces import network_or_skip
 from tests.harness.machine.processes import until
@@ -25,7 +25,7 @@ T = TypeVar("T")
 AGREED_SECONDS = 300.0
 OWNER = "app.checkpoint"
 BEFORE, AFTER = b"before", b"after"
-CHECKPOINTS = Partition(OWNER, 0)
+CHECKPOINTS = TopicPartition(OWNER, 0)
 TASK = b"task-0"
 
 

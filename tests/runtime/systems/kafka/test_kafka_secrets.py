@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.connection import KafkaConnection, open_system
 from streamapp_runtime.systems.kafka import cluster_admin
 from streamapp_runtime.systems.kafka.secret_settings import read_secrets
 from streamapp_runtime.systems.stream_system import DeniedError, InvalidSettingsError
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.engine.record_values import texts, values, write
 from tests.harness.kafka.secured_broker import PASSWORD, certificate, guarded, secrets
 from tests.harness.runs.page_views_run import PageViews, app
@@ -29,8 +29,8 @@ def test_what_the_files_say_opens_the_cluster(fortress: tuple[str, str, str], tm
     _, address, cert = fortress
     system = open_system(KafkaConnection(address, {}, str(secrets(tmp_path / "secrets", cert))))
     system.create("guarded", 1)
-    write(system, Partition("guarded", 0), values("a", "b"))
-    assert texts(system, Partition("guarded", 0)) == ["a", "b"]
+    write(system, TopicPartition("guarded", 0), values("a", "b"))
+    assert texts(system, TopicPartition("guarded", 0)) == ["a", "b"]
     system.close()
 
 

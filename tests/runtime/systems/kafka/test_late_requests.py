@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from streamapp_runtime.systems.stream_system import FencedError, UnavailableError
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.core.all_cases import all_cases
 from tests.harness.engine.record_values import texts, values, write
 from tests.harness.kafka.broker import Broker
@@ -44,7 +44,7 @@ def test_a_late_end_of_one_transaction_does_not_end_the_next(
     late: tuple[Broker, LateWay], commits: bool
 ) -> None:
     broker, way = late
-    partition = Partition(created(broker.bootstrap), 0)
+    partition = TopicPartition(created(broker.bootstrap), 0)
     with closing(KafkaSystem(way.address)) as system, closing(KafkaSystem(broker.bootstrap)) as reader:
         first = system.begin(OWNER, 1)
         first.append(partition, values("first"))
@@ -77,7 +77,7 @@ def test_no_schedule_of_late_and_doubled_requests_tears_a_transaction(late: tupl
     topic = created(broker.bootstrap, schedules * PARTITIONS)
     with closing(KafkaSystem(broker.bootstrap)) as reader, all_cases() as case:
         for seed in range(schedules):
-            partitions = [Partition(topic, PARTITIONS * seed + index) for index in range(PARTITIONS)]
+            partitions = [TopicPartition(topic, PARTITIONS * seed + index) for index in range(PARTITIONS)]
             with case(f"seed {seed}"), closing(KafkaSystem(way.address)) as system:
                 schedule = Schedule(
                     np.random.default_rng(seed), way, system, f"late.{seed}.checkpoint", partitions
@@ -98,7 +98,7 @@ class Schedule:
     way: LateWay
     system: KafkaSystem
     owner: str
-    partitions: list[Partition]
+    partitions: list[TopicPartition]
     committed: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)  # what a commit that failed has left
 

@@ -4,17 +4,18 @@ import time
 from collections.abc import Mapping
 from contextlib import closing
 
-from streamapp.tasks.partition import OffsetSpan, Partition
+from streamapp.tasks.partition import OffsetSpan
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.engine.record_values import values
 from tests.harness.kafka.broker import Broker
 from tests.harness.machine.processes import until
 
-PARTITIONS = [Partition("views", index) for index in range(8)]
+PARTITIONS = [TopicPartition("views", index) for index in range(8)]
 WATCHED_SECONDS = 8.0  # longer than a broker that was killed counts as alive
 
 
-def _all_is_seen(spans: Mapping[Partition, OffsetSpan]) -> bool:
+def _all_is_seen(spans: Mapping[TopicPartition, OffsetSpan]) -> bool:
     """Whether a reader sees what was written to each partition, which is as much everywhere."""
     ends = {span.end for span in spans.values()}
     return len(ends) == 1 and ends != {0}

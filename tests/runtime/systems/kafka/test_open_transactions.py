@@ -8,10 +8,10 @@ from contextlib import closing
 
 import pytest
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.checkpoints.state_reset import StateReset
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.engine.record_values import texts, values, write
 from tests.harness.machine.processes import until
 
@@ -57,15 +57,15 @@ def test_a_driver_that_starts_sets_free_within_seconds_what_a_killed_lane_held(
         first.expect(["processor-0", "processor-1"])
     killed_amidst(kafka, OUTPUT, OWNER, "processor-1")
     after = system.begin("others.checkpoint", 1)
-    after.append(Partition(OUTPUT, 0), values("seen"))
+    after.append(TopicPartition(OUTPUT, 0), values("seen"))
     after.commit()
-    assert texts(system, Partition(OUTPUT, 0)) == []  # the lane's transaction stands before it
+    assert texts(system, TopicPartition(OUTPUT, 0)) == []  # the lane's transaction stands before it
 
     begun = time.monotonic()
     with closing(KafkaSystem(kafka)) as now:
         second = CheckpointStream(now, OWNER)
         second.open("run")
-        while texts(system, Partition(OUTPUT, 0)) != ["seen"]:
+        while texts(system, TopicPartition(OUTPUT, 0)) != ["seen"]:
             assert time.monotonic() - begun < MOST_SECONDS
     assert time.monotonic() - begun < MOST_SECONDS
     assert (second.incarnation, second.checkpoints) == (2, {})
@@ -74,13 +74,13 @@ def test_a_driver_that_starts_sets_free_within_seconds_what_a_killed_lane_held(
 def test_a_run_that_begins_anew_reads_nothing_that_one_before_wrote_or_held_open(
     kafka: str, system: KafkaSystem
 ) -> None:
-    owner, between = "anew.checkpoint", Partition("anew.by-user", 0)
-    system.create(between.stream, 1)
+    owner, between = "anew.checkpoint", TopicPartition("anew.by-user", 0)
+    system.create(between.topic, 1)
     first = CheckpointStream(system, owner)
     first.open("first")
     first.expect(["processor-0"])
     write(system, between, values("old"))
-    killed_amidst(kafka, between.stream, owner, "processor-0")
+    killed_amidst(kafka, between.topic, owner, "processor-0")
 
     with closing(KafkaSystem(kafka)) as now:
         second = CheckpointStream(now, owner)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.systems.kafka.transactions.non_transactional_producer import NonTransactionalProducer
 from streamapp_runtime.systems.kafka.transactions.outgoing_records import as_records, with_timestamps
 from streamapp_runtime.systems.kafka.transactions.transactional_writer import TransactionalWriter
 from streamapp_runtime.systems.stream_system import SIGHT_SECONDS, TransactionAbortableError, check_records
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 SIGHTED = 4
 """So many partitions are looked at for all that were written to."""
@@ -24,16 +24,16 @@ class KafkaTransaction:
 
     writer: TransactionalWriter
     outright: NonTransactionalProducer  # for what is handed out
-    check: Callable[[Partition], None]  # UnknownStreamError where there is no such partition
-    ends: Callable[[Collection[Partition]], Mapping[Partition, int]]  # before what is undecided
+    check: Callable[[TopicPartition], None]  # UnknownStreamError where there is no such partition
+    ends: Callable[[Collection[TopicPartition]], Mapping[TopicPartition, int]]  # before what is undecided
     now_ms: int
     _open: bool = True
-    _written: set[Partition] = field(default_factory=set)
+    _written: set[TopicPartition] = field(default_factory=set)
     _handed_out: bool = False
     _put: dict[bytes, bytes | None] = field(default_factory=dict)
-    _waiting: dict[Partition, list[tuple[bytes, bytes | None]]] = field(default_factory=dict)
+    _waiting: dict[TopicPartition, list[tuple[bytes, bytes | None]]] = field(default_factory=dict)
 
-    def append(self, partition: Partition, records: pa.RecordBatch) -> None:
+    def append(self, partition: TopicPartition, records: pa.RecordBatch) -> None:
         """Add records (schema RECORDS) to the end of a partition."""
         self._check_open()
         self.check(partition)
@@ -41,7 +41,7 @@ class KafkaTransaction:
             self._settle(partition)
             self._produce(partition, records)
 
-    def hand_out(self, partition: Partition, records: pa.RecordBatch) -> None:
+    def hand_out(self, partition: TopicPartition, records: pa.RecordBatch) -> None:
         """Add records that are in no transaction; they are there before this one commits."""
         self._check_open()
         self.check(partition)
@@ -52,13 +52,13 @@ class KafkaTransaction:
     def put(self, stream: str, key: bytes, value: bytes | None) -> None:
         """Add one record to partition 0 of a compacted stream."""
         self._check_open()
-        partition = Partition(stream, 0)
+        partition = TopicPartition(stream, 0)
         self.check(partition)
         # Kept until the end: many small ones go out as one.
         self._waiting.setdefault(partition, []).append((key, value))
         self._put[key] = value
 
-    def end_of(self, partition: Partition) -> int:
+    def end_of(self, partition: TopicPartition) -> int:
         """The offset at which the records appended to a partition end."""
         self._settle(partition)
         if partition not in self._written:
@@ -66,7 +66,7 @@ class KafkaTransaction:
         with self._whole():
             return self.writer.producing.flush()[partition]
 
-    def commit(self, seen_in: Collection[str] | None = None, /) -> Mapping[Partition, int]:
+    def commit(self, seen_in: Collection[str] | None = None, /) -> Mapping[TopicPartition, int]:
         """Make everything visible; gives the end of what was written to each partition."""
         self._check_open()
         for partition in list(self._waiting):
@@ -79,7 +79,7 @@ class KafkaTransaction:
             ends = self.writer.producing.commit() if self._written else {}
         self.writer.checkpoints.update(self._put)
         self.writer.busy, self.writer.spent = False, self.writer.producing.has_repeated_end
-        self._await_sight([one for one in ends if seen_in is None or one.stream in seen_in], ends)
+        self._await_sight([one for one in ends if seen_in is None or one.topic in seen_in], ends)
         return ends
 
     def abort(self) -> None:
@@ -91,13 +91,13 @@ class KafkaTransaction:
         self._open = False
         self.writer.busy = False
 
-    def _settle(self, partition: Partition) -> None:
+    def _settle(self, partition: TopicPartition) -> None:
         """Produce what was put there."""
         put = self._waiting.pop(partition, ())
         if put:
             self._produce(partition, as_records(put, self.now_ms))
 
-    def _produce(self, partition: Partition, records: pa.RecordBatch) -> None:
+    def _produce(self, partition: TopicPartition, records: pa.RecordBatch) -> None:
         self._written.add(partition)
         with self._whole():
             self.writer.producing.append(partition, with_timestamps(records, self.now_ms))
@@ -119,7 +119,7 @@ class KafkaTransaction:
             self.writer.spent = True
             raise
 
-    def _await_sight(self, partitions: Sequence[Partition], ends: Mapping[Partition, int]) -> None:
+    def _await_sight(self, partitions: Sequence[TopicPartition], ends: Mapping[TopicPartition, int]) -> None:
         """Wait until readers see what was committed: brokers write its markers after they have answered.
 
         Not for long, and not for every partition: another's open transaction may stand before ours.

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.transactions.transactional_writer import MakeProducer
 from streamapp_runtime.systems.kafka.wire.wire_producer import WireProducer
 from streamapp_runtime.systems.stream_system import UnavailableError
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 
 @dataclass(slots=True)
@@ -23,13 +23,13 @@ class NonTransactionalProducer:
     _producing: WireProducer | None = None
     _held: bool = False  # whether something was appended that may not be there yet
 
-    def append(self, partition: Partition, records: pa.RecordBatch) -> None:
+    def append(self, partition: TopicPartition, records: pa.RecordBatch) -> None:
         """Give records (schema RECORDS, all with a time) on their way."""
         with self._whole() as producing:
             self._held = True
             producing.append(partition, records)
 
-    def delivered(self) -> Mapping[Partition, int]:
+    def delivered(self) -> Mapping[TopicPartition, int]:
         """Return when brokers have everything: where what was appended to each partition ends."""
         with self._whole() as producing:
             ends = producing.commit()

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.systems.kafka.transactions.non_transactional_producer import NonTransactionalProducer
 from streamapp_runtime.systems.kafka.transactions.outgoing_records import (
@@ -13,6 +12,7 @@ from streamapp_runtime.systems.kafka.transactions.outgoing_records import (
     with_timestamps,
 )
 from streamapp_runtime.systems.stream_system import check_records
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,35 +34,35 @@ class NonTransactionalWrites:
 
     outright: NonTransactionalProducer
     checkpoints: NotedCheckpoints
-    check: Callable[[Partition], None]  # UnknownStreamError where there is no such partition
+    check: Callable[[TopicPartition], None]  # UnknownStreamError where there is no such partition
     now_ms: int
     _open: bool = True
-    _put: dict[Partition, list[tuple[bytes, bytes | None]]] = field(default_factory=dict)
-    _ends: dict[Partition, int] = field(default_factory=dict)
+    _put: dict[TopicPartition, list[tuple[bytes, bytes | None]]] = field(default_factory=dict)
+    _ends: dict[TopicPartition, int] = field(default_factory=dict)
 
-    def append(self, partition: Partition, records: pa.RecordBatch) -> None:
+    def append(self, partition: TopicPartition, records: pa.RecordBatch) -> None:
         """Add records (schema RECORDS) to the end of a partition."""
         self._check_open()
         self.check(partition)
         if len(check_records(partition, records)):
             self.outright.append(partition, with_timestamps(records, self.now_ms))
 
-    def hand_out(self, partition: Partition, records: pa.RecordBatch) -> None:
+    def hand_out(self, partition: TopicPartition, records: pa.RecordBatch) -> None:
         """The same."""
         self.append(partition, records)
 
     def put(self, stream: str, key: bytes, value: bytes | None) -> None:
         """Add one record to partition 0 of a compacted stream, once all that is appended is there."""
         self._check_open()
-        self.check(Partition(stream, 0))
-        self._put.setdefault(Partition(stream, 0), []).append((key, value))
+        self.check(TopicPartition(stream, 0))
+        self._put.setdefault(TopicPartition(stream, 0), []).append((key, value))
 
-    def end_of(self, partition: Partition) -> int:
+    def end_of(self, partition: TopicPartition) -> int:
         """The offset at which the records appended to a partition end."""
         self._ends |= self.outright.delivered()
         return self._ends[partition]
 
-    def commit(self, _: Collection[str] | None = None, /) -> Mapping[Partition, int]:
+    def commit(self, _: Collection[str] | None = None, /) -> Mapping[TopicPartition, int]:
         """Return when everything is there; gives the end of what was written to each partition."""
         self._check_open()
         self._open = False

@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.batch_format.batch_encoder import EncodedBatch, ProducerIdentity
 from streamapp_runtime.systems.kafka.wire.batch_format.malformed import MalformedError
 from streamapp_runtime.systems.kafka.wire.requests import error_codes, produce_request
@@ -24,6 +23,7 @@ from streamapp_runtime.systems.kafka.wire.requests.request_retries import (
     error_to_raise,
 )
 from streamapp_runtime.systems.kafka.wire.requests.request_versions import PRODUCE, PRODUCE_ADDING
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 _AT_ONCE = 4  # requests; a leader knows the last five batches of a producer again
 _REQUEST = 8 << 20  # bytes of one
@@ -83,7 +83,7 @@ class _Sent:
 
     connection: BrokerConnection
     number: int
-    batches: dict[Partition, SequencedBatch]
+    batches: dict[TopicPartition, SequencedBatch]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class BatchDelivery:
     identity: ProducerIdentity
     timeout_ms: int
 
-    def deliver(self, outboxes: Mapping[Partition, PartitionQueue], attempts: RequestRetries) -> None:
+    def deliver(self, outboxes: Mapping[TopicPartition, PartitionQueue], attempts: RequestRetries) -> None:
         """Return when leaders have confirmed everything; else raise, and it is not known what they have."""
         left = dict(outboxes)
         while left:
@@ -112,7 +112,9 @@ class BatchDelivery:
             else:
                 attempts.succeeded()
 
-    def _send(self, outboxes: Mapping[Partition, PartitionQueue], attempts: RequestRetries) -> list[_Sent]:
+    def _send(
+        self, outboxes: Mapping[TopicPartition, PartitionQueue], attempts: RequestRetries
+    ) -> list[_Sent]:
         """A few requests to each leader, each with the next batch of its partitions."""
         requests: list[_Sent] = []
         for connection, partitions in self.cluster.by_leader(outboxes, attempts).items():
@@ -125,7 +127,7 @@ class BatchDelivery:
                 requests.append(self._sent(connection, batches))
         return requests
 
-    def _sent(self, connection: BrokerConnection, batches: dict[Partition, SequencedBatch]) -> _Sent:
+    def _sent(self, connection: BrokerConnection, batches: dict[TopicPartition, SequencedBatch]) -> _Sent:
         stamped = {
             partition: each.batch.stamped(self.identity, each.sequence) for partition, each in batches.items()
         }
@@ -137,7 +139,7 @@ class BatchDelivery:
             number = 0  # no answer will come, which shows when it is waited for
         return _Sent(connection, number, batches)
 
-    def _receive(self, request: _Sent, outboxes: Mapping[Partition, PartitionQueue]) -> str:
+    def _receive(self, request: _Sent, outboxes: Mapping[TopicPartition, PartitionQueue]) -> str:
         """Take note of what was confirmed, have the rest sent again; gives what went wrong."""
         try:
             if not request.connection.awaits(request.number):
@@ -163,7 +165,7 @@ class BatchDelivery:
                 outbox.unconfirmed(batch)
         return error_message
 
-    def _refused(self, partition: Partition, error: int, outbox: PartitionQueue) -> str:
+    def _refused(self, partition: TopicPartition, error: int, outbox: PartitionQueue) -> str:
         """Prepare to send a batch again; an error that does not go by is raised."""
         error_message = f"writing to {partition}: {error_codes.error_name(error)}"
         if error == _OUT_OF_ORDER and outbox.failed:  # only for the one before it
@@ -178,9 +180,9 @@ class BatchDelivery:
         return error_message
 
 
-def _next(outboxes: Mapping[Partition, PartitionQueue]) -> dict[Partition, SequencedBatch]:
+def _next(outboxes: Mapping[TopicPartition, PartitionQueue]) -> dict[TopicPartition, SequencedBatch]:
     """The next batch of each partition, as far as they go into one request."""
-    next_batches: dict[Partition, SequencedBatch] = {}
+    next_batches: dict[TopicPartition, SequencedBatch] = {}
     size = 0
     for partition, outbox in outboxes.items():
         if size >= _REQUEST:

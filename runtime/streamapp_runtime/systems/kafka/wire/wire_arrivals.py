@@ -10,7 +10,6 @@ import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.requests import fetch_request
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import BrokerConnection
 from streamapp_runtime.systems.kafka.wire.requests.broker_pool import BrokerPool
@@ -18,6 +17,7 @@ from streamapp_runtime.systems.kafka.wire.requests.fetch_request import FetchSta
 from streamapp_runtime.systems.kafka.wire.requests.request_retries import CONNECTION_FAILURES, RequestRetries
 from streamapp_runtime.systems.kafka.wire.requests.request_versions import FETCH
 from streamapp_runtime.systems.stream_system import HasFileno, UnavailableError, UnknownStreamError
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 _LEAST_SECONDS = 0.001
 _LATE_SECONDS = 1.0
@@ -31,7 +31,7 @@ class _PendingFetch:
     """A request that a leader has before it."""
 
     number: int
-    partitions: tuple[Partition, ...]
+    partitions: tuple[TopicPartition, ...]
     late_at: float
 
 
@@ -42,7 +42,7 @@ class WireArrivals:
         self._cluster = cluster
         self._pending: dict[BrokerConnection, _PendingFetch] = {}
 
-    def wait(self, ends: Mapping[Partition, int], seconds: float, wake: HasFileno | None) -> bool:
+    def wait(self, ends: Mapping[TopicPartition, int], seconds: float, wake: HasFileno | None) -> bool:
         """See `StreamSystem.await_records`."""
         deadline = time.monotonic() + seconds
         try:
@@ -60,13 +60,15 @@ class WireArrivals:
         self._pending.clear()
         self._cluster.close()
 
-    def _start_again(self, partitions: Collection[Partition]) -> None:
+    def _start_again(self, partitions: Collection[TopicPartition]) -> None:
         """Believe nothing any more of who leads these partitions, and of any connection."""
         self.close()
         for partition in partitions:
             self._cluster.forget(partition)
 
-    def _have_answered(self, seconds: float, wake: HasFileno | None, ends: Mapping[Partition, int]) -> bool:
+    def _have_answered(
+        self, seconds: float, wake: HasFileno | None, ends: Mapping[TopicPartition, int]
+    ) -> bool:
         """Wait for an answer; whether one says that there are records, or `wake` can be read."""
         poll = select.poll()  # `select.select` takes no file of a number beyond 1,023
         connections = {connection.fileno(): connection for connection in self._pending}
@@ -80,7 +82,7 @@ class WireArrivals:
             raise UnavailableError("a leader does not answer")
         return has_records
 
-    def _ask(self, ends: Mapping[Partition, int], seconds: float) -> None:
+    def _ask(self, ends: Mapping[TopicPartition, int], seconds: float) -> None:
         """Have each leader of these partitions say when there is more; one that was asked is not again."""
         attempts = RequestRetries("waiting for records", _LEADER_SECONDS)
         by_leader = self._cluster.by_leader(ends, attempts)
@@ -95,7 +97,7 @@ class WireArrivals:
                 late_at = time.monotonic() + seconds + _LATE_SECONDS
                 self._pending[connection] = _PendingFetch(number, tuple(partitions), late_at)
 
-    def _has_records(self, connection: BrokerConnection, ends: Mapping[Partition, int]) -> bool:
+    def _has_records(self, connection: BrokerConnection, ends: Mapping[TopicPartition, int]) -> bool:
         """True if a partition goes on, by a leader's answer; one asked earlier may say what is known."""
         fetch = self._pending.pop(connection)
         results = fetch_request.fetch_results(connection.receive(fetch.number), fetch.partitions)

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.batch_format.malformed import MalformedError
 from streamapp_runtime.systems.kafka.wire.requests import error_codes, list_offsets_request
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import BrokerConnection
@@ -20,6 +19,7 @@ from streamapp_runtime.systems.kafka.wire.requests.request_retries import (
     error_to_raise,
 )
 from streamapp_runtime.systems.kafka.wire.requests.request_versions import LIST_OFFSETS
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 _OLDEST = OffsetQuestion(EARLIEST, committed=False)
 _STABLE_END = OffsetQuestion(LATEST, committed=True)
@@ -34,24 +34,24 @@ class WireOffsets:
         self._cluster = cluster
         self._timeout = timeout
 
-    def oldest(self, partitions: Collection[Partition]) -> Mapping[Partition, int]:
+    def oldest(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, int]:
         """The first offset that each partition still has."""
         return self._asked(partitions, _OLDEST)
 
-    def stable_ends(self, partitions: Collection[Partition]) -> Mapping[Partition, int]:
+    def stable_ends(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, int]:
         """The offset of each partition before which every transaction has ended."""
         return self._asked(partitions, _STABLE_END)
 
-    def high_watermarks(self, partitions: Collection[Partition]) -> Mapping[Partition, int]:
+    def high_watermarks(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, int]:
         """The end of each partition, open transactions and all."""
         return self._asked(partitions, _HIGH_WATERMARK)
 
-    def at_time(self, partitions: Collection[Partition], time_ms: int) -> Mapping[Partition, int]:
+    def at_time(self, partitions: Collection[TopicPartition], time_ms: int) -> Mapping[TopicPartition, int]:
         """The first offset of each partition that is not older than a time; without those that have none."""
         offsets = self._asked(partitions, OffsetQuestion(time_ms, committed=False))
         return {partition: offset for partition, offset in offsets.items() if offset != NO_SUCH_RECORD}
 
-    def doubt_leader(self, partition: Partition) -> None:
+    def doubt_leader(self, partition: TopicPartition) -> None:
         """Have other brokers say who leads a partition: who is asked knows less of it than there is."""
         self._cluster.doubt_leader(partition)
 
@@ -59,9 +59,11 @@ class WireOffsets:
         """Let go of all connections."""
         self._cluster.close()
 
-    def _asked(self, partitions: Collection[Partition], question: OffsetQuestion) -> dict[Partition, int]:
+    def _asked(
+        self, partitions: Collection[TopicPartition], question: OffsetQuestion
+    ) -> dict[TopicPartition, int]:
         """The offsets, asked for again of the next leader where one is gone."""
-        offsets: dict[Partition, int] = {}
+        offsets: dict[TopicPartition, int] = {}
         missing = list(partitions)
         doing = f"asking for the ends of {missing[0]}" if missing else ""
         attempts = RequestRetries(doing, self._timeout)
@@ -76,8 +78,8 @@ class WireOffsets:
         return offsets
 
     def _sent(
-        self, partitions: Collection[Partition], question: OffsetQuestion, attempts: RequestRetries
-    ) -> list[tuple[BrokerConnection, int, list[Partition]]]:
+        self, partitions: Collection[TopicPartition], question: OffsetQuestion, attempts: RequestRetries
+    ) -> list[tuple[BrokerConnection, int, list[TopicPartition]]]:
         """A request to each leader."""
         requests = []
         for connection, of_leader in self._cluster.by_leader(partitions, attempts).items():
@@ -93,8 +95,8 @@ class WireOffsets:
         self,
         connection: BrokerConnection,
         number: int,
-        partitions: Collection[Partition],
-        offsets: dict[Partition, int],
+        partitions: Collection[TopicPartition],
+        offsets: dict[TopicPartition, int],
     ) -> str:
         """Note what a leader answers; gives what went wrong, where that goes by."""
         try:

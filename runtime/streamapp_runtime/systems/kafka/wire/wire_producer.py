@@ -6,7 +6,6 @@ from contextlib import contextmanager
 
 import pyarrow as pa
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.batch_delivery import BatchDelivery, PartitionQueue
 from streamapp_runtime.systems.kafka.wire.batch_format.batch_encoder import (
     EncodedBatch,
@@ -28,6 +27,7 @@ from streamapp_runtime.systems.kafka.wire.requests.transaction_coordinator impor
     request_description,
 )
 from streamapp_runtime.systems.stream_system import TransactionAbortableError, joined_records
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 _HELD = 16 << 20  # bytes that wait before they are sent
 _SMALL = 65_536  # bytes for a partition that are encoded with those for others
@@ -65,11 +65,11 @@ class WireProducer:
         self._compression = compression
         self._largest = largest
         self._identity: ProducerIdentity | None = None
-        self._sequences: dict[Partition, int] = {}
-        self._held: dict[Partition, list[pa.RecordBatch]] = {}
+        self._sequences: dict[TopicPartition, int] = {}
+        self._held: dict[TopicPartition, list[pa.RecordBatch]] = {}
         self._size = 0
-        self._added: set[Partition] = set()
-        self._ends: dict[Partition, int] = {}
+        self._added: set[TopicPartition] = set()
+        self._ends: dict[TopicPartition, int] = {}
         self._broken = self._abortable = False
 
     @property
@@ -84,7 +84,7 @@ class WireProducer:
         self._sequences.clear()
         self._forget()
 
-    def append(self, partition: Partition, records: pa.RecordBatch) -> None:
+    def append(self, partition: TopicPartition, records: pa.RecordBatch) -> None:
         """Add records (schema RECORDS) to the end of a partition; those without a time were written now."""
         if not len(records):
             return
@@ -93,12 +93,12 @@ class WireProducer:
         if self._size > _HELD:
             self._send()
 
-    def flush(self) -> Mapping[Partition, int]:
+    def flush(self) -> Mapping[TopicPartition, int]:
         """Return when the cluster has everything: the offset after the last record of each partition."""
         self._send()
         return self._ends
 
-    def commit(self) -> Mapping[Partition, int]:
+    def commit(self) -> Mapping[TopicPartition, int]:
         """Make everything visible; gives where what was written to each partition ends."""
         ends = self.flush()
         self._end(commit=True)
@@ -153,8 +153,8 @@ class WireProducer:
                 self._sequences[partition] = outbox.sequence
 
     def _encoded(
-        self, batches: Mapping[Partition, Sequence[pa.RecordBatch]]
-    ) -> Mapping[Partition, Iterator[EncodedBatch]]:
+        self, batches: Mapping[TopicPartition, Sequence[pa.RecordBatch]]
+    ) -> Mapping[TopicPartition, Iterator[EncodedBatch]]:
         """The batches of each partition: small ones are encoded together, large ones as they are sent."""
         now = time.time_ns() // 1_000_000
         records = {partition: joined_records(parts) for partition, parts in batches.items()}

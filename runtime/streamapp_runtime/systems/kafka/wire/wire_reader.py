@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.batch_format.batch_decoder import decode_batches, decode_partitions
 from streamapp_runtime.systems.kafka.wire.batch_format.batch_headers import (
     FetchedBatch,
@@ -35,6 +34,7 @@ from streamapp_runtime.systems.kafka.wire.requests.fetch_request import (
 from streamapp_runtime.systems.kafka.wire.requests.request_retries import CONNECTION_FAILURES, RequestRetries
 from streamapp_runtime.systems.kafka.wire.requests.request_versions import FETCH
 from streamapp_runtime.systems.stream_system import OffsetRange, OutOfRangeError, UnavailableError
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 _LEAST = 65_536  # bytes of one fetch
 _GUESS = 1024  # bytes of a record before any was seen
@@ -67,8 +67,8 @@ class WireReader:
         self._cluster = BrokerPool(bootstrap, settings, trouble)
         self._timeout = settings.timeout
         self._check = check
-        self._sizes: dict[Partition, float] = {}  # bytes of a record, as last seen
-        self._fetched_ahead: dict[Partition, _FetchedAhead] = {}
+        self._sizes: dict[TopicPartition, float] = {}  # bytes of a record, as last seen
+        self._fetched_ahead: dict[TopicPartition, _FetchedAhead] = {}
 
     def fetch_ahead(self, ranges: Sequence[OffsetRange]) -> None:
         """Ask each leader once for all that fits into an answer; `read` has it then.
@@ -94,7 +94,7 @@ class WireReader:
                 self._lost(connection, of_leader)
 
     def read(
-        self, partition: Partition, start: int, end: int, *, headers: bool = False
+        self, partition: TopicPartition, start: int, end: int, *, headers: bool = False
     ) -> Iterator[pa.RecordBatch]:
         """The committed records with start <= offset < end, in order; see `StreamSystem.read`."""
         attempts = RequestRetries(f"reading {partition}", self._timeout)
@@ -152,17 +152,17 @@ class WireReader:
         self._cluster.close()
 
     def _send_fetch(
-        self, connection: BrokerConnection, partition: Partition, at: int, end: int
+        self, connection: BrokerConnection, partition: TopicPartition, at: int, end: int
     ) -> tuple[BrokerConnection, int]:
         start = FetchStart(at, min(self._fetch_size(partition, end - at), self._limits.answer))
         write = fetch_request.fetch_request({partition: start}, rack=self._rack([partition]))
         return connection, connection.send(FETCH, write)
 
-    def _rack(self, partitions: Collection[Partition]) -> str:
+    def _rack(self, partitions: Collection[TopicPartition]) -> str:
         """The rack to name, for replicas in it; none while one of them is avoided."""
         return self._limits.rack if self._cluster.may_name_replicas(partitions) else ""
 
-    def _fetch_size(self, partition: Partition, records: int) -> int:
+    def _fetch_size(self, partition: TopicPartition, records: int) -> int:
         """About how many bytes so many records take."""
         size = int(records * self._sizes.get(partition, _GUESS) * 1.1) + _LEAST
         return min(size, self._limits.partition)
@@ -210,7 +210,7 @@ class WireReader:
         for one in ranges:
             self._cluster.forget(one.partition)
 
-    def _refused(self, error: int, partition: Partition, attempts: RequestRetries) -> None:
+    def _refused(self, error: int, partition: TopicPartition, attempts: RequestRetries) -> None:
         if self._cluster.avoid_replica(partition):
             return  # the leader knows better
         if error == UNKNOWN_TOPIC:  # to this broker; whether to all says the look for the leader
@@ -222,7 +222,7 @@ class WireReader:
     def _after_nothing(
         self,
         fetched: FetchResult,
-        partition: Partition,
+        partition: TopicPartition,
         span: tuple[int, int],
         times: int,
         attempts: RequestRetries,
@@ -247,7 +247,7 @@ class WireReader:
                 ) from None
         return at
 
-    def _measure(self, partition: Partition, batches: Sequence[FetchedBatch]) -> None:
+    def _measure(self, partition: TopicPartition, batches: Sequence[FetchedBatch]) -> None:
         offsets = batches[-1].last + 1 - batches[0].base
         self._sizes[partition] = max((batches[-1].end - batches[0].begin) / offsets, 1.0)
 

@@ -8,7 +8,6 @@ from contextlib import suppress
 
 import pytest
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSettings
 from streamapp_runtime.systems.kafka.wire.requests.broker_pool import BrokerPool
 from streamapp_runtime.systems.kafka.wire.requests.request_retries import UnfinishedRequestError
@@ -16,6 +15,7 @@ from streamapp_runtime.systems.kafka.wire.wire_arrivals import WireArrivals
 from streamapp_runtime.systems.kafka.wire.wire_producer import WireProducer
 from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
 from streamapp_runtime.systems.stream_system import DeniedError, UnavailableError
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.kafka.broker import Broker, free_port
 from tests.harness.kafka.clients import consumed, created, end_of, producer
 from tests.harness.kafka.hostile_broker import HostileBroker, hostile_broker
@@ -45,7 +45,7 @@ def test_reading_goes_on_when_a_killed_broker_is_back(broker: Broker) -> None:
         None,
         list[int](),
     )
-    for part in reader.read(Partition(topic, 0), 0, TOPIC_SIZE):
+    for part in reader.read(TopicPartition(topic, 0), 0, TOPIC_SIZE):
         offsets += part.column("offset").to_pylist()
         starting = starting or restart_soon(broker)
     assert starting
@@ -54,19 +54,19 @@ def test_reading_goes_on_when_a_killed_broker_is_back(broker: Broker) -> None:
     reader.close()
 
 
-def has_word_of(arrivals: WireArrivals, partition: Partition, end: int) -> bool:
+def has_word_of(arrivals: WireArrivals, partition: TopicPartition, end: int) -> bool:
     """Whether the leader says within a moment that there is more."""
     begun = time.monotonic()
     return arrivals.wait({partition: end}, WAIT_SECONDS, None) and time.monotonic() - begun < WAIT_SECONDS / 2
 
 
-def waiting_for_a_second_record(broker: Broker) -> tuple[WireArrivals, Partition]:
+def waiting_for_a_second_record(broker: Broker) -> tuple[WireArrivals, TopicPartition]:
     """Who waits, and for what: a partition that has one record."""
     topic, to = created(broker.bootstrap), producer(broker.bootstrap)
     to.produce(topic, b"1")
     assert to.flush(60) == 0
     arrivals = WireArrivals(BrokerPool(broker.bootstrap, ConnectionSettings(timeout=60)))
-    return arrivals, Partition(topic, 0)
+    return arrivals, TopicPartition(topic, 0)
 
 
 def test_who_waits_for_records_hears_of_them_when_a_killed_broker_is_back(broker: Broker) -> None:
@@ -96,7 +96,7 @@ def test_a_transaction_goes_on_when_a_killed_broker_is_back(broker: Broker) -> N
         created(broker.bootstrap),
         WireProducer(broker.bootstrap, "w", ConnectionSettings(timeout=60), timeout_ms=300_000),
     )
-    partition = Partition(topic, 0)
+    partition = TopicPartition(topic, 0)
     writer.initialise()
     writer.append(partition, numbered(0, 3_000))
     writer.flush()
@@ -116,7 +116,7 @@ def test_a_broker_killed_while_batches_are_under_way_has_each_once(broker: Broke
         created(broker.bootstrap),
         WireProducer(broker.bootstrap, "w", ConnectionSettings(timeout=60), timeout_ms=300_000),
     )
-    partition = Partition(topic, 0)
+    partition = TopicPartition(topic, 0)
     writer.initialise()
     for turn in range(4):
         writer.append(partition, numbered(5_000 * turn, 5_000, size=100))
@@ -142,19 +142,19 @@ def test_a_broker_that_does_not_answer_is_out_of_reach(broker: Broker) -> None:
     reader, writer = WireReader(broker.bootstrap, hasty), WireProducer(broker.bootstrap, "w", hasty)
     patient.initialise()  # from here on the broker is up to it
     writer.initialise()
-    assert [len(part) for part in reader.read(Partition(topic, 0), 0, 1)] == [1]
+    assert [len(part) for part in reader.read(TopicPartition(topic, 0), 0, 1)] == [1]
     broker.freeze()
     try:
         with pytest.raises(UnavailableError, match=f"reading {topic}#0"):
-            list(reader.read(Partition(topic, 0), 0, 1))
-        writer.append(Partition(topic, 0), numbered(0, 1))
+            list(reader.read(TopicPartition(topic, 0), 0, 1))
+        writer.append(TopicPartition(topic, 0), numbered(0, 1))
         with pytest.raises(UnavailableError, match='"w"'):
             writer.commit()
     finally:
         broker.thaw()
     patient.initialise()  # voids what may have been begun
-    patient.append(Partition(topic, 0), numbered(5, 1))
-    end = patient.commit()[Partition(topic, 0)]
+    patient.append(TopicPartition(topic, 0), numbered(5, 1))
+    end = patient.commit()[TopicPartition(topic, 0)]
     assert [row[1] for row in consumed(broker.bootstrap, topic, 0, end)] == [None, b"k5"]
     for each in (reader, writer, patient):
         each.close()
@@ -164,7 +164,7 @@ def test_a_broker_that_does_not_answer_is_out_of_reach(broker: Broker) -> None:
 def test_nobody_at_the_address_is_out_of_reach() -> None:
     address = f"127.0.0.1:{free_port()}"
     with pytest.raises(UnavailableError, match="refused"):
-        list(WireReader(address, ConnectionSettings(timeout=0.2)).read(Partition("any", 0), 0, 1))
+        list(WireReader(address, ConnectionSettings(timeout=0.2)).read(TopicPartition("any", 0), 0, 1))
     with pytest.raises(UnavailableError, match="refused"):
         WireProducer(address, "w", ConnectionSettings(timeout=0.2)).initialise()
 
@@ -183,7 +183,7 @@ def test_who_does_not_speak_the_protocol_is_out_of_reach() -> None:
         answering = pool.submit(answer)
         address = "{}:{}".format(*server.getsockname())
         with pytest.raises(UnavailableError, match="does not speak Kafka"):
-            list(WireReader(address, ConnectionSettings(timeout=0.3)).read(Partition("any", 0), 0, 1))
+            list(WireReader(address, ConnectionSettings(timeout=0.3)).read(TopicPartition("any", 0), 0, 1))
         answering.result()
 
 
@@ -192,7 +192,7 @@ def test_a_broker_without_a_request_that_is_needed_is_refused_at_once() -> None:
     with hostile_broker(HostileBroker()) as old:
         refusal = f"{old.address} does not have Metadata in a version from 7 to 7 .it has 0 to 4., which"
         with pytest.raises(DeniedError, match=refusal):
-            list(WireReader(old.address, ConnectionSettings(timeout=60)).read(Partition("any", 0), 0, 1))
+            list(WireReader(old.address, ConnectionSettings(timeout=60)).read(TopicPartition("any", 0), 0, 1))
 
 
 def test_a_transaction_left_open_too_long_is_dropped_and_its_writer_has_to_start_anew(
@@ -200,7 +200,7 @@ def test_a_transaction_left_open_too_long_is_dropped_and_its_writer_has_to_start
 ) -> None:
     topic, writer = created(broker.bootstrap), WireProducer(broker.bootstrap, "w", timeout_ms=500)
     writer.initialise()
-    writer.append(Partition(topic, 0), numbered(0, 3))
+    writer.append(TopicPartition(topic, 0), numbered(0, 3))
     writer.flush()
     while end_of(broker.bootstrap, topic) <= 3:  # the marker that drops it has an offset too
         pass

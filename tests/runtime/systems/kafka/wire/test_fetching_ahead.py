@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 
+import confluent_kafka
 import pytest
-from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSettings
 from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
 from streamapp_runtime.systems.stream_system import OffsetRange, OutOfRangeError
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.kafka.broker import Broker
 from tests.harness.kafka.clients import created, end_of, producer
 
@@ -52,7 +52,7 @@ def ranges_of(kafka: str, topic: str, cuts: Sequence[tuple[float, float]]) -> li
         end = end_of(kafka, topic, index)
         low, high = sorted(int(part * end) for part in cut)
         if low < high:
-            ranges.append(OffsetRange(Partition(topic, index), low, high))
+            ranges.append(OffsetRange(TopicPartition(topic, index), low, high))
     return ranges
 
 
@@ -75,7 +75,7 @@ def test_partitions_of_several_topics_may_be_named_in_any_order(kafka: str, read
         for index in range(2):
             to.produce(name, f"{name}#{index}", partition=index)
     assert to.flush(60) == 0
-    ranges = [OffsetRange(Partition(name, index), 0, 1) for index in range(2) for name in names]
+    ranges = [OffsetRange(TopicPartition(name, index), 0, 1) for index in range(2) for name in names]
     reader.fetch_ahead(ranges)
     assert [rows(reader, one)[0][2] for one in ranges] == [str(one.partition).encode() for one in ranges]
 
@@ -86,10 +86,12 @@ def test_what_was_fetched_ahead_needs_no_broker(kafka: str, reader: WireReader) 
     for index in range(2):
         to.produce(name, b"value", partition=index)
     assert to.flush(60) == 0
-    ranges = [OffsetRange(Partition(name, index), 0, 1) for index in range(2)]
+    ranges = [OffsetRange(TopicPartition(name, index), 0, 1) for index in range(2)]
     reader.fetch_ahead(ranges)
     admin = AdminClient({"bootstrap.servers": kafka})
-    for future in admin.delete_records([TopicPartition(name, index, 1) for index in range(2)]).values():
+    for future in admin.delete_records(
+        [confluent_kafka.TopicPartition(name, index, 1) for index in range(2)]
+    ).values():
         future.result(30)
     assert [len(rows(reader, one)) for one in ranges] == [1, 1]
     with pytest.raises(OutOfRangeError):
@@ -102,7 +104,7 @@ def test_a_range_of_which_a_part_was_fetched_is_read_on(kafka: str) -> None:
     for number in range(400):
         to.produce(name, bytes(20_000), key=str(number), partition=number % 2)
     assert to.flush(60) == 0
-    ranges = [OffsetRange(Partition(name, index), 0, 200) for index in range(2)]
+    ranges = [OffsetRange(TopicPartition(name, index), 0, 200) for index in range(2)]
     reader.fetch_ahead(ranges)
     assert [len(rows(reader, one)) for one in ranges] == [200, 200]
     reader.close()
@@ -114,8 +116,8 @@ def test_another_range_than_the_one_that_was_fetched_is_asked_for(kafka: str, re
     for number in range(10):
         to.produce(name, str(number).encode())
     assert to.flush(60) == 0
-    reader.fetch_ahead([OffsetRange(Partition(name, 0), 0, 10)])
-    assert [row[2] for row in rows(reader, OffsetRange(Partition(name, 0), 5, 7))] == [b"5", b"6"]
+    reader.fetch_ahead([OffsetRange(TopicPartition(name, 0), 0, 10)])
+    assert [row[2] for row in rows(reader, OffsetRange(TopicPartition(name, 0), 5, 7))] == [b"5", b"6"]
 
 
 def test_fetching_ahead_from_a_broker_that_was_killed_leaves_reading_as_it_is(broker: Broker) -> None:
@@ -123,7 +125,7 @@ def test_fetching_ahead_from_a_broker_that_was_killed_leaves_reading_as_it_is(br
     to.produce(name, b"value")
     assert to.flush(60) == 0
     reader = WireReader(broker.bootstrap, ConnectionSettings(timeout=60))
-    one = OffsetRange(Partition(name, 0), 0, 1)
+    one = OffsetRange(TopicPartition(name, 0), 0, 1)
     assert len(rows(reader, one)) == 1
     broker.kill()
     reader.fetch_ahead([one])

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSettings
 from streamapp_runtime.systems.kafka.wire.wire_producer import WireProducer
 from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.kafka.broker import Broker
 from tests.harness.kafka.clients import consumed, created
 from tests.harness.kafka.flaky_proxy import BadWay
@@ -38,7 +38,7 @@ def ways(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 def test_ranges_are_read_whole_over_a_bad_way(ways: tuple[Broker, list[BadWay]], kind: int) -> None:
     broker, found = ways
     topic = created(broker.bootstrap)
-    partition, count = Partition(topic, 0), 60_000
+    partition, count = TopicPartition(topic, 0), 60_000
     writer = WireProducer(broker.bootstrap, topic)
     writer.initialise()
     writer.append(partition, numbered(0, count, size=100))
@@ -57,7 +57,7 @@ def test_ranges_are_read_whole_over_a_bad_way(ways: tuple[Broker, list[BadWay]],
 def test_each_record_is_written_once_over_a_way_that_is_cut(ways: tuple[Broker, list[BadWay]]) -> None:
     broker, (way, _) = ways
     topic = created(broker.bootstrap)
-    partition, count, turn = Partition(topic, 0), 5_000, 0
+    partition, count, turn = TopicPartition(topic, 0), 5_000, 0
     writer = WireProducer(way.address, topic, PATIENT, timeout_ms=300_000)
     writer.initialise()
     ended, expected, end = way.ended, list[bytes](), 0

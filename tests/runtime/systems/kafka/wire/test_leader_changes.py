@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSettings
 from streamapp_runtime.systems.kafka.wire.requests.broker_pool import BrokerPool
 from streamapp_runtime.systems.kafka.wire.requests.fetch_request import FetchLimits
@@ -17,6 +16,7 @@ from streamapp_runtime.systems.kafka.wire.wire_offsets import WireOffsets
 from streamapp_runtime.systems.kafka.wire.wire_producer import WireProducer
 from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
 from streamapp_runtime.systems.stream_system import OffsetRange, UnknownStreamError
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.kafka.broker import Broker
 from tests.harness.kafka.clients import QUIET, consumed
 from tests.harness.kafka.record_contents import numbered
@@ -52,7 +52,7 @@ def led_by_the_second(address: str, name: str = "moves", replicas: Sequence[int]
 def test_a_transaction_and_a_range_go_on_with_the_next_leader(two: tuple[Broker, Broker]) -> None:
     first, second = two
     topic = led_by_the_second(first.bootstrap)
-    partition, security = Partition(topic, 0), ConnectionSettings(timeout=60)
+    partition, security = TopicPartition(topic, 0), ConnectionSettings(timeout=60)
     writer = WireProducer(first.bootstrap, "w", security, timeout_ms=300_000)
     writer.initialise()
     writer.append(partition, numbered(0, COUNT, size=100))
@@ -84,7 +84,7 @@ def racks(kafka_jars: Path, tmp_path: Path) -> Iterator[tuple[Broker, Broker]]:
 def test_who_names_its_rack_reads_from_the_replica_in_it(racks: tuple[Broker, Broker]) -> None:
     """Seen by a leader that answers nobody: it is not asked, long before another one leads."""
     near, far = racks
-    partition = Partition(led_by_the_second(near.bootstrap), 0)
+    partition = TopicPartition(led_by_the_second(near.bootstrap), 0)
     limits = FetchLimits(rack="near")
     with (
         closing(WireProducer(near.bootstrap, None)) as writer,
@@ -110,7 +110,7 @@ def test_who_names_its_rack_reads_from_the_replica_in_it(racks: tuple[Broker, Br
 
 def test_who_waits_for_records_asks_the_next_leader(two: tuple[Broker, Broker]) -> None:
     first, second = two
-    partition = Partition(led_by_the_second(first.bootstrap), 0)
+    partition = TopicPartition(led_by_the_second(first.bootstrap), 0)
     security = ConnectionSettings(timeout=60)
     arrivals = WireArrivals(BrokerPool(first.bootstrap, security))
     until(lambda: arrivals.wait({partition: 0}, 0.5, None), limit=60)
@@ -131,7 +131,7 @@ def test_who_waits_for_records_asks_the_next_leader(two: tuple[Broker, Broker]) 
 def test_reading_goes_on_with_the_next_leader(two: tuple[Broker, Broker]) -> None:
     first, second = two
     topic = led_by_the_second(first.bootstrap)
-    partition, security = Partition(topic, 0), ConnectionSettings(timeout=60)
+    partition, security = TopicPartition(topic, 0), ConnectionSettings(timeout=60)
     writer, reader = (
         WireProducer(first.bootstrap, "w", security, timeout_ms=300_000),
         WireReader(first.bootstrap, security),
@@ -150,7 +150,7 @@ def test_reading_goes_on_with_the_next_leader(two: tuple[Broker, Broker]) -> Non
 
 def test_a_leader_that_answers_nobody_is_left_when_another_leads(two: tuple[Broker, Broker]) -> None:
     first, second = two
-    partition = Partition(led_by_the_second(first.bootstrap), 0)
+    partition = TopicPartition(led_by_the_second(first.bootstrap), 0)
     # Ten times as long as a broker counts as alive that does not answer: whoever waits for it fails.
     security = ConnectionSettings(timeout=30)
     writer = WireProducer(first.bootstrap, "w", security, timeout_ms=300_000)
@@ -174,8 +174,8 @@ def test_a_leader_that_answers_nobody_is_left_when_another_leads(two: tuple[Brok
 
 def test_who_led_a_partition_and_is_gone_is_looked_for_no_more(two: tuple[Broker, Broker]) -> None:
     first, second = two
-    moves = Partition(led_by_the_second(first.bootstrap), 0)
-    stays = Partition(led_by_the_second(first.bootstrap, "stays", (1, 2)), 0)
+    moves = TopicPartition(led_by_the_second(first.bootstrap), 0)
+    stays = TopicPartition(led_by_the_second(first.bootstrap, "stays", (1, 2)), 0)
     offsets = WireOffsets(BrokerPool(first.bootstrap, ConnectionSettings()), 60)
     assert offsets.oldest([moves]) == {moves: 0}
     second.kill()
@@ -190,7 +190,7 @@ def test_a_partition_that_is_not_there_has_no_end(two: tuple[Broker, Broker]) ->
     first, _ = two
     topic = led_by_the_second(first.bootstrap)
     offsets = WireOffsets(BrokerPool(first.bootstrap, ConnectionSettings()), 15)
-    for missing in (Partition(topic, 7), Partition("nowhere", 0)):
+    for missing in (TopicPartition(topic, 7), TopicPartition("nowhere", 0)):
         with pytest.raises(UnknownStreamError):
-            offsets.stable_ends([Partition(topic, 0), missing])
+            offsets.stable_ends([TopicPartition(topic, 0), missing])
     offsets.close()

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSettings
 from streamapp_runtime.systems.kafka.wire.wire_producer import WireProducer
 from streamapp_runtime.systems.stream_system import TransactionAbortableError
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.engine.record_values import texts, values, write
 from tests.harness.kafka.broker import Broker
 from tests.harness.kafka.broker_way import INIT_PRODUCER_ID, PRODUCE
@@ -44,7 +44,7 @@ def test_each_record_is_written_once_and_in_order(
     broker, way = refusing
     topic = created(broker.bootstrap)
     way.refuse(topic, refused)
-    partition = Partition(topic, 0)
+    partition = TopicPartition(topic, 0)
     writer = WireProducer(way.address, topic if transactional else None, ConnectionSettings(timeout=20))
     writer.initialise()
     writer.append(partition, numbered(0, COUNT, size=50))
@@ -62,7 +62,7 @@ def test_what_has_to_be_aborted_is_and_the_next_transaction_goes_on_under_its_na
 ) -> None:
     _, way = refusing
     topic = created(way.address)
-    partition, owner = Partition(topic, 0), f"{topic}.checkpoint"
+    partition, owner = TopicPartition(topic, 0), f"{topic}.checkpoint"
     with closing(KafkaSystem(way.address)) as system:
         way.refuse(topic, set())
         write(system, partition, values("first"), owner=owner)

@@ -14,7 +14,6 @@ from confluent_kafka.admin import (
     UserScramCredentialUpsertion,
 )
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from streamapp_runtime.systems.kafka.wire.client_settings import client_settings
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import BrokerConnection
@@ -23,6 +22,7 @@ from streamapp_runtime.systems.kafka.wire.requests.broker_trouble import BrokerT
 from streamapp_runtime.systems.kafka.wire.requests.request_versions import METADATA
 from streamapp_runtime.systems.kafka.wire.wire_setup import wire_setup
 from streamapp_runtime.systems.stream_system import DeniedError, UnavailableError
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.engine.record_values import texts, values, write
 from tests.harness.kafka.broker import Broker
 from tests.harness.kafka.clients import QUIET
@@ -118,8 +118,8 @@ def test_records_and_topics_are_there_for_who_logs_in(gates: Gates, mechanism: s
     with closing(KafkaSystem(gates.broker.guarded(guard), settings)) as system:
         topic = f"{guard}.{mechanism}"
         system.create(topic, 1)
-        write(system, Partition(topic, 0), values("a", "b"))
-        assert texts(system, Partition(topic, 0)) == ["a", "b"]
+        write(system, TopicPartition(topic, 0), values("a", "b"))
+        assert texts(system, TopicPartition(topic, 0)) == ["a", "b"]
     if mechanism == "OAUTHBEARER":
         assert set(gates.tokens.scopes) == {"streams"}
 
@@ -162,10 +162,10 @@ def test_a_connection_whose_login_is_over_is_replaced(gates: Gates) -> None:
     settings = gates.settings("PLAIN")
     with closing(KafkaSystem(gates.broker.guarded("SHORT"), settings)) as system:
         system.create("short", 1)
-        write(system, Partition("short", 0), values("a"))
+        write(system, TopicPartition("short", 0), values("a"))
         time.sleep(1.5 * SESSION_SECONDS)
-        write(system, Partition("short", 0), values("b"))
-        assert texts(system, Partition("short", 0)) == ["a", "b"]
+        write(system, TopicPartition("short", 0), values("b"))
+        assert texts(system, TopicPartition("short", 0)) == ["a", "b"]
 
 
 def test_a_token_is_used_for_as_long_as_it_is_good(gates: Gates) -> None:

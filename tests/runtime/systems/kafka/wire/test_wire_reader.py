@@ -8,10 +8,10 @@ from confluent_kafka import Producer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSettings
 from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
 from streamapp_runtime.systems.stream_system import STORED, OutOfRangeError, UnknownStreamError
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.kafka.clients import consumed, created, end_of, producer
 from tests.harness.machine.random_cases import share
 
@@ -27,7 +27,7 @@ def reader(kafka: str) -> Iterator[WireReader]:
 
 def read(reader: WireReader, topic: str, start: int, end: int, partition: int = 0) -> list[Row]:
     found: list[Row] = []
-    for part in reader.read(Partition(topic, partition), start, end):
+    for part in reader.read(TopicPartition(topic, partition), start, end):
         assert part.schema == STORED
         part.validate(full=True)
         found += (tuple(row.values()) for row in part.to_pylist())
@@ -80,7 +80,7 @@ def test_any_records_are_read_as_librdkafka_reads_them(
     found = read(reader, topic, start, start + len(records))
     assert found == consumed(kafka, topic, start, start + len(records))
     assert [row[1:3] for row in found] == [(record["key"], record["value"]) for record in records]
-    with_headers = reader.read(Partition(topic, 0), start, start + len(records), headers=True)
+    with_headers = reader.read(TopicPartition(topic, 0), start, start + len(records), headers=True)
     listed = [headers for part in with_headers for headers in part.column("headers").to_pylist()]
     assert [[(one["name"], one["value"]) for one in headers] for headers in listed] == [
         record["headers"] for record in records
@@ -195,7 +195,7 @@ def test_several_partitions_may_be_read_by_turns(kafka: str, reader: WireReader)
         to.produce(topic, f"value {number}" * 30, partition=number % 2)
         to.poll(0)
     assert to.flush(60) == 0
-    ranges = [reader.read(Partition(topic, partition), 0, 20_000) for partition in range(2)]
+    ranges = [reader.read(TopicPartition(topic, partition), 0, 20_000) for partition in range(2)]
     counts = [0, 0]
     for parts in zip(*ranges, strict=True):
         for partition, part in enumerate(parts):
@@ -208,7 +208,7 @@ def test_several_partitions_may_be_read_by_turns(kafka: str, reader: WireReader)
 def test_a_range_that_is_left_early_does_not_disturb_the_next(kafka: str, reader: WireReader) -> None:
     topic = created(kafka)
     produce(producer(kafka), topic, 30_000, "x" * 300)
-    for part in reader.read(Partition(topic, 0), 0, 30_000):
+    for part in reader.read(TopicPartition(topic, 0), 0, 30_000):
         assert part.num_rows < 30_000
         break
     assert [row[0] for row in read(reader, topic, 3, 9)] == list(range(3, 9))

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.requests.broker_trouble import BrokerTrouble
 from streamapp_runtime.systems.kafka.wire.wire_setup import WireSetup, wire_setup
 from streamapp_runtime.systems.stream_system import DeniedError, UnavailableError
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.kafka.broker import Broker
 from tests.harness.kafka.clients import consumed, created
 from tests.harness.kafka.record_contents import numbered
@@ -54,9 +54,9 @@ def there_and_back(plain: str, wire: WireSetup) -> None:
     topic = created(plain)
     writer, reader = wire.producer(topic), wire.reader()
     writer.initialise()
-    writer.append(Partition(topic, 0), numbered(0, 20_000, size=40))
-    end = writer.commit()[Partition(topic, 0)]
-    found = [row for part in reader.read(Partition(topic, 0), 0, end) for row in part.to_pylist()]
+    writer.append(TopicPartition(topic, 0), numbered(0, 20_000, size=40))
+    end = writer.commit()[TopicPartition(topic, 0)]
+    found = [row for part in reader.read(TopicPartition(topic, 0), 0, end) for row in part.to_pylist()]
     assert [tuple(row.values()) for row in found] == consumed(plain, topic, 0, end)
     assert len(found) == 20_000
     writer.close()

@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import (
     BrokerAddress,
     BrokerConnection,
@@ -27,6 +26,7 @@ from streamapp_runtime.systems.kafka.wire.requests.request_versions import (
     ClusterFeatures,
 )
 from streamapp_runtime.systems.stream_system import DeniedError
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 T = TypeVar("T")
 
@@ -64,13 +64,13 @@ class BrokerPool:
         self._bootstrap = parse_addresses(bootstrap)
         self._settings = settings
         self._addresses: dict[int, BrokerAddress] = {}
-        self._leaders: dict[Partition, int] = {}
-        self._replicas: dict[Partition, int] = {}  # that leaders have named to be read from
-        self._avoided_until: dict[Partition, float] = {}  # the time until which no replica is read
+        self._leaders: dict[TopicPartition, int] = {}
+        self._replicas: dict[TopicPartition, int] = {}  # that leaders have named to be read from
+        self._avoided_until: dict[TopicPartition, float] = {}  # the time until which no replica is read
         self._connections: dict[BrokerAddress, BrokerConnection] = {}
         self._failed: BrokerAddress | None = None
 
-    def leader(self, partition: Partition, attempts: RequestRetries) -> BrokerConnection:
+    def leader(self, partition: TopicPartition, attempts: RequestRetries) -> BrokerConnection:
         """A connection to who leads the partition."""
         while True:
             try:
@@ -82,7 +82,7 @@ class BrokerPool:
                 self._trouble.note(error)
                 attempts.failed(error)
 
-    def replica(self, partition: Partition, attempts: RequestRetries) -> BrokerConnection:
+    def replica(self, partition: TopicPartition, attempts: RequestRetries) -> BrokerConnection:
         """A connection to the broker that the partition is read from: the leader, unless it named another."""
         address = self._addresses.get(self._replicas.get(partition, _NOBODY))
         if address is not None:
@@ -90,13 +90,13 @@ class BrokerPool:
                 return self._connection(address)
         return self.leader(partition, attempts)
 
-    def prefer_replica(self, partition: Partition, node: int) -> None:
+    def prefer_replica(self, partition: TopicPartition, node: int) -> None:
         """Read the partition from another broker than its leader, as that one says."""
         self._replicas[partition] = node
         if node not in self._addresses:
             self.avoid_replica(partition)
 
-    def avoid_replica(self, partition: Partition) -> bool:
+    def avoid_replica(self, partition: TopicPartition) -> bool:
         """The same as `leave_replica`, and have the leader name no replica for a while: one failed here.
 
         The leader may reach it, and would name it again and again.
@@ -106,25 +106,25 @@ class BrokerPool:
             self._avoided_until[partition] = time.monotonic() + _AVOIDED_SECONDS
         return was_read_from
 
-    def may_name_replicas(self, partitions: Iterable[Partition]) -> bool:
+    def may_name_replicas(self, partitions: Iterable[TopicPartition]) -> bool:
         """True if leaders may name replicas of all of these partitions."""
         now = time.monotonic()
         return all(self._avoided_until.get(partition, 0.0) <= now for partition in partitions)
 
-    def leave_replica(self, partition: Partition) -> bool:
+    def leave_replica(self, partition: TopicPartition) -> bool:
         """Read the partition from its leader again; False if it was read from there."""
         return self._replicas.pop(partition, None) is not None
 
     def by_leader(
-        self, partitions: Iterable[Partition], attempts: RequestRetries
-    ) -> dict[BrokerConnection, list[Partition]]:
+        self, partitions: Iterable[TopicPartition], attempts: RequestRetries
+    ) -> dict[BrokerConnection, list[TopicPartition]]:
         """A connection to each of the leaders, with what it leads of these partitions."""
-        of_leaders: dict[BrokerConnection, list[Partition]] = {}
+        of_leaders: dict[BrokerConnection, list[TopicPartition]] = {}
         for partition in partitions:
             of_leaders.setdefault(self.leader(partition, attempts), []).append(partition)
         return of_leaders
 
-    def forget(self, partition: Partition) -> None:
+    def forget(self, partition: TopicPartition) -> None:
         """Look again for who leads it."""
         self._leaders.pop(partition, None)
         self.avoid_replica(partition)
@@ -133,7 +133,7 @@ class BrokerPool:
         """Have other brokers say who leads what this one leads: who was deposed may not have heard of it."""
         self._note_failed(connection.address)
 
-    def doubt_leader(self, partition: Partition) -> None:
+    def doubt_leader(self, partition: TopicPartition) -> None:
         """The same of the broker that leads a partition."""
         address = self._addresses.get(self._leaders.get(partition, _NOBODY))
         if address is not None:
@@ -180,15 +180,15 @@ class BrokerPool:
         while self._connections:
             self._connections.popitem()[1].close()
 
-    def _look(self, partition: Partition, attempts: RequestRetries) -> None:
+    def _look(self, partition: TopicPartition, attempts: RequestRetries) -> None:
         while True:
-            topic = self._topic(partition.stream, attempts)
+            topic = self._topic(partition.topic, attempts)
             if topic.error == UNKNOWN_TOPIC or (not topic.error and partition.index not in topic.leaders):
                 attempts.missing(partition)
                 continue
             for index, (_, leader) in topic.leaders.items():
                 if leader in self._addresses:
-                    self._leaders[Partition(partition.stream, index)] = leader
+                    self._leaders[TopicPartition(partition.topic, index)] = leader
             if partition in self._leaders:
                 return
             # None, or one that has just gone: five is what a partition without a leader is told by.

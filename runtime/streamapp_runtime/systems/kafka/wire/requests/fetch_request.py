@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.batch_format.batch_headers import AbortedTransaction
 from streamapp_runtime.systems.kafka.wire.batch_format.malformed import MalformedError
 from streamapp_runtime.systems.kafka.wire.batch_format.varints import Octets
@@ -14,6 +13,7 @@ from streamapp_runtime.systems.kafka.wire.requests.request_fields import (
     ResponseReader,
     WriteRequest,
 )
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 NO_REPLICA = -1
 _READ_COMMITTED = 1
@@ -58,14 +58,14 @@ DEFAULT_LIMITS = FetchLimits()
 
 
 def fetch_request(
-    starts: Mapping[Partition, FetchStart], wait_ms: int = _WAIT_MS, rack: str = ""
+    starts: Mapping[TopicPartition, FetchStart], wait_ms: int = _WAIT_MS, rack: str = ""
 ) -> WriteRequest:
     """Committed records of some partitions of one leader; it waits so long while there are none."""
-    by_topic: dict[str, list[Partition]] = {}
+    by_topic: dict[str, list[TopicPartition]] = {}
     for partition in starts:
-        by_topic.setdefault(partition.stream, []).append(partition)
+        by_topic.setdefault(partition.topic, []).append(partition)
 
-    def partition_body(body: RequestBody, partition: Partition) -> None:
+    def partition_body(body: RequestBody, partition: TopicPartition) -> None:
         start = starts[partition]
         body.int32(partition.index).int32(-1).int64(start.offset).int64(-1).int32(start.size)
 
@@ -81,18 +81,20 @@ def fetch_request(
     return write
 
 
-def fetch_results(answer: ResponseReader, partitions: Sequence[Partition]) -> Mapping[Partition, FetchResult]:
+def fetch_results(
+    answer: ResponseReader, partitions: Sequence[TopicPartition]
+) -> Mapping[TopicPartition, FetchResult]:
     """The result for each of the partitions that were asked for."""
     throttled, error = answer.int32(), answer.int16()
     answer.int32()  # the session
     if error:
         refused = FetchResult(throttled, error, -1, NO_REPLICA, [], np.empty(0, np.uint8), 0, 0)
         return dict.fromkeys(partitions, refused)
-    results: dict[Partition, FetchResult] = {}
+    results: dict[TopicPartition, FetchResult] = {}
     for _ in range(answer.int32()):
         topic = answer.text() or ""
         for _ in range(answer.int32()):
-            partition = Partition(topic, answer.int32())
+            partition = TopicPartition(topic, answer.int32())
             results[partition] = _partition_result(answer, throttled)
     if results.keys() != set(partitions):
         raise MalformedError("a leader answered for other partitions than were asked for")

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.requests.request_fields import (
     RequestBody,
     ResponseReader,
     WriteRequest,
 )
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 _ERRORS_OF_RECORDS = 8
 """The version since which a refusal says which records are refused, and why."""
@@ -26,13 +26,13 @@ class ProduceResult:
 
 
 def produce_request(
-    transactional_id: str | None, batches: Mapping[Partition, Parts], timeout_ms: int
+    transactional_id: str | None, batches: Mapping[TopicPartition, Parts], timeout_ms: int
 ) -> WriteRequest:
     """One batch to each partition; the leader answers when all replicas that are in sync have it."""
 
-    def one(body: RequestBody, item: tuple[Partition, Parts]) -> None:
+    def one(body: RequestBody, item: tuple[TopicPartition, Parts]) -> None:
         partition, parts = item
-        body.text(partition.stream).list(
+        body.text(partition.topic).list(
             [partition], lambda body, _: body.int32(partition.index).octets(parts).tags()
         ).tags()
 
@@ -43,10 +43,10 @@ def produce_request(
     return write
 
 
-def produce_results(answer: ResponseReader) -> Mapping[Partition, ProduceResult]:
+def produce_results(answer: ResponseReader) -> Mapping[TopicPartition, ProduceResult]:
     """The result of each batch, by partition."""
 
-    def stream(answer: ResponseReader) -> list[tuple[Partition, ProduceResult]]:
+    def stream(answer: ResponseReader) -> list[tuple[TopicPartition, ProduceResult]]:
         name = answer.text() or ""
         results = answer.list(lambda answer: _partition(answer, name))
         answer.tags()
@@ -55,7 +55,7 @@ def produce_results(answer: ResponseReader) -> Mapping[Partition, ProduceResult]
     return dict(item for items in answer.list(stream) for item in items)
 
 
-def _partition(answer: ResponseReader, stream: str) -> tuple[Partition, ProduceResult]:
+def _partition(answer: ResponseReader, stream: str) -> tuple[TopicPartition, ProduceResult]:
     index, error, base = answer.int32(), answer.int16(), answer.int64()
     answer.int64()  # the time it was appended, where the topic wants that
     answer.int64()  # the partition's oldest offset
@@ -63,7 +63,7 @@ def _partition(answer: ResponseReader, stream: str) -> tuple[Partition, ProduceR
         answer.list(_record_error)
         answer.text()  # the same of the batch
     answer.tags()  # who leads the partition now
-    return Partition(stream, index), ProduceResult(error, base)
+    return TopicPartition(stream, index), ProduceResult(error, base)
 
 
 def _record_error(answer: ResponseReader) -> None:

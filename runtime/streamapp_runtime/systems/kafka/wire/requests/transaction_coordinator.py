@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TypeVar
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.batch_format.batch_encoder import ProducerIdentity
 from streamapp_runtime.systems.kafka.wire.requests import error_codes
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import BrokerConnection
@@ -28,6 +27,7 @@ from streamapp_runtime.systems.kafka.wire.requests.request_versions import (
     INIT_PRODUCER_ID,
     BrokerRequest,
 )
+from streamapp_runtime.systems.topic_partition import TopicPartition
 
 T = TypeVar("T")
 
@@ -68,7 +68,7 @@ class TransactionCoordinator:
         own_epochs = self.cluster.features.has_epoch_per_transaction
         return ProducerIdentity(producer, epoch, has_epoch_per_transaction=own_epochs)
 
-    def add(self, identity: ProducerIdentity, partitions: Collection[Partition]) -> None:
+    def add(self, identity: ProducerIdentity, partitions: Collection[TopicPartition]) -> None:
         """Have the transaction hold these partitions too."""
 
         def write(body: RequestBody) -> None:
@@ -151,11 +151,11 @@ def request_description(doing: str, transactional_id: str | None) -> str:
     return doing if transactional_id is None else f'{doing} as "{transactional_id}"'
 
 
-def _by_stream(partitions: Collection[Partition]) -> list[tuple[str, list[int]]]:
-    ordered = sorted(partitions, key=lambda each: (each.stream, each.index))
+def _by_stream(partitions: Collection[TopicPartition]) -> list[tuple[str, list[int]]]:
+    ordered = sorted(partitions, key=lambda each: (each.topic, each.index))
     return [
         (stream, [each.index for each in group])
-        for stream, group in groupby(ordered, lambda each: each.stream)
+        for stream, group in groupby(ordered, lambda each: each.topic)
     ]
 
 

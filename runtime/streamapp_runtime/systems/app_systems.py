@@ -1,0 +1,213 @@
+"""The systems of an app, addressed by the app's own streams: the one place that knows which topic each is."""
+
+import os
+import select
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from threading import Thread
+from typing import TypeVar
+
+import pyarrow as pa
+
+from streamapp.tasks.partition import OffsetSpan, Partition
+from streamapp_runtime.systems.connection import SystemConnections, open_system
+from streamapp_runtime.systems.stream_system import (
+    DEFAULT_OPTIONS,
+    HasFileno,
+    OffsetRange,
+    StreamOptions,
+    StreamSystem,
+    SystemTrouble,
+)
+from streamapp_runtime.systems.topic_partition import TopicPartition
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRange:
+    """Records of a stream's partition: start <= offset < end."""
+
+    partition: Partition
+    start: int
+    end: int
+    headers: bool = False  # they are read with the records
+
+
+class Systems:
+    """The open systems of an app. One object per process; used by one thread at a time.
+
+    The home has what the app makes: its checkpoints, its changelogs and the streams between its stages. All
+    transactions are the home's. Every other system is opened when the first of its streams is asked for.
+    """
+
+    def __init__(self, connections: SystemConnections) -> None:
+        self.connections = connections
+        self.home = open_system(connections.of_home)
+        self._open: dict[str, StreamSystem] = {connections.home: self.home}
+
+    def relocated(self, connections: SystemConnections) -> "Systems":
+        """The same open systems for an app of other streams; who closes one of both closes all."""
+        other = object.__new__(Systems)
+        other.connections, other.home, other._open = connections, self.home, self._open
+        return other
+
+    def of_stream(self, stream: str) -> StreamSystem:
+        """The system that a stream is in."""
+        return self.open(self.connections.location(stream).system)
+
+    def locate(self, partition: Partition) -> TopicPartition:
+        """The address of a partition in the system that its stream is in."""
+        return TopicPartition(self.connections.location(partition.stream).topic, partition.index)
+
+    def at_home(self, partition: Partition) -> TopicPartition:
+        """The address of a partition that is written: a ValueError outside the home, where nothing is."""
+        if self.connections.location(partition.stream).system != self.connections.home:
+            raise ValueError(f"{partition} is not in the home of the app")
+        return self.locate(partition)
+
+    def home_topics(self, streams: Collection[str]) -> frozenset[str]:
+        """The topics of those streams that are in the home."""
+        named = self._streams_by_system(streams).get(self.connections.home, {})
+        return frozenset(named.values())
+
+    def partitions(self, stream: str) -> int | None:
+        """A stream's partition count; None when there is no such stream."""
+        return self.of_stream(stream).partitions(self.connections.location(stream).topic)
+
+    def create(self, stream: str, partitions: int, options: StreamOptions = DEFAULT_OPTIONS) -> None:
+        """See `StreamSystem.create`."""
+        self.of_stream(stream).create(self.connections.location(stream).topic, partitions, options)
+
+    def grow(self, stream: str, partitions: int) -> None:
+        """See `StreamSystem.grow`."""
+        self.of_stream(stream).grow(self.connections.location(stream).topic, partitions)
+
+    def identities(self, streams: Collection[str]) -> dict[str, str]:
+        """The identity of each existing stream of these."""
+        identities: dict[str, str] = {}
+        for system, named in self._streams_by_system(streams).items():
+            of_topics = self.open(system).identities(set(named.values()))
+            identities |= {stream: of_topics[topic] for stream, topic in named.items() if topic in of_topics}
+        return identities
+
+    def spans(self, partitions: Iterable[Partition]) -> dict[Partition, OffsetSpan]:
+        """The offsets that each partition holds now, of committed records only."""
+        return self._asked(partitions, lambda system, addresses: system.spans(addresses))
+
+    def offsets_at(self, partitions: Iterable[Partition], time_ms: int) -> dict[Partition, int]:
+        """See `StreamSystem.offsets_at`."""
+        return self._asked(partitions, lambda system, addresses: system.offsets_at(addresses, time_ms))
+
+    def open_transactions(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
+        """The partitions with writes that are neither visible nor void, and the offset of the first."""
+        return self._asked(partitions, lambda system, addresses: system.open_transactions(addresses))
+
+    def await_records(
+        self, ends: Mapping[Partition, int], seconds: float, wake: HasFileno | None = None
+    ) -> bool:
+        """Return once one of the partitions may end further on than here, or `wake` can be read.
+
+        Or after so many seconds. False, at once or later, where one of the systems cannot tell.
+        """
+        by_system = {
+            self.open(name): {address: ends[partitions[0]] for address, partitions in addressed.items()}
+            for name, addressed in self._by_system(ends).items()
+        }
+        if len(by_system) > 1:
+            return _first_arrival(by_system, seconds, wake)
+        return all(system.await_records(of_system, seconds, wake) for system, of_system in by_system.items())
+
+    def read(
+        self, partition: Partition, start: int, end: int, *, headers: bool = False
+    ) -> Iterator[pa.RecordBatch]:
+        """See `StreamSystem.read`."""
+        system = self.of_stream(partition.stream)
+        return system.read(self.locate(partition), start, end, headers=headers)
+
+    def fetch_ahead(self, ranges: Sequence[StreamRange]) -> None:
+        """Say which ranges are read next, so that systems may ask for all of them at once."""
+        by_system: dict[str, list[OffsetRange]] = {}
+        for one in ranges:
+            located = OffsetRange(self.locate(one.partition), one.start, one.end, one.headers)
+            by_system.setdefault(self.connections.location(one.partition.stream).system, []).append(located)
+        for name, located_ranges in by_system.items():
+            self.open(name).fetch_ahead(located_ranges)
+
+    def delete_before(self, positions: Mapping[Partition, int]) -> None:
+        """Records below these positions are read by nobody any more and may go."""
+        for name, addressed in self._by_system(positions).items():
+            self.open(name).delete_before({at: positions[each[0]] for at, each in addressed.items()})
+
+    def trouble(self) -> SystemTrouble | None:
+        """The trouble that calls of this process have waited for lately, and still do; None where none."""
+        troubles = (system.trouble() for system in tuple(self._open.values()))
+        return max(filter(None, troubles), key=lambda trouble: trouble.noted, default=None)
+
+    def tidy(self) -> None:
+        """Do maintenance of the stored records, at a time without other work."""
+        self.home.tidy()
+
+    def close(self) -> None:
+        """Let go of everything."""
+        while self._open:
+            self._open.popitem()[1].close()
+
+    def open(self, name: str) -> StreamSystem:
+        """The system of this name, which stays open."""
+        if name not in self._open:
+            self._open[name] = open_system(self.connections.by_name[name])
+        return self._open[name]
+
+    def _streams_by_system(self, streams: Iterable[str]) -> dict[str, dict[str, str]]:
+        by_system: dict[str, dict[str, str]] = {}
+        for stream in streams:
+            location = self.connections.location(stream)
+            by_system.setdefault(location.system, {})[stream] = location.topic
+        return by_system
+
+    def _by_system(self, partitions: Iterable[Partition]) -> dict[str, dict[TopicPartition, list[Partition]]]:
+        """The addresses in each system, and what the app calls them: a stream may fill a table, too."""
+        by_system: dict[str, dict[TopicPartition, list[Partition]]] = {}
+        for partition in partitions:
+            addressed = by_system.setdefault(self.connections.location(partition.stream).system, {})
+            addressed.setdefault(self.locate(partition), []).append(partition)
+        return by_system
+
+    def _asked(
+        self,
+        partitions: Iterable[Partition],
+        ask: Callable[[StreamSystem, Collection[TopicPartition]], Mapping[TopicPartition, T]],
+    ) -> dict[Partition, T]:
+        """The answers of all systems, by the partitions that they were asked for."""
+        answers: dict[Partition, T] = {}
+        for name, addressed in self._by_system(partitions).items():
+            for address, answer in ask(self.open(name), addressed.keys()).items():
+                answers |= dict.fromkeys(addressed[address], answer)
+        return answers
+
+
+def _first_arrival(
+    ends: Mapping[StreamSystem, Mapping[TopicPartition, int]], seconds: float, wake: HasFileno | None
+) -> bool:
+    """Wait for records of several systems at once: the first that answers ends the wait of the others."""
+    answered, answers = os.eventfd(0), list[bool]()
+
+    def wait(system: StreamSystem, of_system: Mapping[TopicPartition, int], ended: HasFileno) -> None:
+        try:
+            answers.append(system.await_records(of_system, seconds, ended))
+        finally:
+            os.eventfd_write(answered, 1)
+
+    with closing(select.epoll()) as ended:
+        ended.register(answered, select.EPOLLIN)
+        if wake is not None:
+            ended.register(wake.fileno(), select.EPOLLIN)
+        threads = [Thread(target=wait, args=(*item, ended), daemon=True) for item in ends.items()]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    os.close(answered)
+    return len(answers) == len(threads) and all(answers)
