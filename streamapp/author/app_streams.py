@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
-from streamapp.author.names import checkpoint_stream
+from streamapp.author.names import checkpoint_stream, outbox_stream
 from streamapp.graph.graph_builder import build_graph
 from streamapp.plan.partition_plan import Plan, PlanError
 from streamapp.spec.problem import short
@@ -29,6 +29,24 @@ def created_streams(app: StreamApp) -> tuple[str, ...]:
     """The intermediate streams that the app makes, by name."""
     operators = build_graph(app, {}).operators.values()
     return tuple(sorted({one.stream for one in operators if one.cuts and one.stream}))
+
+
+def written_streams(app: StreamApp) -> tuple[str, ...]:
+    """The declared streams that the app writes: outputs, dead letters and late rows."""
+    spec = app.spec
+    named = [operator.send_to.stream for operator in spec.operators if operator.send_to is not None]
+    named += filter(None, (spec.on_bad_record.stream, spec.on_code_error.stream, spec.late_rows.stream))
+    return tuple(dict.fromkeys(named))
+
+
+def outboxes(app: StreamApp) -> dict[str, str]:
+    """The outbox in the home of each stream that the app writes in another system."""
+    home = app.spec.home.name
+    return {
+        stream: outbox_stream(app.application_id, stream)
+        for stream in written_streams(app)
+        if app.spec.stream(stream).system != home
+    }
 
 
 def topics_of_system(app: StreamApp, index: int) -> dict[str, str]:

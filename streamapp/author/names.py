@@ -30,6 +30,16 @@ def hop_stream(application_id: str, operator: str) -> str:
     return f"{application_id}.{operator}.hop"
 
 
+def outbox_stream(application_id: str, stream: str) -> str:
+    """The stream of the home that takes the rows of an output in another system, until they are delivered."""
+    return f"{application_id}.{stream}.outbox"
+
+
+def delivery_stream(application_id: str) -> str:
+    """The stream of another system that holds the positions up to which outboxes are delivered into it."""
+    return f"{application_id}.delivery"
+
+
 def stream_prefix(application_id: str) -> str:
     """The prefix of the names of all streams that an app makes."""
     return f"{application_id}."

@@ -39,7 +39,8 @@ class Systems:
     """The open systems of an app. One object per process; used by one thread at a time.
 
     The home has what the app makes: its checkpoints, its changelogs and the streams between its stages. All
-    transactions are the home's. Every other system is opened when the first of its streams is asked for.
+    transactions of a run are the home's: what is for another system goes into an outbox there, from which it
+    is delivered. Other systems are opened when the first of their streams is asked for.
     """
 
     def __init__(self, connections: SystemConnections) -> None:
@@ -62,10 +63,9 @@ class Systems:
         return TopicPartition(self.connections.location(partition.stream).topic, partition.index)
 
     def at_home(self, partition: Partition) -> TopicPartition:
-        """The address of a partition that is written: a ValueError outside the home, where nothing is."""
-        if self.connections.location(partition.stream).system != self.connections.home:
-            raise ValueError(f"{partition} is not in the home of the app")
-        return self.locate(partition)
+        """The address in the home at which a partition is written: that of its outbox, where it has one."""
+        outbox = self.connections.outboxes.get(partition.stream)
+        return self.locate(partition) if outbox is None else TopicPartition(outbox, partition.index)
 
     def home_topics(self, streams: Collection[str]) -> frozenset[str]:
         """The topics of those streams that are in the home."""

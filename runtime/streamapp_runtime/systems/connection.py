@@ -49,6 +49,7 @@ class SystemConnections:
     home: str
     by_name: Mapping[str, Connection]
     locations: Mapping[str, StreamLocation] = field(default_factory=dict)
+    outboxes: Mapping[str, str] = field(default_factory=dict)  # of the home, for streams of other systems
 
     def location(self, stream: str) -> StreamLocation:
         """The location of a stream of the app."""

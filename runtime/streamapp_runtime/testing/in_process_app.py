@@ -18,6 +18,7 @@ from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.loop import Loop, LoopObserver
 from streamapp_runtime.driver.batches.run_settings import CurrentRun, run_settings
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.checkpoints.outbox_delivery import OutboxDeliveries
 from streamapp_runtime.driver.executors.lane_assignment import Lanes
 from streamapp_runtime.driver.failures import FailedError
 from streamapp_runtime.driver.modes.model_author import ModelAuthor
@@ -137,6 +138,7 @@ class InProcessApp(TestApp):
         self._folder = Path(self._folders.enter_context(data_folder()) if folder is None else folder)
         self._storage: AppStorage = embedded_storage(self._folder, self.app)
         self._systems = Systems(self._storage.systems)
+        self._deliveries = OutboxDeliveries(self.app, self._storage.systems)
         try:
             self._streams.create_inputs(partitions)
             if self.app.spec.mode == "stream":
@@ -157,6 +159,7 @@ class InProcessApp(TestApp):
         """End the app, and take its streams and stores away."""
         self._loop = None
         self._hosting.processes.close()
+        self._deliveries.close()
         self._systems.close()
         self._folders.close()
 
@@ -390,6 +393,8 @@ class InProcessApp(TestApp):
             pause=_no_pause,
             observer=_TroubleObserver(self._troubles),
         )
+        self._deliveries.close()
+        self._deliveries = OutboxDeliveries(app, self._storage.systems)
         self._loop.start()
         self._settle()
 
@@ -418,9 +423,8 @@ class InProcessApp(TestApp):
             if batch is not None:
                 self.batches.append(batch)
                 self.batch_done(batch)
-            elif not loop.planner.behind:
-                return
-            if loop.planner.ended:
+            is_done = loop.planner.ended or (batch is None and not loop.planner.behind)
+            if is_done and not self._deliveries.deliver_all():
                 return
             if (due := loop.planner.timers.next_due) is not None:
                 self._clock.app = max(self._clock.app, due)

@@ -46,7 +46,7 @@ def tested_app(source: AppSource, name: str | None = None, observed: Sequence[st
     for operator in observed:
         if operator not in operators:
             raise WrongUseError(f'no operator "{operator}" hands on rows{nearest(operator, operators)}')
-    return _parse_again(_observing(_without_broker(as_data(apps[0])), observed))
+    return _parse_again(_observing(_without_broker(apps[0]), observed, apps[0].spec.home.name))
 
 
 def observed_streams(app: StreamApp) -> dict[str, str]:
@@ -87,28 +87,31 @@ def _parsed_file(path: Path) -> ParseResult:
     return parse_program(path)
 
 
-def _without_broker(data: dict[str, Any]) -> dict[str, Any]:
+def _without_broker(app: StreamApp) -> dict[str, Any]:
+    data, home = as_data(app), app.spec.home
     spec = dict(data["spec"])
-    spec["systems"] = [{"name": system["name"], "embedded": {"path": _DATA}} for system in spec["systems"]]
-    main = spec["systems"][0]["name"]
+    spec["systems"] = [
+        {"name": system.name, "home": system is home, "embedded": {"path": _DATA}}
+        for system in app.spec.systems
+    ]
     streams = list(spec["streams"])
     if spec.get("lateRows", {}).get("action", "drop") == "drop":
         spec["lateRows"] = {"action": "stream", "stream": LATE_STREAM}
-        streams.append({"name": LATE_STREAM, "system": main})
+        streams.append({"name": LATE_STREAM, "system": home.name})
     for policy in ("onBadRecord", "onCodeError"):
         rule = spec.get(policy, {})
         if rule.get("action") == "skip":
             spec[policy] = {**rule, "action": "deadLetter", "stream": BAD_STREAM}
     if BAD_STREAM in {spec.get(policy, {}).get("stream") for policy in ("onBadRecord", "onCodeError")}:
-        streams.append({"name": BAD_STREAM, "system": main})
+        streams.append({"name": BAD_STREAM, "system": home.name})
     return {**data, "spec": {**spec, "streams": streams}}
 
 
-def _observing(data: dict[str, Any], observed: Sequence[str]) -> dict[str, Any]:
+def _observing(data: dict[str, Any], observed: Sequence[str], home: str) -> dict[str, Any]:
     """The resource with a sink for the rows of each of these operators."""
     spec = data["spec"]
     names = {operator: f"{_OBSERVED}{number}{KIT_SUFFIX}" for number, operator in enumerate(observed)}
-    streams = [{"name": name, "system": spec["systems"][0]["name"]} for name in names.values()]
+    streams = [{"name": name, "system": home} for name in names.values()]
     sinks = [
         {"name": f"to-{name}", "sendTo": {"from": operator, "stream": name}}
         for operator, name in names.items()

@@ -17,6 +17,7 @@ from streamapp.spec.resource.runtime_policies import (
     LateRows,
     Logging,
     Monitor,
+    OutboxLimit,
     RunPage,
     StateQueryAccess,
 )
@@ -72,7 +73,7 @@ class Spec(Part):
     """Settings that keep the names of the design documents; see the list of keys."""
 
     systems: Annotated[tuple[System, ...], Field(min_length=1), named_list(16), Effect.REPLAN]
-    """Where streams live. Inputs may be in any of them; what the app writes is in the home."""
+    """Where streams live. The app reads from any of them and writes to any; one is its home."""
     streams: Annotated[tuple[Stream, ...], Field(min_length=1), named_list(256), Effect.REPLAN]
     """Inputs, outputs and side inputs."""
     tables: Annotated[tuple[Table, ...], named_list(64), Effect.REPLAN] = ()
@@ -111,6 +112,8 @@ class Spec(Part):
     """What to do with an edit after which state would mean something else: other aggregates, another key."""
     late_rows: Annotated[LateRows, Effect.RESTART] = LateRows()
     """What becomes of rows that come too late."""
+    outbox: Annotated[OutboxLimit, Effect.RESTART] = OutboxLimit()
+    """The bound of rows for streams outside the home, which are delivered behind the batches."""
     batch: Annotated[Batch, Effect.LIVE] = Batch()
     """The bounds of one micro-batch."""
 
@@ -158,7 +161,7 @@ class Spec(Part):
 
     @property
     def home(self) -> System:
-        """The system of what the app makes and writes."""
+        """The system of what the app makes."""
         return home_system(self.systems)
 
     def stream(self, name: str) -> Stream:

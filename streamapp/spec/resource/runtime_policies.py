@@ -70,6 +70,13 @@ class LateRows(Part):
     """The stream for `stream`."""
 
 
+class OutboxLimit(Part):
+    """The bound of the rows that wait for delivery into a system that is not the home."""
+
+    max_records: Annotated[int, Field(ge=1, le=1_000_000_000)] = 1_000_000
+    """So many records may wait in the outboxes of a system; then nothing is read until some are delivered."""
+
+
 class Monitor(Part):
     """Watching the partition counts of inputs."""
 

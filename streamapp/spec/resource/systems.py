@@ -58,7 +58,7 @@ class System(OneOf):
     name: Name
     """What streams call it by."""
     home: Annotated[bool, Effect.REFUSED] = False
-    """The system of what the app makes and writes; the first one where none says so."""
+    """The system of what the app makes: checkpoints, changelogs, intermediate streams; else the first one."""
     kafka: Annotated[Kafka | None, Effect.RESTART] = None
     """Streams are topics of a Kafka cluster."""
     embedded: Annotated[Embedded | None, Effect.REFUSED] = None
@@ -66,5 +66,5 @@ class System(OneOf):
 
 
 def home_system(systems: Sequence[System]) -> System:
-    """The system of checkpoints, changelogs, streams between stages and outputs."""
+    """The system of checkpoints, changelogs, streams between stages and outboxes."""
     return next((system for system in systems if system.home), systems[0])

@@ -41,6 +41,7 @@ class BatchPlanner:
     backoff: RemoteTableBackoff
     clock: Callable[[], int]  # milliseconds, as timers are set
     unended: Callable[[tuple[str, ...]], None]  # called with what idle tasks wait for
+    outbox_is_full: Callable[[], bool]  # nothing is read then: outputs would have to wait, too
     budget: BatchBudget = field(default_factory=BatchBudget)
     pacing: BatchPacing = field(default_factory=lambda: BatchPacing(time.monotonic))
     timers: Timers = field(default_factory=Timers)
@@ -118,6 +119,8 @@ class BatchPlanner:
 
     def ranges_to_read(self, readable: Sequence[PendingRange], waiting: frozenset[str]) -> list[PendingRange]:
         """The readable ranges that the next batch reads; the rows of some tasks wait for their tables."""
+        if self.outbox_is_full():
+            return []
         settings, backlog, runner = self.backlog.run.settings, self.backlog, self.lanes.runner
         supervisor, side_inputs = self.lanes.supervisor, self.backlog.side_inputs
         view = InputView(

@@ -88,6 +88,7 @@ class Loop:
     is_stopped: InitVar[Callable[[], bool]] = lambda: False  # asked between two trials
     locations: InitVar[ExecutorLocations] = no_locations
     observer: InitVar[LoopObserver] = NO_OBSERVER
+    outbox_is_full: InitVar[Callable[[], bool]] = lambda: False
     queries: StateQueries = field(default_factory=StateQueries)  # of the state, that lanes answer
     backlog: Backlog = field(init=False)
     bad_records: BadRecordSearch = field(init=False)
@@ -107,6 +108,7 @@ class Loop:
         is_stopped: Callable[[], bool],
         locations: ExecutorLocations,
         observer: LoopObserver,
+        outbox_is_full: Callable[[], bool],
     ) -> None:
         self.backlog = backlog = Backlog(
             self.run,
@@ -133,7 +135,13 @@ class Loop:
         )
         self.recovery = recovery = Recovery(lanes, backlog, bad_records, observer.trouble, outages)
         self.planner = BatchPlanner(
-            lanes, backlog, self.queries, recovery.backoff, clock, unended=observer.unended
+            lanes,
+            backlog,
+            self.queries,
+            recovery.backoff,
+            clock,
+            unended=observer.unended,
+            outbox_is_full=outbox_is_full,
         )
         self.batches = LaneBatches(self.planner, recovery, bad_records, observer.doing)
         self.trials = TrialBatches(self.batches)

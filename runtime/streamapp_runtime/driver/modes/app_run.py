@@ -11,12 +11,12 @@ from streamapp.author.start_problems import start_problems
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.app_refusal import AppRefusedError
-from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.batch_watch import watched_calls
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.batches.run_settings import CurrentRun, RunSettings
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.checkpoints.outbox_delivery import OutboxDeliveries
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
 from streamapp_runtime.driver.failures import RETRIABLE, FailedError
@@ -109,6 +109,7 @@ def run_app(
     storage = mode.storage()
     mode.refuse_early(storage)
     systems = open_app_systems(mode.app, storage)
+    deliveries = OutboxDeliveries(mode.app, storage.systems)
     executor_pool = mode.open_executors(storage)
     try:
         ledger = CheckpointStream(systems.home, checkpoint_stream(mode.app.application_id))
@@ -118,12 +119,14 @@ def run_app(
             raise FailedError(f"the start failed: {error}") from error
         observer.launched(launch)
         tables_file.write_tables_file(Path(launch.setup.state), launch.program, launch.setup)
+        deliveries.start()
         loop = Loop(
             executor_pool.session,
             CurrentRun(launch, mode.settings()),
             is_stopped=stop.is_set,
             locations=mode.locations,
             observer=observer,
+            outbox_is_full=lambda: deliveries.is_full,
             queries=queries or StateQueries(),
         )
         follower = mode.follower(loop, executor_pool, observer.changed)
@@ -132,8 +135,10 @@ def run_app(
         collect_seldom()
         idle = _with_compaction(systems, observer.idle)
         with watched_calls(systems.trouble, loop.recovery.outages.driver_waits):
-            _serve(loop, follower, stop, observer.batch, idle, mode.limits)
+            _serve(loop, follower, stop, _WatchedDeliveries(observer, deliveries), idle, mode.limits)
         loop.release()
+        if mode.limits.until_end:
+            deliveries.drain(stop.is_set, stop.wait)
         follower.report(ended=True)
         if mode.limits.until_end and not loop.planner.ended:
             observer.left_open(open_windows(loop.launch, loop.planner.reached))
@@ -145,7 +150,26 @@ def run_app(
             queries.end()
         mute_jvm()
         executor_pool.close()
+        deliveries.close()
         systems.close()
+
+
+@dataclass(slots=True)
+class _WatchedDeliveries:
+    """The deliveries of a run, of whose troubles its observer is told as they come and go."""
+
+    observer: RunObserver
+    deliveries: OutboxDeliveries
+    _last: tuple[str, ...] = ()
+
+    def look(self) -> None:
+        """Tell what is new; the failure of a delivery that cannot go on is raised."""
+        self.deliveries.check()
+        statuses = self.deliveries.statuses
+        now = tuple(f"{one.system} {one.is_full} {one.trouble}" for one in statuses)
+        if now != self._last:
+            self._last = now
+            self.observer.outboxes(statuses)
 
 
 def open_app_systems(app: StreamApp, storage: AppStorage) -> Systems:
@@ -173,7 +197,7 @@ def _serve(
     loop: Loop,
     follower: ModelFollower,
     stop: SignalStop,
-    batch_done: Callable[[BatchResult], None],
+    watched: _WatchedDeliveries,
     idle: Callable[[], None],
     limits: RunLimits,
 ) -> None:
@@ -183,9 +207,10 @@ def _serve(
     while not stop.is_set() and (deadline is None or time.monotonic() < deadline):
         loop.batches.note_step()
         follower.follow()
+        watched.look()
         batch = loop.step()
         if batch is not None:
-            batch_done(batch)
+            watched.observer.batch(batch)
             follower.report(batch)
             if loop.planner.ended:
                 return

@@ -11,6 +11,7 @@ from streamapp.protocol.driver_report import ReportedWarning
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
 from streamapp_runtime.driver.batches.run_change import ChangeKind, RunChange
+from streamapp_runtime.driver.checkpoints.outbox_delivery import DeliveryStatus
 from streamapp_runtime.driver.failures import may_hold_values
 from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction
 from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition
@@ -99,6 +100,7 @@ class PageRecorder(RunObserver):
     _open_transactions: tuple[OpenTransaction, ...] = ()
     _unread: tuple[UnreadPartition, ...] = ()
     _slow: str = ""
+    _outboxes: tuple[DeliveryStatus, ...] = ()
     _notes: deque[RunNote] = field(default_factory=lambda: deque(maxlen=MOST_NOTES))
     _refused: tuple[ReportedWarning, ...] = ()
 
@@ -204,6 +206,10 @@ class PageRecorder(RunObserver):
         """Note which partitions have records and have been passed over for long."""
         self._unread = partitions
 
+    def outboxes(self, statuses: tuple[DeliveryStatus, ...]) -> None:
+        """Keep which deliveries into other systems fail or are full."""
+        self._outboxes = statuses
+
     def slow(self, which: str) -> None:
         """Note that a batch takes long, while it does."""
         self._slow = redacted(which)[:LONGEST_NOTE]
@@ -243,6 +249,7 @@ class PageRecorder(RunObserver):
                 open_transactions=self._open_transactions,
                 unread=self._unread,
                 slow=self._slow,
+                outboxes=self._outboxes,
                 notes=tuple(self._notes),
                 refused=self._refused,
             )

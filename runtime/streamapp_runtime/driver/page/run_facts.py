@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from streamapp.protocol.driver_report import ReportedWarning
 from streamapp_runtime.driver.batches.batch_result import BatchResult
+from streamapp_runtime.driver.checkpoints.outbox_delivery import DeliveryStatus
 from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction
 from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition
 from streamapp_runtime.driver.page.run_history import HistoryPoint
@@ -75,5 +76,6 @@ class RunFacts:
     open_transactions: tuple[OpenTransaction, ...] = ()  # that have been open for long in what is read
     unread: tuple[UnreadPartition, ...] = ()  # that have records and have been passed over for long
     slow: str = ""  # of the batch that runs and takes long
+    outboxes: tuple[DeliveryStatus, ...] = ()  # of deliveries into other systems that fail or are full
     notes: tuple[RunNote, ...] = ()
     refused: tuple[ReportedWarning, ...] = ()

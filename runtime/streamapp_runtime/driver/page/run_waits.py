@@ -42,6 +42,7 @@ def _driver_waits(facts: RunFacts) -> Iterator[str]:
         yield f"rows wait for the first version of {', '.join(facts.awaited)}"
     if facts.open_transactions:
         yield legible(open_transactions_text(facts.open_transactions))
+    yield from (legible(str(status)) for status in facts.outboxes)
     if facts.unread:
         yield legible(unread_partitions_text(facts.unread))
     if facts.last and facts.last.filling:

@@ -7,6 +7,7 @@ from streamapp_runtime.driver.bad_records.search_watch import SearchProgress
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
 from streamapp_runtime.driver.batches.run_change import RunChange
+from streamapp_runtime.driver.checkpoints.outbox_delivery import DeliveryStatus
 from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction
 from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition
 from streamapp_runtime.driver.reporting.open_windows import OpenWindows
@@ -21,6 +22,7 @@ from streamapp_runtime.driver.reporting.run_messages import (
     open_transactions_message,
     open_windows_message,
     outage_message,
+    outboxes_message,
     plan_message,
     search_message,
     slow_message,
@@ -105,6 +107,10 @@ class ProgressLog(RunObserver):
     def held_up(self, transactions: tuple[OpenTransaction, ...]) -> None:
         """Say which transactions rows wait for the end of, or that they wait for none any more."""
         self.say(open_transactions_message(transactions))
+
+    def outboxes(self, statuses: tuple[DeliveryStatus, ...]) -> None:
+        """Say that outputs wait for delivery, or that they do no more."""
+        self.say(outboxes_message(statuses))
 
     def unread(self, partitions: tuple[UnreadPartition, ...]) -> None:
         """Say which partitions are passed over, or that all are read again."""

@@ -15,6 +15,7 @@ from streamapp_runtime.driver.bad_records.search_watch import SearchProgress
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
 from streamapp_runtime.driver.batches.run_change import ChangeKind, RunChange
+from streamapp_runtime.driver.checkpoints.outbox_delivery import DeliveryStatus
 from streamapp_runtime.driver.checkpoints.state_reset import DroppedState
 from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction, open_transactions_text
 from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition, unread_partitions_text
@@ -215,6 +216,15 @@ def outage_message(notice: OutageNotice) -> RunMessage:
     )
     facts: dict[str, object] = {"event": "outageOver", "message": text, "seconds": round(notice.seconds, 1)}
     return RunMessage(text, facts | {"failedBatches": notice.failed_batches})
+
+
+def outboxes_message(statuses: Collection[DeliveryStatus]) -> RunMessage:
+    """That outputs wait for delivery into another system, or that all are delivered again."""
+    if not statuses:
+        text = "outputs are delivered into all systems again"
+        return RunMessage(text, {"event": "delivered", "message": text})
+    text = "; ".join(map(str, statuses))
+    return RunMessage(text, {"event": "outboxWaits", "message": text}, level="warn")
 
 
 def waiting_message(streams: tuple[str, ...]) -> RunMessage:

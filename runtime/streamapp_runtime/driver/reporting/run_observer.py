@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.loop import LoopObserver
+from streamapp_runtime.driver.checkpoints.outbox_delivery import DeliveryStatus
 from streamapp_runtime.driver.reporting.open_windows import OpenWindows
 from streamapp_runtime.driver.start.launch import Launch
 
@@ -22,6 +23,9 @@ class RunObserver(LoopObserver):
 
     def idle(self) -> None:
         """There is nothing to read."""
+
+    def outboxes(self, statuses: tuple[DeliveryStatus, ...]) -> None:
+        """These deliveries fail or are full now; none do, where there are none."""
 
     def left_open(self, waiting: tuple[OpenWindows, ...]) -> None:
         """The run ends, and these windows stay open."""

@@ -1,8 +1,10 @@
 """The storage of an app: the systems that its streams are in, and the folder of its stores."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from streamapp.author.app_streams import outboxes
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.systems import System
@@ -36,7 +38,13 @@ def embedded_storage(folder: Path, app: StreamApp | None = None) -> AppStorage:
     logs = {
         name: EmbeddedConnection(str(folder if name == home else folder / "systems" / name)) for name in names
     }
-    return AppStorage(SystemConnections(home, logs, stream_locations(app) if app else {}), folder / "state")
+    if app is None:
+        return AppStorage(SystemConnections(home, logs), folder / "state")
+    return AppStorage(_connections(app, logs), folder / "state")
+
+
+def _connections(app: StreamApp, by_name: Mapping[str, Connection]) -> SystemConnections:
+    return SystemConnections(app.spec.home.name, by_name, stream_locations(app), outboxes(app))
 
 
 def stream_locations(app: StreamApp) -> dict[str, StreamLocation]:
@@ -62,10 +70,7 @@ def storage_of(app: StreamApp, data: Path | None, secrets: Path | None = None) -
         system.name: connection_of(system, index, data if system is home else None, secrets)
         for index, system in enumerate(app.spec.systems)
     }
-    systems, at_home = (
-        SystemConnections(home.name, connections, stream_locations(app)),
-        connections[home.name],
-    )
+    systems, at_home = _connections(app, connections), connections[home.name]
     if isinstance(at_home, EmbeddedConnection):
         return AppStorage(systems, Path(at_home.folder) / "state")
     if data is None:

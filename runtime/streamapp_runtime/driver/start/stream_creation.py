@@ -40,7 +40,20 @@ def create_written_streams(
             message = f'stream "{stream}" has {existing_count} partitions and the plan needs {count}'
             raise AppRefusedError([Problem(0, 0, path_of(app, task.name), f"{message}; remove the stream")])
         counts[stream] = existing_count or count
+        _create_outbox(stream, counts[stream], systems)
     return counts
+
+
+def _create_outbox(stream: str, partitions: int, systems: Systems) -> None:
+    """The outbox of a stream that has one, with a partition for each of the stream's."""
+    outbox = systems.connections.outboxes.get(stream)
+    if outbox is None:
+        return
+    existing_count = systems.partitions(outbox)
+    if existing_count is None:
+        systems.create(outbox, partitions, StreamOptions(ours=True))
+    elif existing_count < partitions:
+        systems.grow(outbox, partitions)
 
 
 def retention_by_stream(app: StreamApp) -> dict[str, int]:
@@ -100,4 +113,5 @@ def _letters(stream: str | None, systems: Systems) -> SideOutputStream | None:
     existing_count = systems.partitions(stream)
     if existing_count is None:
         systems.create(stream, 1)
+    _create_outbox(stream, existing_count or 1, systems)
     return SideOutputStream(stream, existing_count or 1)
