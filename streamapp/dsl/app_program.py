@@ -21,6 +21,7 @@ from streamapp.spec.resource.runtime_policies import (
     LateRows,
     Logging,
     Monitor,
+    OutboxLimit,
     RunPage,
     StateQueryAccess,
 )
@@ -124,6 +125,7 @@ class App:
         on_data_loss: Literal["fail", "earliest"] | None = None,
         state_changes: Literal["refuse", "accept"] | None = None,
         late_rows: LateRows | None = None,
+        outbox: OutboxLimit | None = None,
         batch: Batch | None = None,
         autoscale: Autoscale | None = None,
         page: RunPage | None = None,

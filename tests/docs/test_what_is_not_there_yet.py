@@ -36,17 +36,11 @@ def _app(**changes: Any) -> StreamApp:
     return parsed.apps[0]
 
 
-def _several_systems() -> tuple[Problem, ...]:
-    systems = [{"name": name, "kafka": {"bootstrapServers": f"{name}:9092"}} for name in ("main", "other")]
-    return tuple(not_supported(_app(systems=systems)))
-
-
 def _standbys() -> tuple[Problem, ...]:
     return tuple(not_supported(_app(placement={"standbys": 1})))
 
 
 REFUSALS: Mapping[str, tuple[Callable[[], tuple[Problem, ...]], int]] = {
-    "Several systems in one app.": (_several_systems, 1),
     "Standby copies": (_standbys, 1),
 }
 """What the list begins each of its entries with, who refuses it, and how many fields say it."""

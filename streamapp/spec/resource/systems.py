@@ -57,7 +57,7 @@ class System(OneOf):
 
     name: Name
     """What streams call it by."""
-    home: Annotated[bool, Effect.REFUSED] = False
+    home: Annotated[bool | None, Effect.REFUSED] = None
     """The system of what the app makes: checkpoints, changelogs, intermediate streams; else the first one."""
     kafka: Annotated[Kafka | None, Effect.RESTART] = None
     """Streams are topics of a Kafka cluster."""

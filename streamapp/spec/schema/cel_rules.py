@@ -12,14 +12,16 @@ from streamapp.spec.value_types.scalars import ANNOTATION, APP_NAME
 
 Rule = dict[str, str]
 
-_ONE_OF = {"Operator": 2, "System": 2, "Window": 1}
-"""Entries with exactly one kind beside their name: counting properties costs no CEL."""
+_ONE_OF = {"Operator": (2, 2), "System": (2, 3), "Window": (1, 1)}
+"""Entries with exactly one kind beside their name: counting costs no CEL. A system may say `home`."""
 
 
 def property_bounds(model: str) -> dict[str, int]:
     """The bounds on the number of properties of a model's entry; empty where any number is right."""
-    count = _ONE_OF.get(model)
-    return {} if count is None else {"minProperties": count, "maxProperties": count}
+    if model not in _ONE_OF:
+        return {}
+    fewest, most = _ONE_OF[model]
+    return {"minProperties": fewest, "maxProperties": most}
 
 
 def _rule(rule: str, message: str) -> Rule:
@@ -86,6 +88,7 @@ NAME_RULES = [
 ]
 
 RULES: Mapping[str, list[Rule]] = {
+    "System": [_rule("has(self.kafka) != has(self.embedded)", "a system is of one kind")],
     "Map": _SELECT_OR_PYTHON,
     "FlatMap": _SELECT_OR_PYTHON,
     "Aggregate": [
@@ -179,7 +182,7 @@ RULES: Mapping[str, list[Rule]] = {
             "each stream is of a system in systems",
         ),
         _rule(
-            "self.systems.filter(y, y.home).size() <= 1",
+            "self.systems.filter(y, has(y.home) && y.home).size() <= 1",
             "one system is the home",
         ),
         _rule(

@@ -30,6 +30,7 @@ from streamapp.dsl import (
     Logging,
     Monitor,
     Network,
+    OutboxLimit,
     Placement,
     PullSecret,
     RecordMetadata,
@@ -79,8 +80,8 @@ def test_an_app_takes_every_field_of_the_resource() -> None:
 @pytest.mark.parametrize(
     ("method", "model", "given_by_the_call"),
     [
-        (App.kafka, Kafka, {"name"}),
-        (App.embedded, Embedded, {"name"}),
+        (App.kafka, Kafka, {"name", "home"}),
+        (App.embedded, Embedded, {"name", "home"}),
         (App.table, Table, set()),
         (SystemHandle.stream, Stream, {"system"}),
     ],
@@ -139,6 +140,7 @@ APP: dict[str, Any] = {
     "on_data_loss": "earliest",
     "state_changes": "accept",
     "late_rows": LateRows(action="stream", stream="late"),
+    "outbox": OutboxLimit(max_records=10),
     "batch": Batch(rows=1_000, interval="1s"),
     "page": RunPage(enabled=True),
     "autoscale": Autoscale(max=4, target_lag=10_000),
@@ -198,8 +200,9 @@ KAFKA: dict[str, Any] = {
     "bootstrap_servers": "kafka:9092",
     "config_secret": "client",
     "config": {"client.rack": "here"},
+    "home": False,
 }
-EMBEDDED: dict[str, Any] = {"name": "log", "path": "./data", "sync": True}
+EMBEDDED: dict[str, Any] = {"name": "log", "path": "./data", "sync": True, "home": True}
 
 
 @pytest.mark.parametrize(
@@ -246,8 +249,8 @@ def test_a_program_that_says_everything_is_the_resource_that_says_everything() -
     spec = {
         **written,
         "systems": [
-            {"name": kafka_body.pop("name"), "kafka": kafka_body},
-            {"name": log_body.pop("name"), "embedded": log_body},
+            {"name": kafka_body.pop("name"), "home": kafka_body.pop("home"), "kafka": kafka_body},
+            {"name": log_body.pop("name"), "home": log_body.pop("home"), "embedded": log_body},
         ],
         "streams": [
             *({**_as_written(stream), "system": "main"} for stream in (STREAM, FEEDBACK)),

@@ -66,6 +66,13 @@ def in_batches(data: Data) -> Data:
     return data
 
 
+def homes() -> Data:
+    data = deepcopy(BASE)
+    systems = [{"name": name, "home": True, "embedded": {"path": name}} for name in ("one", "two")]
+    data["spec"]["systems"] += systems
+    return data
+
+
 def stream(**fields: Any) -> Data:
     data = deepcopy(BASE)
     data["spec"]["streams"][0] |= fields
@@ -148,6 +155,8 @@ REFUSED: list[tuple[str, str, Data]] = [
     ("Spec", "placement.location volume needs", spec(placement={"location": "node+volume"})),
     ("Spec", "config has settings that are not known", spec(config={"job.name": "x"})),
     ("Spec", "each stream is of a system", stream(system="other")),
+    ("Spec", "one system is the home", homes()),
+    ("System", "a system is of one kind", another({"name": "none", "home": False}, "systems")),
     (
         "Spec",
         "share one set of names",

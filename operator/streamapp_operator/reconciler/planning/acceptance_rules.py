@@ -80,6 +80,9 @@ def _embedded(app: StreamApp, _: Installation) -> Iterator[Problem]:
         if system.embedded is None:
             continue
         path = f"spec.systems[{index}].embedded"
+        if system is not app.spec.home:
+            message = "on a cluster only the home can be embedded: its folder is on the app's volume"
+            yield Problem(0, 0, path, f"{message}; use kafka", Reason.UNSUPPORTED_SYSTEM)
         if app.spec.processors > 1:
             message = f"on a cluster an embedded system has one processor; found {app.spec.processors}"
             yield Problem(0, 0, path, f"{message}; use kafka, or one processor", Reason.UNSUPPORTED_SYSTEM)

@@ -2,7 +2,7 @@
 
 Rows for another system go exactly once into an outbox in the home. A delivery reads the outboxes of a system
 and writes their records there, in one transaction of that system with the positions up to which they are
-delivered. Those positions are a checkpoint in a stream of that system, fenced as the checkpoints of an app are.
+delivered. The positions are a checkpoint in a stream of that system, fenced as the checkpoints of an app are.
 """
 
 import threading
@@ -23,14 +23,11 @@ from streamapp_runtime.driver.checkpoints.checkpoint_stream import (
     DRIVER_WRITER,
     CheckpointStream,
 )
-from streamapp_runtime.driver.failures import FinalFailureError
 from streamapp_runtime.driver.wake_up import WakeUp
 from streamapp_runtime.systems.app_systems import Systems
 from streamapp_runtime.systems.connection import SystemConnections
 from streamapp_runtime.systems.stream_system import (
     FencedError,
-    InvalidSettingsError,
-    RecordRefusedError,
     Transaction,
     UnavailableError,
     UnknownStreamError,
@@ -44,7 +41,6 @@ WAIT_SECONDS: Final = 1.0
 """How long a system that can is waited for, and how long after a failure it is tried again."""
 _TASK: Final = "delivery"
 _RETRIED: Final = (UnavailableError, UnknownStreamError, OSError)
-_FINAL: Final = (RecordRefusedError, StateUnreadableError, InvalidSettingsError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +66,24 @@ class OutboxDelivery:
     app: StreamApp
     connections: SystemConnections
     system: str
-    status: DeliveryStatus = field(init=False)
     wake: WakeUp = field(default_factory=WakeUp)  # ends a wait for records
     looks: int = 0  # at the outboxes, so far
     emptied: int = 0  # the last of them that found nothing to deliver
+    _status: DeliveryStatus = field(init=False)
     _systems: Systems | None = None
     _ledger: CheckpointStream | None = None
     _spans: Mapping[Partition, OffsetSpan] = field(default_factory=dict)  # of the outboxes
     _positions: Mapping[Partition, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.status = DeliveryStatus(self.system)
+        self._status = DeliveryStatus(self.system)
+
+    @property
+    def status(self) -> DeliveryStatus:
+        """The status as of the last attempt, with what one that is under way waits for; any thread may ask."""
+        systems = self._systems
+        trouble = systems.trouble() if systems is not None and not self._status.trouble else None
+        return replace(self._status, trouble=trouble.text) if trouble else self._status
 
     def deliver(self) -> bool:
         """Deliver what a transaction takes; whether there was anything. Failures are those of systems."""
@@ -165,8 +168,8 @@ class OutboxDelivery:
         if lost and self.app.spec.on_data_loss == "fail":
             one, at = min(lost.items())
             span = self._spans[one]
-            found = f"holds {span.oldest} to {span.end}, and was delivered up to {at}"
-            raise StateUnreadableError(f"{one} {found}: records are lost; {DATA_LOSS_HINT}")
+            held = f"holds {span.oldest} to {span.end}, and was delivered up to {at}"
+            raise StateUnreadableError(f"{one} {held}: records are lost; {DATA_LOSS_HINT}")
         return starts | {one: self._spans[one].oldest for one in lost}
 
     def _commit(
@@ -218,7 +221,7 @@ class OutboxDelivery:
             for partition, span in self._spans.items()
         )
         is_full = waiting >= self.app.spec.outbox.max_records
-        self.status = replace(self.status, waiting=waiting, is_full=is_full, trouble=trouble)
+        self._status = replace(self._status, waiting=waiting, is_full=is_full, trouble=trouble)
 
 
 class OutboxDeliveries:
@@ -229,7 +232,7 @@ class OutboxDeliveries:
         self._deliveries = [OutboxDelivery(app, connections, system) for system in sorted(systems)]
         self._threads: list[threading.Thread] = []
         self._stop = threading.Event()
-        self._failure: Exception | None = None
+        self.failure: Exception | None = None  # that trying again does not end
 
     @property
     def statuses(self) -> tuple[DeliveryStatus, ...]:
@@ -246,13 +249,6 @@ class OutboxDeliveries:
     def waiting(self) -> int:
         """The records that are known to wait."""
         return sum(delivery.status.waiting for delivery in self._deliveries)
-
-    def check(self) -> None:
-        """Raise the failure that trying again does not end, where a delivery has one."""
-        if isinstance(self._failure, _FINAL):
-            raise FinalFailureError(f"an output cannot be delivered: {self._failure}")
-        if self._failure is not None:
-            raise self._failure
 
     def start(self) -> None:
         """Deliver from now on, each on a thread of its own."""
@@ -271,12 +267,15 @@ class OutboxDeliveries:
         return sum(delivery.looks for delivery in self._deliveries) > before + len(self._deliveries)
 
     def drain(self, is_over: Callable[[], bool], pause: Callable[[float], object]) -> None:
-        """Return once everything that there is now is delivered, or it is over."""
+        """Return once everything that there is now is delivered, or it is over, or one fails."""
         before = [delivery.looks for delivery in self._deliveries]
-        while not is_over() and any(
-            delivery.emptied <= looks for delivery, looks in zip(self._deliveries, before, strict=True)
+        while (
+            self.failure is None
+            and not is_over()
+            and any(
+                delivery.emptied <= looks for delivery, looks in zip(self._deliveries, before, strict=True)
+            )
         ):
-            self.check()
             for delivery in self._deliveries:
                 delivery.wake.set()
             pause(LOOK_SECONDS)
@@ -302,5 +301,5 @@ class OutboxDeliveries:
             except FencedError:
                 return  # another driver of the app delivers now, and fences this one's batches too
             except Exception as error:
-                self._failure = error
+                self.failure = error
                 return

@@ -19,7 +19,7 @@ from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStr
 from streamapp_runtime.driver.checkpoints.outbox_delivery import OutboxDeliveries
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
-from streamapp_runtime.driver.failures import RETRIABLE, FailedError
+from streamapp_runtime.driver.failures import RETRIABLE, FailedError, FinalFailureError
 from streamapp_runtime.driver.garbage_collection import collect_seldom
 from streamapp_runtime.driver.modes.model_follower import ModelFollower
 from streamapp_runtime.driver.modes.stop_signal import SignalStop, StoppedError
@@ -134,11 +134,13 @@ def run_app(
         _start(loop)
         collect_seldom()
         idle = _with_compaction(systems, observer.idle)
+        watched = _WatchedDeliveries(observer, deliveries)
         with watched_calls(systems.trouble, loop.recovery.outages.driver_waits):
-            _serve(loop, follower, stop, _WatchedDeliveries(observer, deliveries), idle, mode.limits)
+            _serve(loop, follower, stop, watched, idle, mode.limits)
         loop.release()
         if mode.limits.until_end:
             deliveries.drain(stop.is_set, stop.wait)
+            watched.look()
         follower.report(ended=True)
         if mode.limits.until_end and not loop.planner.ended:
             observer.left_open(open_windows(loop.launch, loop.planner.reached))
@@ -164,7 +166,8 @@ class _WatchedDeliveries:
 
     def look(self) -> None:
         """Tell what is new; the failure of a delivery that cannot go on is raised."""
-        self.deliveries.check()
+        if self.deliveries.failure is not None:
+            raise FinalFailureError(f"an output cannot be delivered: {self.deliveries.failure}")
         statuses = self.deliveries.statuses
         now = tuple(f"{one.system} {one.is_full} {one.trouble}" for one in statuses)
         if now != self._last:

@@ -47,6 +47,7 @@ EDITS: dict[str, Any] = {
     "spec.onDataLoss": {"onDataLoss": "earliest"},
     "spec.stateChanges": {"stateChanges": "accept"},
     "spec.lateRows": {"lateRows": {"action": "stream", "stream": "enriched"}},
+    "spec.outbox": {"outbox": {"maxRecords": 10}},
     "spec.batch": {"batch": {"rows": 10}},
     "spec.image": {"image": "other:2"},
     "spec.imagePullPolicy": {"imagePullPolicy": "Always"},
