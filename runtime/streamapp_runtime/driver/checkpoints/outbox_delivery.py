@@ -80,7 +80,7 @@ class OutboxDelivery:
 
     @property
     def status(self) -> DeliveryStatus:
-        """The status as of the last attempt, with what one that is under way waits for; any thread may ask."""
+        """The status as of the last attempt, with what one under way waits for; any thread may ask."""
         systems = self._systems
         trouble = systems.trouble() if systems is not None and not self._status.trouble else None
         return replace(self._status, trouble=trouble.text) if trouble else self._status

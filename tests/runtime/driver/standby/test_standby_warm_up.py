@@ -125,7 +125,7 @@ with environment_at(session, embedded_storage(folder / "data")) as env:
     standby_ledger = CheckpointStream(env.system, working_ledger.stream)
     transport = FileTransport(folder)
     take_over = Event()
-    pool = ExecutorPool("standby", session, lambda _: None, 2, storage.connection)
+    pool = ExecutorPool("standby", session, lambda _: None, 2, storage.systems)
     warm_up = StandbyWarmUp(
         replace(context, storage=storage, ledger=standby_ledger), pool, no_locations, transport,
         DriverLiveness(time.monotonic), take_over.is_set,
