@@ -19,7 +19,8 @@ _BY_REASON: Final[Mapping[str, str]] = {
         "restartNonce rebalanceDelay placement state systems.kafka systems.name systems.embedded processors"
     ),
     "the kit has no transactions of Kafka, loses no records, and has no time-outs": (
-        "delivery onDataLoss batch.bytes batch.interval batch.latency batch.timeout batch.independentLanes"
+        "outbox delivery onDataLoss batch.bytes batch.interval batch.latency batch.timeout "
+        "batch.independentLanes"
     ),
     "edits and resets are for later": "resetNonce stateChanges onPartitionChange partitionSettle",
     "task formation is for later; apps have the default": "grouper broadcastInputs",

@@ -76,8 +76,13 @@ def random_app(chance: random.Random, partitions: int, whole_sends: bool) -> Par
         GENERATED[kind](draft)
     for flow in [flow for flow in draft.flows if _is_unread(draft, flow)] or draft.flows[-1:]:
         _add_output(draft, flow)
+    systems: list[Part] = [{"name": "main", "embedded": {"path": "data"}}]
+    if chance.random() < 0.3:
+        systems.append({"name": "other", "home": True, "embedded": {"path": "other"}})
+        for stream in draft.streams:
+            stream["system"] = chance.choice(("main", "other"))
     spec: Part = {
-        "systems": [{"name": "main", "embedded": {"path": "data"}}],
+        "systems": systems,
         "mode": "batch" if draft.is_batch else "stream",
         "onBadRecord": {"action": "skip", "bound": {"share": "100%", "inARow": 1_000_000_000}},
         "streams": draft.streams,
@@ -327,7 +332,6 @@ def _add_table(draft: AppDraft, flow: Flow, *, broadcast: bool) -> str | None:
     columns = {KEY_COLUMN: draft.key_type}
     columns |= {f"v{len(draft.tables)}{n}": chance.choice(tuple(ARROW)) for n in range(chance.randint(1, 2))}
     listed = ", ".join(f"{column} {kind}" for column, kind in columns.items())
-    draft.streams.append({"name": source, "system": "main", "key": KEY_COLUMN, "columns": listed})
     side: Part = {"stream": source, "bootstrap": True if draft.is_batch else chance.random() < 0.3}
     side["value"] = ", ".join(f"{column} AS tk" if column == KEY_COLUMN else column for column in columns)
     table: Part = {"name": name, "sideInputs": [side]}
@@ -335,6 +339,9 @@ def _add_table(draft: AppDraft, flow: Flow, *, broadcast: bool) -> str | None:
         table["broadcast"] = True
     table["store"] = chance.choice(("rocksdb", "lmdb", "memory"))
     side["bootstrap"] |= table["store"] == "memory"  # else it begins empty after each start
+    if side["bootstrap"] and draft.whole_sends and draft.partitions > 1:
+        return None  # some tasks would wait for it and others not: a batch would not take a send whole
+    draft.streams.append({"name": source, "system": "main", "key": KEY_COLUMN, "columns": listed})
     draft.tables.append(table)
     return name
 
