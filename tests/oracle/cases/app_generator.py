@@ -380,6 +380,8 @@ def _add_join_table(draft: AppDraft) -> None:
     if flow is None or any(column in {"tk", "v00", "v01", "v10", "v11"} for column in flow.columns):
         return
     table = _add_table(draft, flow, broadcast=broadcast)
+    if table is None:
+        return
     columns = dict(flow.columns)
     (declared,) = (one for one in draft.tables if one["name"] == table)
     (stream,) = (one for one in draft.streams if one["name"] == declared["sideInputs"][0]["stream"])

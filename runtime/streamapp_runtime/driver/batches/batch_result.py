@@ -63,15 +63,15 @@ class BatchResult:
         return sum(self.lags.values())
 
     def rows_of_users(self, intermediate: Container[str]) -> tuple[int, int]:
-        """The rows that came in from outside of the app and went out of it, past these topics of its own.
+        """The rows that came in from outside of the app and went out of it, past these streams of its own.
 
-        Counts by topic are of a lane, and reported by its first task: those of a task that failed beside it
+        Counts by stream are of a lane, and reported by its first task: those of a task that failed beside it
         are among them.
         """
         passed: Counter[str] = Counter()
         for report in self.reports:
-            for counter, topic, rows in report.counted if is_fine(report.status) else ():
-                passed[counter] += rows if topic in intermediate else 0
+            for counter, stream, rows in report.counted if is_fine(report.status) else ():
+                passed[counter] += rows if stream in intermediate else 0
         return max(0, self.rows_in - passed[ROWS_IN]), max(0, self.rows_out - passed[ROWS_OUT])
 
     def longest_steps(self) -> dict[str, float]:

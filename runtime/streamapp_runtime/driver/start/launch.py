@@ -87,8 +87,8 @@ class Launch:
         return self.context.app
 
     def intermediate_streams(self) -> frozenset[str]:
-        """The names in the system of the streams that the app makes between its own operators."""
-        return frozenset(self.topics.get(stream, stream) for stream in created_streams(self.app))
+        """The streams that the app makes between its own operators."""
+        return frozenset(created_streams(self.app))
 
     def placed(
         self,
