@@ -43,9 +43,16 @@ class CandidateTrial:
 
     @classmethod
     def begin(cls, candidate: AcceptedApp, context: AppContext, session: SparkSource) -> "CandidateTrial":
-        """Start a trial; `context` is that of the generation that runs."""
+        """Start a trial; `context` is that of the generation that runs.
+
+        A generation with a system that this driver does not know is left to its own driver.
+        """
         ledger, app = context.ledger, candidate.app
-        world = live_world(replace(context, app=app), processor_names(app.spec.processors), time.time())
+        if not all(system.name in context.systems.connections.by_name for system in app.spec.systems):
+            trial = cls(candidate, World({}), {}, ledger.stream, False, session)
+            trial._problems = []
+            return trial
+        world = live_world(context.with_app(app), processor_names(app.spec.processors), time.time())
         resets_state = StateReset.of_cluster(candidate).due(ledger.entries, ledger.stream)
         if resets_state:
             world = replace(world, layout=None)

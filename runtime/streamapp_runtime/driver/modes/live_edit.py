@@ -26,7 +26,7 @@ def _next_generation(launch: Launch, app: StreamApp) -> Launch:
     event_time = launch.setup.time
     return replace(
         launch,
-        context=replace(launch.context, app=app),
+        context=launch.context.with_app(app),
         setup=replace(launch.setup, time=event_time and replace(event_time, interval=control_interval(app))),
         settle=settle_seconds(app),
     )

@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
-from streamapp_runtime.driver.start.app_storage import AppStorage
+from streamapp_runtime.driver.start.app_storage import AppStorage, app_connections
 from streamapp_runtime.driver.start.user_functions import UserFunctions
 from streamapp_runtime.systems.app_systems import Systems
 
@@ -22,3 +23,8 @@ class AppContext:
     user_functions: UserFunctions
     now: Callable[[], float] = time.time  # seconds since the epoch
     show_values: bool = False  # whether the page of the app shows what is in records
+
+    def with_app(self, app: StreamApp) -> Self:
+        """The context of another generation of the app, with its streams, on the same systems."""
+        connections = app_connections(app, self.systems.connections.by_name)
+        return replace(self, app=app, systems=self.systems.relocated(connections))

@@ -40,10 +40,11 @@ def embedded_storage(folder: Path, app: StreamApp | None = None) -> AppStorage:
     }
     if app is None:
         return AppStorage(SystemConnections(home, logs), folder / "state")
-    return AppStorage(_connections(app, logs), folder / "state")
+    return AppStorage(app_connections(app, logs), folder / "state")
 
 
-def _connections(app: StreamApp, by_name: Mapping[str, Connection]) -> SystemConnections:
+def app_connections(app: StreamApp, by_name: Mapping[str, Connection]) -> SystemConnections:
+    """The connections of an app, with the locations of its streams."""
     return SystemConnections(app.spec.home.name, by_name, stream_locations(app), outboxes(app))
 
 
@@ -70,7 +71,7 @@ def storage_of(app: StreamApp, data: Path | None, secrets: Path | None = None) -
         system.name: connection_of(system, index, data if system is home else None, secrets)
         for index, system in enumerate(app.spec.systems)
     }
-    systems, at_home = _connections(app, connections), connections[home.name]
+    systems, at_home = app_connections(app, connections), connections[home.name]
     if isinstance(at_home, EmbeddedConnection):
         return AppStorage(systems, Path(at_home.folder) / "state")
     if data is None:
