@@ -17,6 +17,7 @@ from streamapp_runtime.driver.start.app_storage import AppStorage, embedded_stor
 from streamapp_runtime.systems.connection import open_system
 from streamapp_runtime.systems.stream_system import StreamSystem, UnavailableError
 from tests.harness.core.app_resources import app_resource
+from tests.harness.engine.one_system import storage_at_home
 from tests.harness.runs.app_runs import AppEnv, Input, Record, read_all, write_all
 from tests.harness.schedules.fault_points import Fault, FaultPoints, HangingError, Participant
 from tests.harness.schedules.played_driver import PlayedDriver
@@ -271,7 +272,9 @@ def played_app(folder: Path, app: StreamApp, *, independent: bool = False) -> It
 @contextmanager
 def played_on_broker(env: AppEnv, app: StreamApp) -> Iterator[PlayedApp]:
     """The same app on a broker, where at least once has no transactions."""
-    played = PlayedApp(env.in_environment(app), env.home, env.system, env.prefix, delivered_once=False)
+    made = env.in_environment(app)
+    storage = storage_at_home(env.home, made)
+    played = PlayedApp(made, storage, env.system, env.prefix, delivered_once=False)
     _create(env.system, f"{env.prefix}events")
     try:
         yield played

@@ -172,7 +172,9 @@ class ThreadedExecutor:
             self._key = key
             system = self._worker.context.systems.home
             log = watched_log(system, self._stop, self.history, of_lane=True)
-            self._worker.context = replace(self._worker.context, systems=OneSystem(log))
+            self._worker.context = replace(
+                self._worker.context, systems=OneSystem(log).relocated(bound.setup.systems)
+            )
         self._worker.executor_id = bound.executor_name
         return self._worker
 

@@ -13,14 +13,15 @@ from threading import Thread
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
 from streamapp_runtime.driver.executors.lane_partitions import lane_elements
 from streamapp_runtime.driver.spark.spark_session import close_session, live_executors, open_session
-from streamapp_runtime.systems.connection import KafkaConnection
+from streamapp_runtime.systems.connection import KafkaConnection, SystemConnections
 from tests.harness.machine.app_processes import victims
 from tests.harness.machine.processes import until
 
 folder = Path(sys.argv[1])
 session = open_session("pool", 2)
 context = session.context
-pool = ExecutorPool("pool", session, lambda _: None, 2, KafkaConnection("127.0.0.1:1"))
+systems = SystemConnections("main", {"main": KafkaConnection("127.0.0.1:1")})
+pool = ExecutorPool("pool", session, lambda _: None, 2, systems)
 until(lambda: pool.present == 2, 60)
 print("those that are there need nothing:", pool.ready(2) and not victims(folder)["daemon"])
 
