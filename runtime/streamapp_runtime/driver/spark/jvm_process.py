@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -64,6 +65,7 @@ class JvmProcess:
     archive: ClassArchive | None  # of the classes that it takes from there, or writes down
     records: bool  # whether it writes them down
     _folder: tempfile.TemporaryDirectory[str]
+    _end_with_folder: "weakref.finalize[[], tempfile.TemporaryDirectory[str]]"
 
     def address(self) -> tuple[int, str]:
         """The port and the secret of its gateway, once there is one; JvmEndedError if it has ended."""
@@ -75,6 +77,7 @@ class JvmProcess:
         except BaseException:  # an interrupt
             self.kill()
             raise
+        self._end_with_folder.detach()
         self._folder.cleanup()
         if not port_and_secret:
             with self.output:
@@ -83,6 +86,7 @@ class JvmProcess:
 
     def kill(self) -> None:
         """End it: it could not write to a folder that is gone."""
+        self._end_with_folder.detach()
         self.process.kill()
         self.process.wait()
         self.output.close()
@@ -162,7 +166,10 @@ def start_process(request: JvmRequest, *, archived: bool = True) -> JvmProcess |
         )
         os.close(write_end)
         records = bool(archive_options) and archive is not None and not archive.is_whole
-        started = JvmProcess(process, os.fdopen(read_end, "rb"), archive, records, folder)
+        # An interrupt may come before anybody waits for it. Without the folder it would stay for ever.
+        end_with_folder = weakref.finalize(folder, process.kill)
+        output = os.fdopen(read_end, "rb")
+        started = JvmProcess(process, output, archive, records, folder, end_with_folder)
         try:
             raise_interrupts()
         except BaseException:

@@ -28,6 +28,29 @@ def test_an_interrupt_while_the_jvm_starts_leaves_none(started: Callable[[int], 
     until(lambda: not Path(f"/proc/{jvm}").exists(), 10)
 
 
+INTERRUPTED = """
+from streamapp_runtime.driver.spark.jvm_process import JvmProcess
+from streamapp_runtime.driver.spark.spark_session import open_session
+
+
+def interrupted(started):
+    print(started.process.pid, flush=True)
+    raise KeyboardInterrupt  # as one that comes before the wait has begun
+
+
+JvmProcess.address = interrupted
+open_session("interrupted", 1).context
+"""
+
+
+@pytest.mark.usefixtures("process")
+def test_an_interrupt_before_the_jvm_is_waited_for_leaves_none() -> None:
+    command = [sys.executable, "-c", INTERRUPTED]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.stderr.splitlines()[-1] == "KeyboardInterrupt"
+    until(lambda: not Path(f"/proc/{int(ended.stdout)}").exists(), 10)
+
+
 EARLY = """
 import sys
 from streamapp_runtime.driver.spark.jvm_process import JvmRequest, start_early
