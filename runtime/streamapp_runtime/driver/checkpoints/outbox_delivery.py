@@ -6,6 +6,7 @@ delivered. The positions are a checkpoint in a stream of that system, fenced as 
 """
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -39,6 +40,8 @@ LOOK_SECONDS: Final = 0.05
 """How often outboxes are looked at in a system that cannot tell of records."""
 WAIT_SECONDS: Final = 1.0
 """How long a system that can is waited for, and how long after a failure it is tried again."""
+SHRUNK_SECONDS: Final = 10.0
+"""How long an outbox may end before what is delivered of it: a new leader may not know its end yet."""
 _TASK: Final = "delivery"
 _RETRIED: Final = (UnavailableError, UnknownStreamError, OSError)
 
@@ -69,11 +72,13 @@ class OutboxDelivery:
     wake: WakeUp = field(default_factory=WakeUp)  # ends a wait for records
     looks: int = 0  # at the outboxes, so far
     emptied: int = 0  # the last of them that found nothing to deliver
+    clock: Callable[[], float] = time.monotonic
     _status: DeliveryStatus = field(init=False)
     _systems: Systems | None = None
     _ledger: CheckpointStream | None = None
     _spans: Mapping[Partition, OffsetSpan] = field(default_factory=dict)  # of the outboxes
     _positions: Mapping[Partition, int] = field(default_factory=dict)
+    _shrunk_since: float | None = None  # since when an outbox ends before what is delivered of it
 
     def __post_init__(self) -> None:
         self._status = DeliveryStatus(self.system)
@@ -96,17 +101,16 @@ class OutboxDelivery:
             for index in range(systems.partitions(outbox) or 0)
         ]
         self._spans = systems.spans(partitions)
-        self._note("")
+        self._note(self._status.trouble)
         ledger = self._ledger or self._take_over(systems, outboxes)
         starts = self._starts(ledger)
-        pending = [one for one in partitions if self._spans[one].end > starts[one]]
-        self._note("")
-        if not pending:
+        pending = {one: at for one, at in starts.items() if self._spans[one].end > at}
+        if pending:
+            self._commit(systems, ledger, outboxes, pending)
+        else:
             self.emptied = self.looks
-            return False
-        self._commit(systems, ledger, outboxes, {one: starts[one] for one in pending})
         self._note("")
-        return True
+        return bool(pending)
 
     def await_records(self) -> None:
         """Return once there may be more to deliver, or somebody says so; after a while in any case."""
@@ -160,6 +164,7 @@ class OutboxDelivery:
     def _starts(self, ledger: CheckpointStream) -> dict[Partition, int]:
         """The first record to deliver of each partition; StateUnreadableError where records are gone."""
         starts = {one: self._positions.get(one, span.oldest) for one, span in self._spans.items()}
+        self._await_ends(starts)
         lost = {
             one: at for one, at in starts.items() if not self._spans[one].oldest <= at <= self._spans[one].end
         }
@@ -171,6 +176,18 @@ class OutboxDelivery:
             held = f"holds {span.oldest} to {span.end}, and was delivered up to {at}"
             raise StateUnreadableError(f"{one} {held}: records are lost; {DATA_LOSS_HINT}")
         return starts | {one: self._spans[one].oldest for one in lost}
+
+    def _await_ends(self, starts: Mapping[Partition, int]) -> None:
+        """UnavailableError while an end lies before what is delivered, and may not be known yet."""
+        shrunk = min((one for one, at in starts.items() if at > self._spans[one].end), default=None)
+        if shrunk is None:
+            self._shrunk_since = None
+            return
+        now = self.clock()
+        if self._shrunk_since is None:
+            self._shrunk_since = now
+        if now - self._shrunk_since < SHRUNK_SECONDS:
+            raise UnavailableError(f"{shrunk} ends before what is delivered of it; its leader may be new")
 
     def _commit(
         self,
@@ -244,11 +261,6 @@ class OutboxDeliveries:
     def is_full(self) -> bool:
         """True if so many records wait that no more may come."""
         return any(delivery.status.is_full for delivery in self._deliveries)
-
-    @property
-    def waiting(self) -> int:
-        """The records that are known to wait."""
-        return sum(delivery.status.waiting for delivery in self._deliveries)
 
     def start(self) -> None:
         """Deliver from now on, each on a thread of its own."""

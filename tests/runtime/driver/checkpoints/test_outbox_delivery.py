@@ -9,14 +9,14 @@ import pytest
 
 from streamapp.spec.parser import parse_data
 from streamapp.spec.resource.app import StreamApp
-from streamapp.tasks.partition import Partition
+from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.checkpoint import StateUnreadableError
 from streamapp_runtime.driver.checkpoints import outbox_delivery
-from streamapp_runtime.driver.checkpoints.outbox_delivery import OutboxDelivery
+from streamapp_runtime.driver.checkpoints.outbox_delivery import SHRUNK_SECONDS, OutboxDelivery
 from streamapp_runtime.driver.start.app_storage import embedded_storage
 from streamapp_runtime.systems.app_systems import Systems
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
-from streamapp_runtime.systems.stream_system import RECORDS, FencedError, StreamOptions
+from streamapp_runtime.systems.stream_system import RECORDS, FencedError, StreamOptions, UnavailableError
 from streamapp_runtime.systems.topic_partition import TopicPartition
 
 OUTBOX, WRITER = "orders.out.outbox", "tests"
@@ -182,6 +182,26 @@ def test_an_outbox_that_was_made_again_is_delivered_from_its_beginning(outbox: O
     outbox.systems.create(OUTBOX, 2, StreamOptions(ours=True))
     outbox.write(2)
     _all(outbox.delivery())
+    assert outbox.is_exact()
+
+
+def test_an_end_that_a_new_leader_does_not_know_yet_is_waited_for(
+    outbox: Outbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    delivery, seconds = outbox.delivery(), [0.0]
+    delivery.clock = lambda: seconds[0]
+    outbox.write(3)
+    _all(delivery)
+    with monkeypatch.context() as behind:
+        behind.setattr(Systems, "spans", lambda _, partitions: {one: OffsetSpan(0, 1) for one in partitions})
+        for seconds[0] in (0.0, SHRUNK_SECONDS - 1):
+            with pytest.raises(UnavailableError, match=r"out\.outbox#0 ends before what is delivered of it"):
+                delivery.deliver()
+        seconds[0] = SHRUNK_SECONDS
+        with pytest.raises(StateUnreadableError, match="holds 0 to 1, and was delivered up to 3"):
+            delivery.deliver()
+    outbox.write(1)
+    _all(delivery)
     assert outbox.is_exact()
 
 
