@@ -40,18 +40,22 @@ class Systems:
 
     The home has what the app makes: its checkpoints, its changelogs and the streams between its stages. All
     transactions of a run are the home's: what is for another system goes into an outbox there, from which it
-    is delivered. Other systems are opened when the first of their streams is asked for.
+    is delivered. Each system is opened when it is first asked for.
     """
 
     def __init__(self, connections: SystemConnections) -> None:
         self.connections = connections
-        self.home = open_system(connections.of_home)
-        self._open: dict[str, StreamSystem] = {connections.home: self.home}
+        self._open: dict[str, StreamSystem] = {}
+
+    @property
+    def home(self) -> StreamSystem:
+        """The system of what the app makes."""
+        return self.open(self.connections.home)
 
     def relocated(self, connections: SystemConnections) -> "Systems":
         """The same open systems for an app of other streams; who closes one of both closes all."""
-        other = object.__new__(Systems)
-        other.connections, other.home, other._open = connections, self.home, self._open
+        other = Systems(connections)
+        other._open = self._open
         return other
 
     def of_stream(self, stream: str) -> StreamSystem:
@@ -95,10 +99,6 @@ class Systems:
     def spans(self, partitions: Iterable[Partition]) -> dict[Partition, OffsetSpan]:
         """The offsets that each partition holds now, of committed records only."""
         return self._asked(partitions, lambda system, addresses: system.spans(addresses))
-
-    def offsets_at(self, partitions: Iterable[Partition], time_ms: int) -> dict[Partition, int]:
-        """See `StreamSystem.offsets_at`."""
-        return self._asked(partitions, lambda system, addresses: system.offsets_at(addresses, time_ms))
 
     def open_transactions(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         """The partitions with writes that are neither visible nor void, and the offset of the first."""

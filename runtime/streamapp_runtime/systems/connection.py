@@ -38,6 +38,10 @@ class StreamLocation:
     system: str
     topic: str
 
+    def label(self, home: str) -> str:
+        """The name of the topic, which says the system where that is not the home."""
+        return self.topic if self.system == home else f"{self.system}/{self.topic}"
+
 
 @dataclass(frozen=True, slots=True)
 class SystemConnections:
@@ -57,8 +61,7 @@ class SystemConnections:
 
     def label(self, stream: str) -> str:
         """The name of a stream's topic, which says the system of one that is not in the home."""
-        location = self.location(stream)
-        return location.topic if location.system == self.home else f"{location.system}/{location.topic}"
+        return self.location(stream).label(self.home)
 
     def of_stream(self, stream: str) -> Connection:
         """The connection to the system of a stream."""

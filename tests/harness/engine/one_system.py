@@ -27,7 +27,6 @@ class OneSystem(Systems):
             {HOME: EmbeddedConnection("")},
             {stream: StreamLocation(HOME, one.topic) for stream, one in locations.items()},
         )
-        self.home = system
         self._open = {HOME: system}
 
 

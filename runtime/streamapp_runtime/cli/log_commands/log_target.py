@@ -95,8 +95,11 @@ class LogTarget:
 
     def label(self, topic: str, system_name: str | None) -> str:
         """The name of a topic in a list of all systems: one outside the home says its system."""
-        is_home = system_name is None or system_name == self._parsed_app.spec.home.name
-        return topic if is_home else f"{system_name}/{topic}"
+        from streamapp_runtime.systems.connection import StreamLocation
+
+        if system_name is None:
+            return topic
+        return StreamLocation(system_name, topic).label(self._parsed_app.spec.home.name)
 
     def system_of(self, stream: str) -> str | None:
         """The system of a stream of an app: that of those it makes is its home."""

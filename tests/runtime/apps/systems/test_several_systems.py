@@ -5,7 +5,12 @@ from typing import Any
 
 import pytest
 
-from streamapp.testing import TestApp
+from streamapp.spec.parser import parse_data
+from streamapp.spec.resource.field_changes import changes, paths_with_effect
+from streamapp.spec.resource.field_marks import Effect
+from streamapp.testing import AppRefusedError, TestApp
+from streamapp_runtime.driver.modes.app_run import open_app_systems
+from streamapp_runtime.driver.start.app_storage import storage_of
 
 HOME, OTHER = "warehouse", "shop"
 VIEW_COLUMNS, USER_COLUMNS = "user STRING, page STRING", "user STRING, country STRING"
@@ -101,12 +106,23 @@ def test_a_stream_that_comes_back_through_another_system_is_read_there() -> None
         assert app.rows("ones") == [{"n": 1}, {"n": 1}]
 
 
+@pytest.mark.parametrize("index", [0, 1])
+def test_settings_that_are_wrong_are_refused_at_their_system(tmp_path: Path, index: int) -> None:
+    resource = _resource()
+    system = resource["spec"]["systems"][index]
+    system["kafka"]["configSecret"] = {"name": "client"}
+    (tmp_path / system["name"]).mkdir()
+    (tmp_path / system["name"] / "no.such.setting").write_text("x")
+    (app,) = parse_data(resource).apps
+    with pytest.raises(AppRefusedError) as refusal:
+        open_app_systems(app, storage_of(app, tmp_path / "data", tmp_path))
+    assert [problem.path for problem in refusal.value.problems] == [
+        f"spec.systems[{index}].kafka.configSecret"
+    ]
+
+
 @pytest.mark.parametrize("moved", [False, True])
 def test_the_home_cannot_change_and_the_order_of_systems_means_nothing(moved: bool) -> None:
-    from streamapp.spec.parser import parse_data
-    from streamapp.spec.resource.field_changes import changes, paths_with_effect
-    from streamapp.spec.resource.field_marks import Effect
-
     (before,), after = parse_data(_resource()).apps, _resource()
     systems = after["spec"]["systems"]
     if moved:
