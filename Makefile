@@ -23,6 +23,7 @@ $(READY): pyproject.toml requirements.txt
 	@$(BIN)/python .ci/requirements operator redis runtime telemetry dev >$(VENV)/requirements.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $(VENV)/requirements.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m streamapp_runtime.driver.spark.expression_jar
 	@touch $(READY)
 
 .PHONY: java

@@ -27,8 +27,10 @@ from pyspark.sql.functions import col, expr
 
 from streamapp_runtime.driver.spark.class_archive import FOLDER, ClassArchive, JvmRole
 from streamapp_runtime.driver.spark.class_archive_making import make
+from streamapp_runtime.driver.spark.expression_jar import PLUGIN
 from streamapp_runtime.driver.spark.java_command import spark_jars
 from streamapp_runtime.driver.spark.jvm import end_jvm, start_jvm
+from streamapp_runtime.driver.spark.sql_class_recording import evaluate_once
 from streamapp_runtime.installed_java import find_java
 
 EXECUTOR_SECONDS = 120.0
@@ -123,7 +125,7 @@ def api_server(kubelet: Kubelet) -> Iterator[str]:
 
 
 def use_spark(master: str) -> None:
-    """A driver's first minutes: a session, an expression, an executor, and jobs whose layers are Python."""
+    """A driver's first minutes: a session, an executor, and jobs that have expressions evaluated."""
     settings = {
         "spark.master": f"k8s://{master}",
         "spark.driver.host": "127.0.0.1",
@@ -137,6 +139,7 @@ def use_spark(master: str) -> None:
         "spark.kubernetes.executor.disableConfigMap": "true",
         "spark.dynamicAllocation.enabled": "false",
         "spark.task.maxFailures": "1",
+        "spark.plugins": PLUGIN,
         "spark.sql.ansi.enabled": "true",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.session.timeZone": "UTC",
@@ -158,9 +161,8 @@ def use_spark(master: str) -> None:
         col("id"), expr("CAST(id AS STRING) AS text"), expr("CASE WHEN id > 2 THEN upper('a') END AS letter")
     )
     for _ in range(JOBS):
-        layered = rows.mapInArrow(lambda batches: batches, rows.schema).where("id >= 0")
-        layered.mapInArrow(lambda batches: batches, rows.schema).collect()
         rows.rdd.mapPartitions(lambda part: part).count()
+        session.sparkContext.parallelize(range(1), 1).mapPartitions(evaluate_once).count()
     session.stop()
     end_jvm()
 

@@ -25,11 +25,6 @@ def changelog_stream(application_id: str, table: str) -> str:
     return f"{application_id}.{table}.changelog"
 
 
-def hop_stream(application_id: str, operator: str) -> str:
-    """The stream on which rows go back to a table that an earlier stage reads."""
-    return f"{application_id}.{operator}.hop"
-
-
 def outbox_stream(application_id: str, stream: str) -> str:
     """The stream of the home that takes the rows of an output in another system, until they are delivered."""
     return f"{application_id}.{stream}.outbox"

@@ -18,7 +18,6 @@ FORMS = ["text", "json", "dot", "svg", "html"]
 @click.option("-n", "--namespace", help="With --cluster: the app's namespace, in place of the one it names.")
 @click.option("--kubeconfig", type=click.Path(exists=True, dir_okay=False), help="With --cluster.")
 @click.option("--context", help="With --cluster: which context of the kubeconfig.")
-@click.option("--layers", is_flag=True, help="Say what Spark computes, if anything; with text and json.")
 @output_option(*FORMS)
 @click.option("--app", "name", metavar="NAME", help="Which app, where the source holds several.")
 def plan(
@@ -28,7 +27,6 @@ def plan(
     namespace: str | None,
     kubeconfig: str | None,
     context: str | None,
-    layers: bool,
     output: str,
     name: str | None,
 ) -> None:
@@ -44,10 +42,6 @@ def plan(
     With --cluster it is the check before an apply: counts come from the driver that runs, else from the
     systems themselves, an app with state is planned as the operator would plan it, and a change of a field
     that is tied to state is refused.
-
-    With --layers an app whose plan is accepted is compiled as its driver would compile it. Where all of it is
-    one Python layer no batch is a Spark job; else the fields that Spark computes are listed. Spark is started
-    only where it has to judge an expression.
 
     \b
     Examples:
@@ -69,7 +63,6 @@ def plan(
     )
     from streamapp.cli.facts.code_lookup import code_warnings
     from streamapp.cli.facts.count_options import known_partitions, look_up_systems
-    from streamapp.cli.facts.layer_lookup import CompiledLayers, compiled_layers
     from streamapp.cli.facts.live_lookup import ClusterAccess, look_up
     from streamapp.cli.facts.offline_proposal import displayed_plan
     from streamapp.plan.partition_plan import PlanOutcome
@@ -79,8 +72,6 @@ def plan(
     parsed_app = select_app(parsed.apps, app, name)
     if cluster and count_options.live:
         raise click.UsageError("--cluster asks the systems too, from where the operator is; leave --live out")
-    if layers and output not in (FORMS[0], JSON):
-        raise click.UsageError(f"--layers goes with -o {FORMS[0]} and -o {JSON}")
     live_facts = (
         look_up(parsed_app, ClusterAccess(namespace, kubeconfig, context))
         if cluster
@@ -89,19 +80,13 @@ def plan(
     proposal = displayed_plan(parsed_app, live_facts, known_partitions(parsed_app, count_options, live_facts))
     problems = live_facts.problems + task_problems(parsed_app, proposal)
     problems += located_start_problems(parsed, parsed_app)
-    compiled = CompiledLayers()
-    if layers and not problems and proposal.plan.outcome is PlanOutcome.ACCEPTED:
-        compiled = compiled_layers(parsed_app, proposal)
-        problems += parsed.located(parsed_app, compiled.problems)
     planned = located_plan(parsed, parsed_app, rejected_for(parsed_app, proposal.plan, problems))
     colour = output == "text" and sys.stdout.isatty()
     rendered = RENDERERS[output](parsed_app.metadata.name, proposal.graph, planned, colour)
     print_warnings(app, parsed.located(parsed_app, code_warnings(parsed_app, app)))
     if output == JSON:
         refusals = problems_document(problems) if problems else {}
-        rendered = json.dumps(json.loads(rendered) | refusals | compiled.document(), indent=2) + "\n"
-    elif output == FORMS[0]:
-        rendered += compiled.text()
+        rendered = json.dumps(json.loads(rendered) | refusals, indent=2) + "\n"
     click.echo(rendered, nl=False)
     if problems and output != FORMS[0]:
         print_problems(app, problems)

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from pyspark.sql import SparkSession
 
-from streamapp_runtime.driver.executors.session_lanes import RESIDENT_VARIABLE, close_lanes, end_open_lanes
+from streamapp_runtime.driver.executors.session_lanes import close_lanes, end_open_lanes
 from streamapp_runtime.driver.spark.spark_session import close_session, open_session
 from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.systems.connection import KafkaConnection
@@ -36,12 +36,6 @@ def free_slots() -> Iterator[None]:
     """Lanes that a test has left open hold the slot that the next one needs."""
     yield
     end_open_lanes()
-
-
-@pytest.fixture
-def two_apps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two apps run by turns on one session, whose one slot resident lanes of either would keep."""
-    monkeypatch.setenv(RESIDENT_VARIABLE, "false")
 
 
 @pytest.fixture

@@ -7,11 +7,12 @@ from pyspark.sql import types as t
 from streamapp.columns.column_scope import ColumnScope
 from streamapp.columns.compile_refusal import CompileRefusedError
 from streamapp.columns.spark_functions import GENERATORS
+from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.expressions.analysis import select_list_columns
 from streamapp_runtime.expressions.catalyst import SelectItem, argument_ranges
 from streamapp_runtime.expressions.expression import expression
 from streamapp_runtime.expressions.spark_source import SparkSource
-from streamapp_runtime.expressions.sql_types import read_ddl
+from streamapp_runtime.expressions.sql_types import ddl, read_ddl
 from streamapp_runtime.expressions.template import Template
 
 
@@ -28,6 +29,15 @@ class Generator:
     places: bool
     fields: tuple[str, ...]
     outer: bool  # an array that is empty or null gives one row of nulls
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The values that each row gets, with their types."""
+        element = _element_type(self.type)
+        fields = element.fields if isinstance(element, t.StructType) and self.fields else ()
+        values = tuple(Column(field.name, ddl(field.dataType)) for field in fields)
+        place = (Column("place", "INT"),) if self.places else ()
+        return (*place, *(values or (Column("element", ddl(element)),)))
 
     @property
     def values(self) -> int:
@@ -64,6 +74,10 @@ def generator_of(spark: SparkSource, item: SelectItem, scope: ColumnScope) -> Ge
 
 
 def _fields_of(kind: str) -> list[str]:
-    array = read_ddl(f"array {kind}")["array"].dataType
-    element = array.elementType if isinstance(array, t.ArrayType) else array
+    element = _element_type(kind)
     return element.names if isinstance(element, t.StructType) else []
+
+
+def _element_type(kind: str) -> t.DataType:
+    array = read_ddl(f"array {kind}")["array"].dataType
+    return array.elementType if isinstance(array, t.ArrayType) else array

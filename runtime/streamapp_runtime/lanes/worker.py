@@ -1,4 +1,4 @@
-"""The entry of a Python worker: finds the layer it has been serving, or becomes it, and hears its orders."""
+"""The entry of a Python worker: finds the lane it has been serving, or becomes it, and hears its orders."""
 
 import gc
 import os
@@ -7,13 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import pyarrow as pa
 from pyspark import TaskContext
 
-from streamapp_runtime.lanes.connection.driver_connection import DriverConnection, DriverLostError
+from streamapp_runtime.lanes.connection.driver_connection import DriverConnection
 from streamapp_runtime.lanes.connection.lane_address import LaneAddress
-from streamapp_runtime.lanes.layers.layer_worker import LayerWorker
-from streamapp_runtime.lanes.protocol.batch_orders import BATCH_PROPERTY
+from streamapp_runtime.lanes.layers.lane_worker import LaneWorker
 from streamapp_runtime.lanes.protocol.executor_identity import report_identity
 from streamapp_runtime.lanes.protocol.order_codec import OrderMemory
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
@@ -22,22 +20,20 @@ from streamapp_runtime.program.program import Program
 from streamapp_runtime.redacted_output import redact_output, redacted_errors
 from streamapp_runtime.systems.connection import SystemConnections, system_opener
 
-LayerKey = tuple[str, int, int, int]
-"""Run, incarnation, number of the layer, and of the first lane that the same Spark job hosts."""
+LaneKey = tuple[str, int, int]
+"""Run, incarnation, and number of the first lane that the same Spark job hosts."""
 
-_serving: dict[LayerKey, LayerWorker] = {}
-"""At most one layer: a worker is of one role, and of one incarnation at a time."""
-_connections: list[DriverConnection] = []
-"""At most one, where a Spark job runs each batch: it stays open from one batch to the next."""
+_serving: dict[LaneKey, LaneWorker] = {}
+"""At most one: a worker is of one incarnation at a time."""
 _logging: list[ProcessLogging] = []
 """How this process logs, once it has begun to; no edit changes it in the life of a process."""
 
 
 @dataclass(frozen=True, slots=True)
-class PackedLayer:
-    """A layer on its way to the workers that serve it. What is common to all batches is unpacked once."""
+class PackedProgram:
+    """A program on its way to the workers that serve it. What is common to all batches is unpacked once."""
 
-    key: LayerKey
+    key: LaneKey
     packed: bytes
     address: LaneAddress  # of the driver
 
@@ -45,41 +41,29 @@ class PackedLayer:
     def of(
         cls,
         program: Program,
-        number: int,
         setup: WorkerSetup,
         incarnation: int,
         address: LaneAddress,
         first_lane: int = 0,
-    ) -> "PackedLayer":
-        """Pack a layer."""
-        packed = pickle.dumps((program.for_workers, number, setup))
-        return cls((setup.run_id, incarnation, number, first_lane), packed, address)
-
-    def one_batch(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Serve the batch that this Spark job runs."""
-        with redacted_errors():
-            yield from self._one_batch(batches)
+    ) -> "PackedProgram":
+        """Pack a program."""
+        packed = pickle.dumps((program.for_workers, setup))
+        return cls((setup.run_id, incarnation, first_lane), packed, address)
 
     def every_batch(self, elements: Iterable[object]) -> Iterator[object]:
-        """Serve order after order, in one Spark job: the one layer of a program that is all Python."""
+        """Serve order after order, in one Spark job."""
         with redacted_errors():
             for _ in elements:  # Spark waits until they are read
                 pass
             self._every_batch()
             yield from ()
 
-    def _one_batch(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        spark_task: Any = TaskContext.get()
-        lane, batch = spark_task.partitionId(), int(spark_task.getLocalProperty(BATCH_PROPERTY))
-        orders = OrderMemory().decode(_order_of(self.address, lane, batch))
-        return layer_worker(self.key, self.packed).run(batches, orders, spark_task.taskAttemptId())
-
     def _every_batch(self) -> None:
         spark_task: Any = TaskContext.get()
         *_, first_lane = self.key
         lane, attempt = first_lane + spark_task.partitionId(), spark_task.taskAttemptId()
         with DriverConnection.open(self.address) as driver:
-            serve_orders(driver, lane, attempt, lambda: layer_worker(self.key, self.packed))
+            serve_orders(driver, lane, attempt, lambda: lane_worker(self.key, self.packed))
 
 
 class OrderSource(Protocol):
@@ -93,7 +77,7 @@ class OrderSource(Protocol):
 
 
 def serve_orders(
-    driver: OrderSource, lane: int, spark_attempt: int, worker: Callable[[], LayerWorker]
+    driver: OrderSource, lane: int, spark_attempt: int, worker: Callable[[], LaneWorker]
 ) -> None:
     """Serve a lane's order after order, until the driver has no more."""
     memory, served = OrderMemory(), 0
@@ -118,19 +102,19 @@ def prepare_for_lane(
     return report_identity(lane, elements)
 
 
-def layer_worker(key: LayerKey, packed: bytes) -> LayerWorker:
-    """The stage of this process; one of an earlier incarnation is let go."""
+def lane_worker(key: LaneKey, packed: bytes) -> LaneWorker:
+    """The lane of this process; one of an earlier incarnation is let go."""
     worker = _serving.get(key)
     if worker is None:
         for former in _serving.values():
             former.close()
         _serving.clear()
-        program, number, setup = pickle.loads(packed)  # noqa: S301 - the driver's own bytes
+        program, setup = pickle.loads(packed)  # noqa: S301 - the driver's own bytes
         redact_output(setup.secret_sources.values(os.environ))
         if setup.logging is not None and not _logging:
             setup.logging.begin()
             _logging.append(setup.logging)
-        worker = _serving[key] = LayerWorker(program, number, setup)
+        worker = _serving[key] = LaneWorker(program, setup)
         _keep_objects()
     return worker
 
@@ -139,16 +123,3 @@ def _keep_objects() -> None:
     """Have no collection look at what there is. The daemon collects after each task."""
     gc.collect()
     gc.freeze()
-
-
-def _order_of(address: LaneAddress, lane: int, batch: int) -> bytes:
-    """The order of a batch; a connection that was lost since the batch before is made again, once."""
-    if _connections and _connections[0].address == address:
-        try:
-            return _connections[0].order_of(lane, batch)
-        except DriverLostError:
-            pass
-    for former in _connections:
-        former.close()
-    _connections[:] = [DriverConnection.open(address)]
-    return _connections[0].order_of(lane, batch)

@@ -9,6 +9,7 @@ from streamapp_runtime.operators.aggregate.totals_operation import Totals
 from streamapp_runtime.operators.aggregate.totals_runner import TOTALS_RUNNER
 from streamapp_runtime.operators.compilation.row_operations import (
     ComputeColumns,
+    EvaluateRows,
     FilterRows,
     KeyRows,
     SelectColumns,
@@ -23,6 +24,7 @@ from streamapp_runtime.operators.operation_executor import (
     UnsupportedOperationError,
     row_runner,
 )
+from streamapp_runtime.operators.stateless.evaluated_rows_executor import EVALUATE_ROWS_RUNNER
 from streamapp_runtime.operators.stateless.row_executors import (
     COMPUTE_COLUMNS_RUNNER,
     FilterRowsExecutor,
@@ -42,6 +44,7 @@ RUNNERS: Mapping[type[Operation], OperationRunner] = {
     KeyRows: row_runner(KeyRowsExecutor),
     FilterRows: row_runner(FilterRowsExecutor),
     ComputeColumns: COMPUTE_COLUMNS_RUNNER,
+    EvaluateRows: EVALUATE_ROWS_RUNNER,
     LookUp: row_runner(LookUpExecutor),
     LookUpRemote: row_runner(RemoteLookUpExecutor),
     WriteTable: row_runner(TableWriteExecutor),

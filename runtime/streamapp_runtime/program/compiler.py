@@ -22,7 +22,6 @@ from streamapp_runtime.operators.stateless.stream_compiler import compile_read
 from streamapp_runtime.operators.stateless.stream_operations import Read, side_name
 from streamapp_runtime.operators.tables.side_input_compiler import compile_side_input, side_input_columns
 from streamapp_runtime.program.assembly import assemble
-from streamapp_runtime.program.hops import with_hops
 from streamapp_runtime.program.program import Program, TableColumns
 
 
@@ -50,7 +49,7 @@ class _Compilation:
         self.side_inputs()
         if self.problems:
             return sorted(set(self.problems))
-        pieces = with_hops(_read_by_someone(self.pieces), self.world)
+        pieces = _read_by_someone(self.pieces)
         return assemble(pieces, tuple(TableColumns(*entry) for entry in sorted(self.columns.items())))
 
     def tables(self) -> None:

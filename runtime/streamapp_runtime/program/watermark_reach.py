@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from streamapp_runtime.operators.state.event_clock import WatermarkReach
 from streamapp_runtime.operators.stateless.stream_operations import MADE_BY_APP, Read, StreamRole, Write
-from streamapp_runtime.program.program import Program, PythonLayer
+from streamapp_runtime.program.program import Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,7 @@ def program_reach(program: Program, fed_back: Collection[str] = ()) -> ProgramRe
 
 class _Walk:
     def __init__(self, program: Program, fed_back: Collection[str]) -> None:
-        layers = [layer for layer in program.layers if isinstance(layer, PythonLayer)]
-        self.operations = {task.name: task.operation for layer in layers for task in layer.tasks}
+        self.operations = {task.name: task.operation for task in program.tasks}
         self.sources: dict[str, list[str]] = {}
         for edge in program.edges:
             self.sources.setdefault(edge.consumer, []).append(edge.producer)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -55,3 +56,16 @@ class Slice:
         fields = (self.task, self.key, self.time, self.tombstone, self.source, self.offset)
         task, key, time, tombstone, source, offset = (change(array) for array in fields)
         return Slice(task, key, time, tombstone, source, offset, tuple(change(a) for a in self.columns))
+
+
+def blank_slice(count: int, task: int = 0) -> Slice:
+    """Rows of a task without key, time, origin or columns."""
+    return Slice(
+        pa.array(np.full(count, task, np.int32)),
+        pa.nulls(count, pa.binary()),
+        pa.nulls(count, pa.int64()),
+        pa.array(np.zeros(count, bool)),
+        pa.array(np.full(count, -1, np.int32)),
+        pa.array(np.full(count, -1, np.int64)),
+        (),
+    )

@@ -1,28 +1,23 @@
 """Lanes in the test's own process: the workers of production, called by the loop itself.
 
-The same layers, operators, stores and commits. What a layer of Spark's computes goes through the shared local
-session and comes back, batch by batch.
+The same operators, stores and commits. What Spark evaluates goes to the JVM of the shared local session.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any
-
-import pyarrow as pa
-from pyspark.sql import SparkSession
+from pathlib import Path
 
 from streamapp_runtime.driver.executors.lane_hosts import HostedModel
+from streamapp_runtime.driver.spark.spark_session import expression_folder
+from streamapp_runtime.expressions.expression_client import ExpressionClient
 from streamapp_runtime.expressions.spark_source import SparkOnDemand
-from streamapp_runtime.lanes.layers.layer_worker import LayerWorker
+from streamapp_runtime.lanes.layers.lane_worker import LaneWorker
 from streamapp_runtime.lanes.protocol.batch_orders import Orders
 from streamapp_runtime.lanes.protocol.order_codec import OrderMemory
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
-from streamapp_runtime.program.failed_row_steps import all_sql_steps, apply_marking_failures
-from streamapp_runtime.program.program import Program, PythonLayer, SqlLayer
-from streamapp_runtime.program.spark_reasons import PIECES
-from streamapp_runtime.program.sql_layer import apply_layer
+from streamapp_runtime.program.program import Program
 
 _attempts = count(1)
 
@@ -33,9 +28,9 @@ class KilledError(Exception):
 
 @dataclass(slots=True)
 class LaneProcesses:
-    """The workers of all lanes of one binding, by lane and layer."""
+    """The workers of all lanes of one binding, by lane."""
 
-    workers: dict[tuple[int, int], LayerWorker] = field(default_factory=dict)
+    workers: dict[int, LaneWorker] = field(default_factory=dict)
 
     def close(self) -> None:
         """End them as the end of their processes would: what is pending is dropped."""
@@ -48,11 +43,8 @@ class LaneProcesses:
 class InProcessExchange:
     """Runs batches of one binding, lane after lane."""
 
-    program: Program
     processes: LaneProcesses
-    spark: SparkOnDemand
     kills: Callable[[], bool]  # whether this batch is to be killed before it commits
-    mark_failures: bool = False
 
     def run(self, orders: Orders) -> tuple[TaskReport, ...]:
         """Run one batch. Orders go through the codec, so that lanes hear what they hear in production."""
@@ -61,7 +53,7 @@ class InProcessExchange:
         reports: list[TaskReport] = []
         for lane in range(len(orders.lanes)):
             order = OrderMemory().decode(OrderMemory().encode(orders.of_lane(lane)))
-            reports += self._run_lane(lane, order)
+            reports += self.processes.workers[lane].serve(order, next(_attempts))
         if is_killed:
             raise KilledError
         return tuple(reports)
@@ -69,33 +61,6 @@ class InProcessExchange:
     def close(self) -> None:
         """End the lanes."""
         self.processes.close()
-
-    def _run_lane(self, lane: int, orders: Orders) -> list[TaskReport]:
-        attempt = next(_attempts)
-        if self.program.is_all_python:
-            return self.processes.workers[lane, 0].serve(orders, attempt)
-        rows: Iterator[pa.RecordBatch] = iter(())
-        steps = 0
-        for number, layer in enumerate(self.program.layers):
-            if isinstance(layer, PythonLayer):
-                rows = self.processes.workers[lane, number].run(rows, orders, attempt)
-            else:
-                rows = self._computed(list(rows), layer, steps)
-                steps += len(layer.steps)
-        return [TaskReport.parse(text) for batch in rows for text in batch.column("report").to_pylist()]
-
-    def _computed(
-        self, batches: list[pa.RecordBatch], layer: SqlLayer, first: int
-    ) -> Iterator[pa.RecordBatch]:
-        """The rows after a layer that is Spark's."""
-        if not sum(batch.num_rows for batch in batches):
-            return iter(())
-        pieces = ", ".join(piece for step in layer.steps for piece in step.pieces)
-        session: Any = self.spark.open(f"{PIECES}{pieces}")
-        frame = session.createDataFrame(pa.Table.from_batches(batches), self.program.schema)
-        mark = self.mark_failures
-        computed = apply_marking_failures(frame, layer, first) if mark else apply_layer(frame, layer)
-        return iter(computed.toArrow().to_batches())
 
 
 @dataclass(slots=True)
@@ -109,11 +74,6 @@ class InProcessHosts:
     executor_ids: dict[str, str] = field(default_factory=dict)
     bound: dict[str, str] = field(default_factory=dict)
     store_locations: Mapping[str, str | None] = field(default_factory=dict)
-
-    @property
-    def sql_session(self) -> SparkSession:
-        """The shared session."""
-        return self.spark.open("")
 
     @property
     def program(self) -> Program:
@@ -144,16 +104,12 @@ class InProcessHosts:
         """Begin with workers that know nothing."""
         self.processes.close()
         for lane in range(len(processors)):
-            for number, layer in enumerate(self.program.layers):
-                if isinstance(layer, PythonLayer):
-                    self.processes.workers[lane, number] = LayerWorker(self.program, number, self.model.setup)
-        return InProcessExchange(self.program, self.processes, self.spark, self.kills)
+            client = ExpressionClient(self._server_folder)
+            self.processes.workers[lane] = LaneWorker(self.program, self.model.setup, client)
+        return InProcessExchange(self.processes, self.kills)
 
-    def marking_exchange(self, incarnation: int) -> InProcessExchange | None:
-        """The same workers, with rows marked on which an expression fails."""
-        if not all_sql_steps(self.program):
-            return None
-        return InProcessExchange(self.program, self.processes, self.spark, lambda: False, mark_failures=True)
+    def _server_folder(self) -> Path:
+        return expression_folder(self.spark.open("").sparkContext)
 
 
 class UnwatchedBatches:

@@ -1,7 +1,6 @@
 """The rows that tables and operators of an app under test keep."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -72,13 +71,12 @@ class TestedState:
                     if name == known.name:
                         yield from _task_rows("", filled, known)
                         return
-        for (lane, _), worker in self.processes.workers.items():
+        for lane, worker in self.processes.workers.items():
             for task in [task for task, number in lanes.items() if number == lane]:
-                with suppress(KeyError):  # another layer has the table
-                    store = worker.context.side_input_stores.store(task, known.name)
-                    yield from _task_rows(task, store, known)
-                    if is_broadcast:
-                        return
+                store = worker.context.side_input_stores.store(task, known.name)
+                yield from _task_rows(task, store, known)
+                if is_broadcast:
+                    return
 
 
 def _task_rows(task: str, store: Store, known: KnownTable) -> Iterator[TaskRows]:

@@ -91,7 +91,7 @@ class TestedStreams:
 
     def _compiled_columns(self, name: str) -> tuple[Column, ...]:
         columns: tuple[Column, ...] = ()
-        for task in self.program.python_tasks if self.program else ():
+        for task in self.program.tasks if self.program else ():
             operation = task.operation
             if isinstance(operation, Read) and operation.stream == name:
                 columns = operation.value_columns

@@ -1,5 +1,7 @@
-"""Apps in a few words, compiled; and a slow, plain reading of programs in which only SQL computes."""
+"""Apps in a few words, compiled; and their programs run on rows, where nothing keeps state."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
@@ -11,20 +13,18 @@ from streamapp.plan.planner import plan
 from streamapp.spec.parser import parse_data
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
-from streamapp_runtime.expressions.row_value import ColumnValue, RowValue
+from streamapp.spec.value_types.column_list import Column
+from streamapp_runtime.driver.spark.spark_session import expression_folder
+from streamapp_runtime.expressions.expression_client import ExpressionClient
 from streamapp_runtime.formats.arrow_types import arrow_schema
-from streamapp_runtime.operators.compilation.row_operations import (
-    ComputeColumns,
-    FilterRows,
-    KeyRows,
-    SelectColumns,
-)
-from streamapp_runtime.operators.stateless.row_executors import key_bytes
+from streamapp_runtime.lanes.layers.task_executor import task_executor
+from streamapp_runtime.operators.compilation.row_operations import EvaluateRows
+from streamapp_runtime.operators.state.lane_state import LaneState
 from streamapp_runtime.operators.stateless.stream_operations import Read, Write
-from streamapp_runtime.operators.stateless.value_evaluation import RowValues
 from streamapp_runtime.program.compiler import compile_program
-from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer, RowEdge
-from streamapp_runtime.program.sql_layer import apply_layer
+from streamapp_runtime.program.program import PlacedOperation, Program
+from streamapp_runtime.rows.slice import Slice, blank_slice
+from streamapp_runtime.stores.store import Store
 from tests.harness.core.app_resources import app_resource
 
 Row = dict[str, Any]
@@ -84,128 +84,79 @@ def refusal(spark: SparkSession, *operators: dict[str, Any], **more: Any) -> str
 
 
 def task(program: Program, name: str) -> PlacedOperation:
-    return next(
-        t for layer in program.layers if isinstance(layer, PythonLayer) for t in layer.tasks if t.name == name
-    )
+    return next(each for each in program.tasks if each.name == name)
 
 
-def layer_of(program: Program, name: str) -> int:
-    return next(
-        number
-        for number, layer in enumerate(program.layers)
-        if isinstance(layer, PythonLayer) and any(t.name == name for t in layer.tasks)
-    )
+def evaluated_by_spark(program: Program) -> list[str]:
+    """The names of the tasks whose expressions no worker computes."""
+    return [each.name for each in program.tasks if isinstance(each.operation, EvaluateRows)]
 
 
 def run(spark: SparkSession, program: Program, records: dict[str, list[Row]]) -> dict[str, list[Row]]:
-    """What each task that writes is given. Records hold columns by name, and `k`, `t`, `z` if they matter."""
-    rows: list[Row] = []
-    written: dict[str, list[Row]] = {}
-    for layer in program.layers:
-        if isinstance(layer, PythonLayer):
-            for each in layer.tasks:
-                rows = _task(program, each, rows, records, written)
-        else:
-            frame = spark.createDataFrame([tuple(row.values()) for row in rows], program.schema)
-            rows = [row.asDict() for row in apply_layer(frame, layer).collect()]
-    assert not rows
+    """What each task that writes is given. Records hold columns by name; `k`, `z`, `now` if they matter."""
+    written, failures = run_with_failures(spark, program, records)
+    assert not failures
     return written
 
 
-def _task(
-    program: Program,
-    each: PlacedOperation,
-    rows: list[Row],
-    records: dict[str, list[Row]],
-    written: dict[str, list[Row]],
-) -> list[Row]:
-    tags = {edge.tag: edge for edge in each.sources}
-    mine = [row for row in rows if row["tag"] in tags]
-    rest = [row for row in rows if row["tag"] not in tags]
-    empty: Row = {column.name: None for column in program.registers}
-    match each.operation:
-        case Read(stream=stream):
-            for edge in each.outputs:
-                for record in records[stream]:
-                    fixed = {"tag": edge.tag, "task": 0, "k": None, "t": 0, "z": False, "src": 0, "off": 0}
-                    fixed |= {
-                        name: record[name]
-                        for name in ("k", "t", "z", "now")
-                        if name in record and name in empty
-                    }
-                    values = [record.get(column.name) for column in edge.columns]
-                    rest.append(empty | fixed | dict(zip(edge.registers, values, strict=True)))
-        case SelectColumns(chosen) | KeyRows(chosen):
-            for row in mine:
-                source = tags[row["tag"]]
-                values = [row[source.registers[place]] for place in chosen]
-                fixed = {
-                    name: row[name] for name in empty if name in {"task", "k", "t", "z", "src", "off", "now"}
-                }
-                if isinstance(each.operation, KeyRows) and (
-                    not row["z"] or not each.operation.tombstones_keep_key
-                ):
-                    fixed["k"] = None if row["z"] else _key_of(row, each.operation, source)
+def run_with_failures(
+    spark: SparkSession, program: Program, records: dict[str, list[Row]]
+) -> tuple[dict[str, list[Row]], dict[int, str]]:
+    """The same, and why expressions failed, by the place of the record."""
+    client = ExpressionClient(lambda: expression_folder(spark.sparkContext))
+    moments = [row["now"] for rows in records.values() for row in rows if "now" in row]
+    now = int(moments[0].replace(tzinfo=UTC).timestamp() * 1000) if moments else 0
+    state = LaneState(_no_store, {}, tasks=1, time_ms=now)
+    state.expressions = client
+    rows: dict[int, Slice] = {}
+    written: dict[str, list[Row]] = {}
+    for each in program.tasks:
+        match each.operation:
+            case Read(stream=stream):
+                rows |= {edge.tag: _slice(records[stream], edge.columns) for edge in each.outputs}
+            case Write():
+                (edge,) = each.sources
+                written[each.name] = _rows(rows.pop(edge.tag), edge.columns)
+            case _:
+                made = task_executor(each).execute(tuple(rows.pop(edge.tag) for edge in each.sources), state)
                 for edge in each.outputs:
-                    registers = dict(zip(edge.registers, values, strict=True))
-                    rest.append(empty | fixed | {"tag": edge.tag} | registers)
-        case ComputeColumns() as compute:
-            rest += _computed(mine, compute, each, empty)
-        case FilterRows(where):
-            rest += _filtered(mine, where, each)
-        case Write():
-            (edge,) = each.sources
-            written[each.name] = [
-                {name: row[name] for name in ("k", "t", "z")}
-                | {c.name: row[r] for c, r in zip(edge.columns, edge.registers, strict=True)}
-                for row in mine
-            ]
-        case other:
-            raise NotImplementedError(other)
-    return rest
+                    rows[edge.tag] = _slice([], edge.columns) if made is None else made
+    client.close()
+    return written, {row.offset: row.reason for row in state.failed}
 
 
-def _filtered(rows: list[Row], where: RowValue, each: PlacedOperation) -> list[Row]:
-    kept = _values(rows, each.sources[0]).condition(where).to_pylist()
-    kept_rows = [row for row, holds_for in zip(rows, kept, strict=True) if holds_for or row["z"]]
-    return [row | {"tag": edge.tag} for row in kept_rows for edge in each.outputs]
+def _no_store(task: int, name: str) -> Store:
+    raise AssertionError(f"{name} of task {task} is touched")
 
 
-def _values(rows: list[Row], source: RowEdge) -> RowValues:
-    columns = zip(source.registers, arrow_schema(source.columns), strict=True)
-    return RowValues([pa.array([row[r] for row in rows], f.type) for r, f in columns], len(rows))
-
-
-def _computed(rows: list[Row], compute: ComputeColumns, each: PlacedOperation, empty: Row) -> list[Row]:
-    """The rows on every edge that the operation writes."""
-    (source,), edge = each.sources, each.outputs[0]
-    values = _values(rows, source)
-    columns = [
-        [row[source.registers[value.position]] for row in rows]
-        if isinstance(value, ColumnValue)
-        else values.column(value, field.type).to_pylist()
-        for value, field in zip(compute.values, arrow_schema(edge.columns), strict=True)
+def _slice(records: list[Row], columns: tuple[Column, ...]) -> Slice:
+    values = [
+        pa.array([_moment(record.get(field.name)) for record in records], field.type)
+        for field in arrow_schema(columns)
     ]
-    keys = [row["k"] for row in rows]
-    if compute.key is not None:
-        keys = values.column(compute.key, pa.binary()).to_pylist()
-    deleted = [False] * len(rows)
-    if compute.delete is not None:
-        deleted = values.condition(compute.delete).to_pylist()
-    assert not values.failures
-    made = []
-    for row, key, is_deleted, computed in zip(rows, keys, deleted, zip(*columns, strict=True), strict=True):
-        fixed = {n: row[n] for n in empty if n in {"task", "k", "t", "z", "src", "off", "now"}}
-        of_tombstone = row["k"] if compute.tombstones_keep_key else None
-        fixed["k"] = of_tombstone if row["z"] else key
-        fixed["z"] = row["z"] or is_deleted
-        given = [None] * len(computed) if fixed["z"] else computed
-        registers = dict(zip(edge.registers, given, strict=True))
-        made += [empty | fixed | {"tag": each_edge.tag} | registers for each_edge in each.outputs]
-    return made
+    blank = blank_slice(len(records)).with_columns(values)
+    return replace(
+        blank,
+        key=pa.array([record.get("k") for record in records], pa.binary()),
+        time=pa.array([0] * len(records), pa.int64()),
+        tombstone=pa.array([record.get("z", False) for record in records], pa.bool_()),
+        source=pa.array([0] * len(records), pa.int32()),
+        offset=pa.array(range(len(records)), pa.int64()),
+    )
 
 
-def _key_of(row: Row, operation: KeyRows, source: RowEdge) -> Any:
-    field = arrow_schema(source.columns).field(operation.key)
-    (key,) = key_bytes(pa.array([row[source.registers[operation.key]]], field.type)).to_pylist()
-    return key
+def _moment(value: Any) -> Any:
+    return value.replace(tzinfo=UTC) if isinstance(value, datetime) else value
+
+
+def _rows(made: Slice, columns: tuple[Column, ...]) -> list[Row]:
+    """Rows as Spark's driver gives them: moments without a zone."""
+    names = ["k", "t", "z", *(column.name for column in columns)]
+    values = [array.to_pylist() for array in (made.key, made.time, made.tombstone, *made.columns)]
+    return [
+        {
+            name: value.replace(tzinfo=None) if isinstance(value, datetime) else value
+            for name, value in zip(names, row, strict=True)
+        }
+        for row in zip(*values, strict=True)
+    ]

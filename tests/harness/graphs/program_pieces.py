@@ -3,13 +3,13 @@
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.operators.operation import Operation
 from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole, Write
-from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer, RowEdge
+from streamapp_runtime.program.program import PlacedOperation, Program, RowEdge
 
 
 def program(**pieces: tuple[Operation, tuple[str, ...]]) -> Program:
     """Pieces with the names of what they read from."""
     edges = [
-        RowEdge(number, source, name, (), ())
+        RowEdge(number, source, name, ())
         for number, (name, source) in enumerate(
             (name, source) for name, (_, sources) in pieces.items() for source in sources
         )
@@ -23,7 +23,7 @@ def program(**pieces: tuple[Operation, tuple[str, ...]]) -> Program:
         )
         for name, (operation, _) in pieces.items()
     )
-    return Program((PythonLayer(tasks),), tuple(edges), (), ())
+    return Program(tasks, tuple(edges), ())
 
 
 def read(

@@ -12,7 +12,6 @@ from pyspark.sql import functions as F  # noqa: N812  # as everybody calls it
 from streamapp_runtime.expressions.plain.plain_types import PlainValue
 from streamapp_runtime.formats.arrow_types import arrow_type
 from streamapp_runtime.operators.stateless.value_evaluation import RowValues
-from streamapp_runtime.program.failed_row_steps import without_shared_subexpressions
 from tests.harness.oracles.value_rows import SCHEMA
 
 
@@ -25,6 +24,18 @@ def tried(frame: DataFrame, texts: list[str]) -> list[SparkColumn]:
         caught = sql.catalyst.expressions.TryEval(value)
         columns.append(SparkColumn(sql.classic.ExpressionUtils.column(caught)))
     return columns
+
+
+@contextmanager
+def without_shared_subexpressions(spark: SparkSession) -> Iterator[None]:
+    """What expressions have in common is computed outside of `TryEval`, where a failure ends the job."""
+    name = "spark.sql.subexpressionElimination.enabled"
+    before = str(spark.conf.get(name))
+    spark.conf.set(name, "false")
+    try:
+        yield
+    finally:
+        spark.conf.set(name, before)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStr
 from streamapp_runtime.driver.executors import lane_server
 from streamapp_runtime.driver.executors.lane_server import LaneReport, LaneServer
 from streamapp_runtime.incarnation import Incarnation
-from streamapp_runtime.lanes.layers import layer_worker
+from streamapp_runtime.lanes.layers import lane_worker
 from streamapp_runtime.lanes.protocol import order_codec
 from streamapp_runtime.lanes.task_stores import lane_stores
 from streamapp_runtime.systems.embedded import embedded_transaction, latest_index
@@ -96,7 +96,7 @@ def without_digest(patch: pytest.MonkeyPatch) -> None:
 
 def without_attempts(patch: pytest.MonkeyPatch) -> None:
     """All attempts have one name."""
-    patch.setattr(layer_worker, "attempt_name", lambda incarnation, batch, attempt: f"{incarnation}.0.0")
+    patch.setattr(lane_worker, "attempt_name", lambda incarnation, batch, attempt: f"{incarnation}.0.0")
 
 
 def without_restoring(patch: pytest.MonkeyPatch) -> None:

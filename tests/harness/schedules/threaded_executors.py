@@ -14,7 +14,7 @@ from typing import Any
 
 from streamapp_runtime.lanes.connection.driver_connection import DriverConnection, DriverLostError
 from streamapp_runtime.lanes.connection.lane_address import LaneAddress
-from streamapp_runtime.lanes.layers.layer_worker import LayerWorker
+from streamapp_runtime.lanes.layers.lane_worker import LaneWorker
 from streamapp_runtime.lanes.worker import serve_orders
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.program.program import Program
@@ -132,7 +132,7 @@ class ThreadedExecutor:
     serves: ServedLane | None = None
     dead: bool = False
     _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
-    _worker: LayerWorker | None = None
+    _worker: LaneWorker | None = None
     _key: tuple[str, int] | None = None
 
     def serve(self, lane: ServedLane) -> "Future[None]":
@@ -162,13 +162,13 @@ class ThreadedExecutor:
         lane.ended = True
         self.points.note_change()
 
-    def _worker_of(self, lane: ServedLane) -> LayerWorker:
-        """The worker, which lives as long as the incarnation; see `lanes.worker.layer_worker`."""
+    def _worker_of(self, lane: ServedLane) -> LaneWorker:
+        """The worker, which lives as long as the incarnation; see `lanes.worker.lane_worker`."""
         bound = lane.bound
         key = (bound.setup.run_id, bound.incarnation)
         if self._worker is None or self._key != key:
             self._close_worker()
-            self._worker = LayerWorker(bound.program, 0, replace(bound.setup, state=str(self.folder)))
+            self._worker = LaneWorker(bound.program, replace(bound.setup, state=str(self.folder)))
             self._key = key
             system = self._worker.context.systems.home
             log = watched_log(system, self._stop, self.history, of_lane=True)

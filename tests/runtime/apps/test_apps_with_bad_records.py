@@ -282,7 +282,7 @@ def test_an_input_of_ten_records_may_have_a_bad_one_though_that_is_more_than_the
 
 
 @pytest.mark.usefixtures("process")
-def test_a_run_that_ends_at_an_expression_says_so_in_a_few_lines_and_names_the_file_of_the_rest(
+def test_a_run_that_ends_at_an_expression_says_so_in_a_few_lines(
     env: AppEnv,
 ) -> None:
     env.write("events", inputs([*GOOD[:3], {"user": "u3", "n": 0}], "user"), partitions=1)
@@ -293,8 +293,6 @@ def test_a_run_that_ends_at_an_expression_says_so_in_a_few_lines_and_names_the_f
     assert re.search(r'cannot be processed: events#0 at offset 3, key "u3": Spark says: Remai', ended.stderr)
     assert len(ended.stderr) < 2000
     assert "Traceback" not in ended.stderr
-    file = ended.stderr.splitlines()[-1].removeprefix("Spark's own output is in ")
-    assert "REMAINDER_BY_ZERO" in Path(file).read_text()
 
 
 @pytest.mark.usefixtures("process")

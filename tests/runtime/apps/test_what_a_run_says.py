@@ -1,11 +1,9 @@
 """The first lines of a run name what it reads and writes, the last ones what it leaves waiting."""
 
-import json
 import subprocess
 
 import pytest
 
-from tests.harness.runs import app_runs
 from tests.harness.runs.app_runs import AppEnv, app
 from tests.harness.runs.timed_streams import NOW, at, counting, events, inputs, sent
 
@@ -55,20 +53,3 @@ def test_a_batch_app_leaves_no_window_open(env: AppEnv) -> None:
     command = env.command(made, "--until-end")
     run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     assert "stay" not in run.stderr
-
-
-@pytest.mark.usefixtures("process")
-def test_a_run_says_which_operators_have_it_run_a_spark_job_for_each_batch(env: AppEnv) -> None:
-    columns = "user STRING, n INT"
-    made = app(
-        {"name": "kept", "filter": {"from": "events", "where": "n > 1"}},
-        {"name": "thirds", "filter": {"from": "kept", "where": "cast(n / 3 AS INT) * 3 = n"}},
-        sent("thirds"),
-        streams=[{"name": "events", "key": "user", "columns": columns}, {"name": "out"}],
-    )
-    env.write("events", app_runs.inputs([{"user": "ann", "n": 3}], "user"), partitions=1)
-    command = env.command(made, "--until-end", "--log-format", "json")
-    run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
-    messages = [json.loads(line) for line in run.stderr.splitlines()]
-    started = next(message for message in messages if message.get("event") == "started")
-    assert started["computedBySpark"] == ["thirds"]

@@ -12,7 +12,7 @@ from streamapp_runtime.operators.join.join_operation import JoinStreams
 from streamapp_runtime.operators.operation_table import state_schema_hash
 from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole
 from streamapp_runtime.operators.user_code.user_operations import ProcessRows
-from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer, TableColumns
+from streamapp_runtime.program.program import PlacedOperation, Program, TableColumns
 from tests.harness.engine.compiled_apps import app
 
 LEFT = pa.schema([("x", pa.int64()), ("y", pa.string()), ("z", pa.list_(pa.int64()))])
@@ -84,7 +84,5 @@ def test_a_table_of_side_inputs_has_the_hash_of_the_versions_before(read, side, 
         streams=[STREAM, {"name": "views", "columns": "n INT"}],
         tables=[{"name": "tiers", "sideInputs": [{"stream": "users", **side}]}],
     )
-    program = Program(
-        (PythonLayer((PlacedOperation(read.name, read, (), ()),)),), (), (), (TableColumns("tiers", COLUMNS),)
-    )
+    program = Program((PlacedOperation(read.name, read, (), ()),), (), (TableColumns("tiers", COLUMNS),))
     assert side_input_store_specs(shop, program)["tiers"].meaning == known

@@ -17,7 +17,7 @@ from streamapp_runtime.operators.kind_table import COMPILERS
 from streamapp_runtime.operators.operation import Operation, RowOperation
 from streamapp_runtime.operators.operation_table import RUNNERS, make_executor, state_schema_hash
 from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole, Write
-from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer
+from streamapp_runtime.program.program import PlacedOperation, Program
 from tests.harness.engine.compiled_apps import app, compiled
 
 CODE = "tests.harness.user_code.operator_code"
@@ -53,8 +53,7 @@ def app_with(kind: OperatorKind) -> Any:
 
 
 def operations_of(program: Program) -> list[PlacedOperation]:
-    every = [task for layer in program.layers if isinstance(layer, PythonLayer) for task in layer.tasks]
-    return [task for task in every if task.name.partition("/")[0] == "tested"]
+    return [task for task in program.tasks if task.name.partition("/")[0] == "tested"]
 
 
 def test_every_kind_is_walked_through_the_tables() -> None:

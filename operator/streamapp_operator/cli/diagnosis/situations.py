@@ -514,9 +514,9 @@ SITUATIONS: Final[Sequence[Situation]] = (
     Situation(
         "slow-expressions",
         _slow(WaitKind.SLOW_EXPRESSIONS),
-        "Batches mostly wait for Spark, which computes some of the app's expressions. Without these, no "
-        "batch is a Spark job.",
-        "streamapp plan FILE --layers",
+        "Batches mostly evaluate expressions. Take work out of them, or raise spec.processors, up to the "
+        "number of tasks.",
+        "streamapp page {app} -n {namespace}",
     ),
     Situation(
         "autoscale-bounded",

@@ -42,7 +42,6 @@ from streamapp_runtime.cli.dev_loop.row_output import RowOutput
 from streamapp_runtime.cli.dev_loop.version_process import VersionChannel
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.spark.jvm import JavaMissingError, SparkStartError
-from streamapp_runtime.program.spark_reasons import PIECES
 from streamapp_runtime.testing.in_process_app import InProcessApp
 from streamapp_runtime.testing.kit_errors import AppFailedError, WrongUseError
 from streamapp_runtime.testing.shared_spark import shared_session
@@ -202,7 +201,7 @@ class VersionRun:
 
     def _say_spark(self, text: str) -> None:
         if not self.has_spark:
-            self._say(f"starts Spark, which takes seconds, for {text.removeprefix(PIECES)}")
+            self._say(f"starts Spark, which takes seconds, for {text}")
 
     def _say_times(self, app: InProcessApp) -> None:
         took = time.monotonic() - self.phases.begun

@@ -90,9 +90,9 @@ class TrialBatches:
         """The records on which expressions fail."""
         self.batches.restore_lanes()
         planner = self.batches.planner
-        supervisor, incarnation = planner.lanes.supervisor, planner.backlog.ledger.incarnation
-        trial = partial(self.trial, ranges)
-        return failing_records(supervisor.executors, supervisor.exchange, incarnation, trial)
+        supervisor = planner.lanes.supervisor
+        trial = partial(self.trial, ranges, supervisor.exchange)
+        return failing_records(supervisor.executors.program, trial)
 
     def _trial_failure(self, ranges: Sequence[PendingRange]) -> TrialFailure | None:
         """The failure of a batch; None where it does not fail. Nothing of the batch is committed."""

@@ -1,8 +1,8 @@
-"""Exchanges that run batches: by a Spark job for each batch, or by lanes that stay.
+"""The exchange that runs batches, as the loop knows it.
 
-Both keep the same contract: `run` gives the reports of all lanes of that batch and of no other, or raises
-what befell it, and nothing of the exchange is at work any more once `close` has returned. Lanes that stay
-can also be given their orders, and heard, one by one.
+`run` gives the reports of all lanes of that batch and of no other, or raises
+what befell it, and nothing of the exchange is at work any more once `close` has returned. Lanes can
+also be given their orders, and heard, one by one.
 """
 
 import re
@@ -11,11 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Protocol, runtime_checkable
 
-from pyspark.sql import DataFrame
-
-from streamapp_runtime.driver.executors.lane_server import LaneServer
-from streamapp_runtime.lanes.protocol.batch_orders import BATCH_PROPERTY, Orders
-from streamapp_runtime.lanes.protocol.order_codec import OrderMemory
+from streamapp_runtime.lanes.protocol.batch_orders import Orders
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 
 
@@ -86,22 +82,3 @@ class LaneLostError(OSError):
     def __init__(self, processor: str, loss: LaneLoss) -> None:
         """Name the processor of the lane; the message is one of `LANE_LOSS`."""
         super().__init__(f"the lane of {processor} was lost: {loss}")
-
-
-class JobPerBatch:
-    """Each batch is a Spark job, in which each layer of each lane asks for the lane's order."""
-
-    def __init__(self, frame: DataFrame, server: LaneServer) -> None:
-        """Batches run what the frame says."""
-        self._frame, self._server = frame, server
-
-    def run(self, orders: Orders) -> tuple[TaskReport, ...]:
-        """Run one batch."""
-        lanes = range(len(orders.lanes))
-        self._server.offer(orders.batch, {lane: OrderMemory().encode(orders.of_lane(lane)) for lane in lanes})
-        self._frame.sparkSession.sparkContext.setLocalProperty(BATCH_PROPERTY, str(orders.batch))
-        # An RDD is made once; a frame's own `collect` makes one each time, and a query that Spark tells of.
-        return tuple(TaskReport.parse(row.report) for row in self._frame.rdd.collect())
-
-    def close(self) -> None:
-        """Nothing is at work between two batches."""

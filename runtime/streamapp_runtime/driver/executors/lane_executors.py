@@ -7,34 +7,24 @@ from functools import partial
 from threading import Lock
 
 from pyspark import RDD
-from pyspark.sql import DataFrame, SparkSession
 
-from streamapp_runtime.driver.executors.batch_exchange import BatchExchange, JobPerBatch
+from streamapp_runtime.driver.executors.batch_exchange import BatchExchange
 from streamapp_runtime.driver.executors.binding import bind_executors, cannot_come
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations, no_locations
 from streamapp_runtime.driver.executors.lane_jobs import SparkLaneJobs
-from streamapp_runtime.driver.executors.lane_partitions import (
-    lane_elements,
-    lane_identities,
-    lane_rows,
-    use_workers_of_layer,
-)
+from streamapp_runtime.driver.executors.lane_partitions import lane_elements, lane_identities
 from streamapp_runtime.driver.executors.resident_lanes import ResidentLanes
 from streamapp_runtime.driver.executors.session_lanes import (
     answering_executors,
-    resident_lanes_wanted,
     session_lanes,
 )
 from streamapp_runtime.driver.spark.spark_session import ExecutorsMissingError, in_one_process, live_executors
 from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.lanes.connection.lane_address import LaneAddress
-from streamapp_runtime.lanes.worker import PackedLayer
+from streamapp_runtime.lanes.worker import PackedProgram
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
-from streamapp_runtime.program.failed_row_steps import all_sql_steps, apply_marking_failures
-from streamapp_runtime.program.program import Program, PythonLayer
-from streamapp_runtime.program.sql_layer import apply_layer
+from streamapp_runtime.program.program import Program
 
-REPORT_SCHEMA = "task INT, report STRING"
 BINDING_ATTEMPTS = 40
 _PAUSE_SECONDS = 0.25
 _LOCATION_SECONDS = 5.0
@@ -57,17 +47,10 @@ class LaneExecutors:
         default_factory=dict
     )  # processor -> where its stores are
     locations: ExecutorLocations = no_locations
-    resident: bool = field(default_factory=resident_lanes_wanted)
     loss_seconds: float | None = None  # how long Spark may take to say what became of a lane
     _hosts: Sequence[tuple[str, str]] | None = None  # (host, id) of the executors of the present binding
-    _lane_count: int = 0
     _returning: Lock = field(default_factory=Lock)
     _address: LaneAddress | None = None  # by which lanes of the present binding reach the driver
-
-    @property
-    def sql_session(self) -> SparkSession:
-        """The session for expressions that only Spark can compute."""
-        return self.session.open()
 
     def present(self, processors: Sequence[str]) -> tuple[str, ...]:
         """The processors that have an executor now."""
@@ -110,54 +93,37 @@ class LaneExecutors:
         return present < wanted and cannot_come(present, wanted, self.locations.unschedulable())
 
     def open_exchange(self, processors: Sequence[str], incarnation: int) -> BatchExchange:
-        """The exchange that runs every batch from now on; ExecutorsMissingError when lanes cannot be parted.
-
-        Lanes stay where all is done in Python. Spark passes rows on only when a batch of its own is full,
-        so where it computes something, each batch is a job.
-        """
+        """The exchange that runs all batches; ExecutorsMissingError when lanes cannot be parted."""
         lanes_of_session = session_lanes(self.session.context)
         lanes_of_session.close_exchange()
-        self._hosts, self._lane_count = self._bound_hosts(processors), len(processors)
+        self._hosts = self._bound_hosts(processors)
         server, self._address = lanes_of_session.server, lanes_of_session.server.bind()
-        exchange: BatchExchange
-        if self.resident and self.program.is_all_python:
-            lanes = lane_elements(self.session.context, self._hosts, len(processors))
-            jobs = SparkLaneJobs(
-                self.session.context,
-                lanes.mapPartitions(self._packed(0, incarnation).every_batch),
-                len(processors),
-                partial(self._returned_lane, incarnation),
-                self._lives,
-            )
-            exchange = ResidentLanes(jobs, processors, server, loss_seconds=self.loss_seconds)
-        else:
-            exchange = JobPerBatch(self._frame(self._hosts, incarnation), server)
+        lanes = lane_elements(self.session.context, self._hosts, len(processors))
+        jobs = SparkLaneJobs(
+            self.session.context,
+            lanes.mapPartitions(self._packed(incarnation).every_batch),
+            len(processors),
+            partial(self._returned_lane, incarnation),
+            self._lives,
+        )
+        exchange = ResidentLanes(jobs, processors, server, loss_seconds=self.loss_seconds)
         lanes_of_session.exchange = exchange
-        lanes_of_session.look = partial(self._look_for_executors, exchange, processors)
+        lanes_of_session.look = partial(self._look_for_executors, exchange)
         return exchange
-
-    def marking_exchange(self, incarnation: int) -> BatchExchange | None:
-        """The same for a search, in which rows that fail are marked; None where no expression is Spark's."""
-        if self._hosts is None or not all_sql_steps(self.program):
-            return None
-        frame = self._frame(self._hosts, incarnation, mark_failures=True)
-        return JobPerBatch(frame, session_lanes(self.session.context).server)
 
     def _lives(self, processor: str) -> bool:
         """True if the executor of a lane is there."""
         context = self.session.context
         return in_one_process(context) or self.bound.get(processor) in live_executors(context)
 
-    def _look_for_executors(self, exchange: BatchExchange, processors: Sequence[str]) -> None:
-        """Ask the executors whose reports are awaited; those of all lanes where Spark does not say which.
+    def _look_for_executors(self, exchange: ResidentLanes) -> None:
+        """Ask the executors whose reports are awaited.
 
-        Lanes that stay are lost where their executors are silent. They come back when these answer.
+        Lanes are lost where their executors are silent. They come back when these answer.
         """
-        probe = session_lanes(self.session.context).probe
-        names = exchange.awaited if isinstance(exchange, ResidentLanes) else processors
+        probe, names = session_lanes(self.session.context).probe, exchange.awaited
         silent_executors = probe.look([self.bound[name] for name in names if name in self.bound])
-        if isinstance(exchange, ResidentLanes):
-            exchange.lose(name for name in names if self.bound.get(name) in silent_executors)
+        exchange.lose(name for name in names if self.bound.get(name) in silent_executors)
 
     def _bound_hosts(self, processors: Sequence[str]) -> Sequence[tuple[str, str]]:
         """The executor of each lane as (host, id), no two the same; none where there is one process."""
@@ -200,7 +166,7 @@ class LaneExecutors:
                 raise ExecutorsMissingError(f"{processor} shares an executor")
             self.bound[processor], self.executor_ids[processor] = executor, identity
             self._note_locations(live)
-        return lane.mapPartitions(self._packed(0, incarnation, number).every_batch)
+        return lane.mapPartitions(self._packed(incarnation, number).every_batch)
 
     def _locations_missing(self) -> bool:
         """True if the location of some executor is not known; pods are labelled a moment late."""
@@ -220,27 +186,7 @@ class LaneExecutors:
             **{name: at[one] for name, one in self.bound.items() if one in at},
         }
 
-    def _frame(
-        self, hosts: Sequence[tuple[str, str]], incarnation: int, *, mark_failures: bool = False
-    ) -> DataFrame:
-        frame = lane_rows(self.sql_session, hosts, self._lane_count)
-        layers, steps = self.program.layers, 0
-        for number, layer in enumerate(layers):
-            if isinstance(layer, PythonLayer):
-                last = number == len(layers) - 1
-                use_workers_of_layer(self.session.context, number)
-                work = self._packed(number, incarnation).one_batch
-                frame = frame.mapInArrow(work, REPORT_SCHEMA if last else self.program.schema)
-            else:
-                frame = (
-                    apply_marking_failures(frame, layer, steps)
-                    if mark_failures
-                    else apply_layer(frame, layer)
-                )
-                steps += len(layer.steps)
-        return frame
-
-    def _packed(self, number: int, incarnation: int, first_lane: int = 0) -> PackedLayer:
+    def _packed(self, incarnation: int, first_lane: int = 0) -> PackedProgram:
         if self._address is None:
-            raise TypeError("lanes that are not bound serve no layer")
-        return PackedLayer.of(self.program, number, self.setup, incarnation, self._address, first_lane)
+            raise TypeError("lanes that are not bound serve nothing")
+        return PackedProgram.of(self.program, self.setup, incarnation, self._address, first_lane)

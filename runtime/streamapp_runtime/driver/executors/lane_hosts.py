@@ -5,8 +5,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from pyspark.sql import SparkSession
-
 from streamapp_runtime.driver.executors.batch_exchange import BatchExchange
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations, no_locations
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
@@ -19,10 +17,6 @@ class LaneHosts(Protocol):
     executor_ids: dict[str, str]  # by processor, as workers report it; empty where there is one process
     bound: dict[str, str]  # processor -> executor, as it was last
     store_locations: Mapping[str, str | None]  # processor -> where its stores are
-
-    @property
-    def sql_session(self) -> SparkSession:
-        """The session for expressions that only Spark can compute."""
 
     @property
     def program(self) -> Program:
@@ -45,9 +39,6 @@ class LaneHosts(Protocol):
 
     def open_exchange(self, processors: Sequence[str], incarnation: int) -> BatchExchange:
         """The exchange that runs every batch from now on."""
-
-    def marking_exchange(self, incarnation: int) -> BatchExchange | None:
-        """The same for a search, in which rows that fail are marked; None where no expression is Spark's."""
 
 
 class BatchWatcher(Protocol):

@@ -331,16 +331,9 @@ class LaneServer:
             match received.kind:
                 case _ if not 0 <= lane < MOST_LANES:
                     raise MalformedMessageError(f"no app has a lane {lane}")
-                case LaneMessageKind.ASK if "after" in fields:
+                case LaneMessageKind.ASK:
                     peer.lanes.add(lane)
                     self._answer(lane, _Ask(peer, of_type(fields["after"], int)))
-                case LaneMessageKind.ASK:
-                    batch, order = self._orders.get(lane, (None, b""))
-                    current = self._is_current(peer) and batch == of_type(fields["batch"], int)
-                    self._send(
-                        peer,
-                        Message(LaneMessageKind.ORDER, order) if current else Message(LaneMessageKind.END),
-                    )
                 case LaneMessageKind.REPORT:
                     sent = map(sent_object, sent_list(fields["reports"]))
                     reports = tuple(TaskReport.of_fields(report) for report in sent)

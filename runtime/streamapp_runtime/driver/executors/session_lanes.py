@@ -4,7 +4,6 @@ Resident lanes hold every slot of Spark. No other job may begin before they are 
 to for all who begin one.
 """
 
-import os
 import socket
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
@@ -20,8 +19,6 @@ from streamapp_runtime.driver.executors.lane_certificate import make_certificate
 from streamapp_runtime.driver.executors.lane_server import LaneServer
 from streamapp_runtime.driver.spark.spark_session import live_executors
 
-RESIDENT_VARIABLE: Final = "STREAMAPP_RESIDENT_LANES"
-"""`false` has each batch be a Spark job, whatever the program is."""
 ANY_PORT: Final = "0"
 
 
@@ -85,11 +82,6 @@ def close_lanes() -> None:
     for lanes in _open.values():
         lanes.server.close()
     _open.clear()
-
-
-def resident_lanes_wanted() -> bool:
-    """True if lanes stay where they can."""
-    return os.environ.get(RESIDENT_VARIABLE, "true").lower() != "false"
 
 
 def _server(context: SparkContext) -> LaneServer:

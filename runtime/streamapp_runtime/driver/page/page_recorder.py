@@ -169,7 +169,6 @@ class PageRecorder(RunObserver):
                 batch.rows_in,
                 batch.rows_out,
                 tuple(batch.longest_steps().items()),
-                batch.longest_lane(),
             )
             self._batches.append(facts)
         self._sample()

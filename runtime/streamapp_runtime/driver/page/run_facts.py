@@ -24,7 +24,6 @@ class BatchFacts:
     rows_in: int
     rows_out: int
     steps: tuple[tuple[str, float], ...]  # the longest that any lane took for each
-    lane_seconds: float  # the longest that any lane took for all of its steps together
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from streamapp.plan.partition_plan import Plan
 from streamapp.tasks.layouts.split import Split
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup
+from streamapp_runtime.operators.compilation.row_operations import EvaluateRows
 from streamapp_runtime.operators.state.event_clock import WatermarkReach
 from streamapp_runtime.operators.stateless.stream_operations import declared_stream
 from streamapp_runtime.operators.user_code.user_operations import OWN_CODE_OPERATIONS
@@ -50,7 +51,7 @@ class RunningApp:
     reaches: Mapping[str, WatermarkReach] = field(default_factory=dict)  # operators whose rows wait for time
     own_code: frozenset[str] = frozenset()  # operators that run the app's own Python
     lookups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # operator -> its remote tables
-    spark_parts: tuple[str, ...] = ()  # the parts of operators that Spark computes
+    evaluated: frozenset[str] = frozenset()  # the parts of operators that Spark evaluates
     sizes: Callable[[], TableSizes] = no_sizes
     outlook: Callable[[str], GrowthOutlook | None] = no_outlook  # of a stream with twice the partitions
     streams_before: Mapping[str, frozenset[str]] = field(init=False)  # operator -> those whose rows reach it
@@ -72,7 +73,7 @@ def running_app(
 ) -> RunningApp:
     """A launch as the page shows it, with its tasks on these processors."""
     layout = launch.assignment.layout
-    operations = {task.name: task.operation for task in launch.program.python_tasks}
+    operations = {task.name: task.operation for task in launch.program.tasks}
     return RunningApp(
         name=launch.app.application_id,
         graph=launch.proposal.graph,
@@ -94,7 +95,9 @@ def running_app(
             name for name, operation in operations.items() if isinstance(operation, OWN_CODE_OPERATIONS)
         ),
         lookups={name: operation.remote_tables() for name, operation in operations.items()},
-        spark_parts=launch.program.computed_by_spark,
+        evaluated=frozenset(
+            name for name, operation in operations.items() if isinstance(operation, EvaluateRows)
+        ),
         sizes=sizes,
         outlook=partial(_doubled, launch),
     )

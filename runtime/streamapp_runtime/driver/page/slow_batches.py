@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import Final
 
-from streamapp.plan.render.wording import legible, listed
+from streamapp.plan.render.wording import legible
 from streamapp.protocol.page_wait import Wait, WaitKind
 from streamapp_runtime.driver.page.run_facts import BatchFacts, RemoteCounts, RunFacts
 from streamapp_runtime.driver.page.running_app import RunningApp
@@ -22,8 +22,6 @@ RECENT_SECONDS: Final = 300.0
 """An app at rest is not slow, whatever it was before. A batch of minutes is told of while it runs."""
 MOST_OF_BATCH: Final = 0.5
 """Without what takes a smaller share, a batch would still take more than half as long."""
-_MOST_PARTS: Final = 5
-"""So many parts of operators are named beside each other."""
 
 
 def is_behind(facts: RunFacts) -> bool:
@@ -35,7 +33,7 @@ def is_behind(facts: RunFacts) -> bool:
 def slow_batches(facts: RunFacts) -> Iterator[Wait]:
     """The work that takes most of each batch, while the app is behind or its batches take long.
 
-    It is what somebody can change: a remote table, the app's own code, or expressions that Spark computes.
+    It is what somebody can change: a remote table, the app's own code, or expressions that Spark evaluates.
     """
     batches = [batch for batch in facts.batches if batch.rows_in and facts.now - batch.at < RECENT_SECONDS]
     if facts.app is None or len(batches) < FEWEST_BATCHES:
@@ -50,9 +48,6 @@ def slow_batches(facts: RunFacts) -> Iterator[Wait]:
     step, seconds = max(steps.items(), key=lambda item: item[1], default=("", 0.0))
     if seconds >= MOST_OF_BATCH * total:
         yield from _slow_step(facts.app, facts, step, _share(seconds, batches))
-    # Layers work side by side, so that this is the least that is left to Spark.
-    elif (rest := total - sum(batch.lane_seconds for batch in batches)) >= MOST_OF_BATCH * total:
-        yield from _slow_expressions(facts.app, _share(rest, batches))
 
 
 def _slow_step(app: RunningApp, facts: RunFacts, step: str, share: str) -> Iterator[Wait]:
@@ -62,6 +57,9 @@ def _slow_step(app: RunningApp, facts: RunFacts, step: str, share: str) -> Itera
         yield Wait(WaitKind.SLOW_CODE, f"the app's own code in {legible(step)} takes {share}{asked}")
     elif tables:
         yield Wait(WaitKind.SLOW_REMOTE_TABLE, f"{legible(step)} takes {share}{asked}")
+    elif step in app.evaluated:
+        expressions = f"the expressions of {legible(step)}, which Spark evaluates"
+        yield Wait(WaitKind.SLOW_EXPRESSIONS, f"{expressions}, take {share}")
 
 
 def _asked(table: str, counts: RemoteCounts) -> str:
@@ -69,15 +67,6 @@ def _asked(table: str, counts: RemoteCounts) -> str:
         f"; it has asked the remote table {legible(table)} for {counts.asked:,} keys, and its cache knew"
         f" {counts.cached:,}"
     )
-
-
-def _slow_expressions(app: RunningApp, share: str) -> Iterator[Wait]:
-    if app.spark_parts:
-        parts = listed([legible(part) for part in app.spark_parts], _MOST_PARTS)
-        yield Wait(
-            WaitKind.SLOW_EXPRESSIONS,
-            f"Spark takes {share}: each batch is a Spark job, since Spark computes {parts}",
-        )
 
 
 def _share(seconds: float, batches: Sequence[BatchFacts]) -> str:

@@ -57,7 +57,7 @@ def open_windows(launch: Launch, reached: ReachedWatermarks) -> tuple[OpenWindow
 
 
 def _waiting_operators(program: Program) -> set[str]:
-    operations = [task.operation for task in program.python_tasks]
+    operations = [task.operation for task in program.tasks]
     uses = ((operation.own_state(), operation.event_time_use()) for operation in operations)
     return {name for name, use in uses if name is not None and use is not None and use.waits}
 

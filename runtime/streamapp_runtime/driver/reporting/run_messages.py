@@ -124,10 +124,6 @@ def plan_message(launch: Launch) -> RunMessage:
             f"{rows} to {_with_count(one, counts)}" for rows, one in side_outputs.items()
         )
         facts["sideOutputs"] = side_outputs
-    if not launch.program.is_all_python:
-        computed = launch.program.computed_by_spark
-        text += f"\n  each batch is a Spark job, since Spark computes {', '.join(computed)}"
-        facts["computedBySpark"] = list(computed)
     if (dropped := launch.context.ledger.dropped) is not None:
         text += f"\n  {_dropped_text(dropped)}"
         facts |= {"reset": True, "droppedStores": list(dropped.stores)}

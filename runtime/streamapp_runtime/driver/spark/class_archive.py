@@ -180,11 +180,16 @@ def archive_folder() -> Path | None:
         return None
     if folder := os.environ.get(FOLDER):
         return Path(folder)
+    cache = cache_folder()
+    return None if cache is None else cache / "classes"
+
+
+def cache_folder() -> Path | None:
+    """The folder of what is made once for a user; None for one without a home."""
     try:
-        cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    except RuntimeError:  # a user without a home
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "streamapp")
+    except RuntimeError:
         return None
-    return Path(cache, "streamapp", "classes")
 
 
 def joined(options: Sequence[str]) -> str:

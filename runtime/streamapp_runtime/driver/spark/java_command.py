@@ -58,8 +58,7 @@ _CORE: Final = re.compile(r"/spark-core_([0-9.]+)-[^/]*\.jar$")
 @cache
 def spark_jars(folder: Path) -> tuple[str, ...]:
     """The jars of a Spark by their real paths, always in the same order: archives depend on it."""
-    real = folder.resolve()
-    return tuple(sorted(str(real / file.name) for file in real.glob("*.jar")))
+    return tuple(sorted(str(file.resolve()) for file in folder.glob("*.jar")))
 
 
 def scala_version(jars: Sequence[str]) -> str:

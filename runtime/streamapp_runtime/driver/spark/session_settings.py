@@ -8,10 +8,12 @@ import os
 import secrets
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Final
 
 from streamapp_runtime.driver.spark import spark_home
 from streamapp_runtime.driver.spark.class_archive import ClassArchive, JvmRole, joined
+from streamapp_runtime.driver.spark.expression_jar import PLUGIN, expression_jar
 from streamapp_runtime.driver.spark.java_command import (
     default_settings,
     known_settings,
@@ -88,7 +90,7 @@ def session_settings(shape: Mapping[str, str]) -> dict[str, str]:
     executor_options = jvm_options(known_settings(shape), "executor")
     defaults = {"spark.master": "local[1]", EXECUTOR_OPTIONS: executor_options}
     master = shape.get("spark.master", defaults["spark.master"])
-    return {**defaults, **shape, **fixed, **_authentication(master)}
+    return {**defaults, **shape, **fixed, **_plugin_settings(shape), **_authentication(master)}
 
 
 def own_environment(settings: Mapping[str, str]) -> Mapping[str, str]:
@@ -100,6 +102,17 @@ def own_environment(settings: Mapping[str, str]) -> Mapping[str, str]:
 def command_settings(settings: Mapping[str, str]) -> dict[str, str]:
     """Those that the command of the JVM has."""
     return {key: value for key, value in settings.items() if key not in CONTEXT_ONLY}
+
+
+def _plugin_settings(shape: Mapping[str, str]) -> Mapping[str, str]:
+    """Settings with which executors evaluate expressions; a Spark of the user's own is given the jar."""
+    known = known_settings(shape)
+    lists = {"spark.plugins": PLUGIN}
+    if own_home := os.environ.get(spark_home.VARIABLE):
+        jar = None if spark_home.own_jars() else expression_jar(Path(own_home, "jars"))
+        if jar is not None:
+            lists["spark.jars"] = str(jar)
+    return {name: ",".join(filter(None, (known.get(name), value))) for name, value in lists.items()}
 
 
 def _executor_archive_settings(shape: Mapping[str, str]) -> Mapping[str, str]:

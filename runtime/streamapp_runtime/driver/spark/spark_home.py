@@ -1,4 +1,4 @@
-"""The Spark home of this process: the installed Spark, in a folder of the process's own.
+"""The Spark home of this process: the installed Spark and the engine's own jar, in a folder of the process.
 
 Spark's executors on one machine work in `work` below that folder, and an installation need not be writable.
 """
@@ -9,6 +9,8 @@ import shutil
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
+
+from streamapp_runtime.driver.spark.expression_jar import expression_jar
 
 VARIABLE = "SPARK_HOME"
 _PREFIX = "streamapp-spark-"
@@ -23,11 +25,21 @@ def prepare_spark_home() -> None:
         return  # starting Spark will say so
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    for part in ("bin", "jars", "python"):
+    for part in ("bin", "python"):
         source = Path(pyspark.origin).with_name(part)
         if source.exists():
             folder.joinpath(part).symlink_to(source)
+    _link_jars(Path(pyspark.origin).with_name("jars"), folder / "jars")
     os.environ[VARIABLE] = str(folder)
+
+
+def _link_jars(installed: Path, folder: Path) -> None:
+    folder.mkdir()
+    for jar in installed.glob("*.jar"):
+        folder.joinpath(jar.name).symlink_to(jar)
+    own_jar = expression_jar(installed)
+    if own_jar is not None and own_jar.parent != installed:
+        folder.joinpath(own_jar.name).symlink_to(own_jar)
 
 
 def own_jars() -> Path | None:

@@ -123,6 +123,12 @@ def live_executors(context: SparkContext) -> dict[str, str]:
     return hosts
 
 
+def expression_folder(context: SparkContext) -> Path:
+    """The folder with the address of the expression server in the JVM of a driver without executors."""
+    server: Any = context._jvm.org.apache.spark.sql.streamapp.ExpressionServer  # type: ignore[union-attr]  # noqa: SLF001
+    return Path(str(server.addressFolder().toString()))
+
+
 def in_one_process(context: SparkContext) -> bool:
     """True if lanes run in the driver's own process, where there are no executors."""
     return (context.master or "").startswith("local[")

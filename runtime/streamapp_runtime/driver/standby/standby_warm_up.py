@@ -17,7 +17,7 @@ from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.executors.binding import bind_executors
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
-from streamapp_runtime.driver.executors.lane_partitions import lane_elements, use_workers_of_layer
+from streamapp_runtime.driver.executors.lane_partitions import lane_elements
 from streamapp_runtime.driver.executors.session_lanes import answering_executors, session_lanes
 from streamapp_runtime.driver.failures import RETRIABLE
 from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
@@ -61,7 +61,6 @@ def restore_standby_stores(
     if not bound:
         return RestoreProgress()
     hosts = [(live[executor], executor) for executor in bound.values()]
-    use_workers_of_layer(context, 0)
     elements = lane_elements(context, hosts, len(hosts), [packed_tasks(lanes[name]) for name in bound])
     job = elements.mapPartitionsWithIndex(partial(restore_standby_lane, setup, seconds))
     job.id()  # makes it, with the environment as it is now

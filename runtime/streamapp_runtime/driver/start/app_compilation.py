@@ -18,7 +18,7 @@ class CompiledApp:
     """A program that can run."""
 
     program: Program
-    tasks: list[PlacedOperation]  # of its Python layers
+    tasks: list[PlacedOperation]  # of the program
     format_options: Mapping[str, FormatOptions]  # of the streams that have any
 
 
@@ -29,7 +29,7 @@ def compile_app(
     program = known or compile_program(app, proposal.graph, proposal.plan, session)
     if isinstance(program, list):
         raise AppRefusedError(program, proposal)
-    tasks = list(program.python_tasks)
+    tasks = list(program.tasks)
     options = format_options(app)
     if known is None and (
         problems := [

@@ -35,7 +35,7 @@ def timekeeping_of(
     reach_of_program = program_reach(program, fed_back)
     if turn is None and not reach_of_program.timed:
         return None
-    operations = [task.operation for task in program.python_tasks]
+    operations = [task.operation for task in program.tasks]
     reads = {o.stream: o for o in operations if isinstance(o, Read) and o.role is not StreamRole.SIDE_INPUT}
     main_partitions = {
         task: tuple(p for p in parts if p.stream in reads) for task, parts in partitions.items()

@@ -175,7 +175,7 @@ def prepare_launch(
         ledger.begin_at(latest_positions(app, assignment, shared, systems))
     ledger.remember(layout)
     ledger.expect(lanes)
-    partitions = partitions_by_task(app, assignment, compiled.tasks, written)
+    partitions = partitions_by_task(app, assignment, compiled.tasks)
     turn = (
         take_turn(ledger, input_ends(compiled.tasks, partitions, systems))
         if app.spec.mode == "batch"

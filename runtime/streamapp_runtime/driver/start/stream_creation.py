@@ -22,7 +22,7 @@ from streamapp_runtime.systems.stream_system import StreamOptions
 def create_written_streams(
     app: StreamApp, proposal: Proposal, tasks: Iterable[PlacedOperation], systems: Systems
 ) -> dict[str, int]:
-    """The streams that operators write, hops too; RefusedError where one has another count than it must."""
+    """The streams that operators write; RefusedError where one has another count than it must."""
     known = [stream.partitions for stream in proposal.plan.streams.values() if stream.partitions]
     counts: dict[str, int] = {}
     retention_of = retention_by_stream(app)
@@ -30,7 +30,7 @@ def create_written_streams(
         if not isinstance(task.operation, Write):
             continue
         stream = task.operation.stream
-        planned = proposal.plan.streams.get(stream)  # of a hop the plan says nothing
+        planned = proposal.plan.streams.get(stream)
         count = task.operation.partitions or (planned and planned.partitions) or max(known)
         existing_count = systems.partitions(stream)
         if existing_count is None:

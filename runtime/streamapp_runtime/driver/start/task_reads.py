@@ -3,14 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from streamapp.author.proposal import Proposal
-from streamapp.spec.problem import Problem
-from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.tables import Table
 from streamapp.tasks.expansion.start_origin import StartOrigin, start_origin
 from streamapp.tasks.groupers.grouping_request import Assignment
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.driver.app_refusal import AppRefusedError, path_of
 from streamapp_runtime.driver.inputs.broadcast_tables import BroadcastTable
 from streamapp_runtime.driver.inputs.read_scheduling import ReadOrder
 from streamapp_runtime.driver.start.stream_creation import retention_by_stream
@@ -67,25 +64,11 @@ def input_ends(
 
 
 def partitions_by_task(
-    app: StreamApp, assignment: Assignment, tasks: Sequence[PlacedOperation], written: Mapping[str, int]
+    app: StreamApp, assignment: Assignment, tasks: Sequence[PlacedOperation]
 ) -> dict[str, tuple[Partition, ...]]:
-    """The partitions of each task; a hop's goes to the task that holds the table's keys of that number."""
+    """The partitions of each task, with those of side inputs."""
     reads = read_streams(tasks)
     partitions = {task: list(assignment.partitions(task)) for task in assignment.tasks}
-    owners = {p: task for task, parts in assignment.tasks.items() for p in parts}
-    for task in tasks:
-        operation = task.operation
-        if isinstance(operation, Read) and operation.role is StreamRole.HOP:
-            count = written[operation.stream]
-            if app.spec.grouper == "streamPartition":
-                message = (
-                    "not yet supported: rows come back to a table, and tasks by stream partition share none"
-                )
-                where = path_of(app, task.name)
-                raise AppRefusedError([Problem(0, 0, where, message, Reason.NOT_YET_SUPPORTED)])
-            like = next(p.stream for p in sorted(owners) if p.index == count - 1)
-            for index in range(count):
-                partitions[owners[Partition(like, index)]].append(Partition(operation.stream, index))
     for name, side_partitions in side_partitions_by_task(app, assignment, tasks).items():
         partitions[name] += side_partitions
     return {task: tuple(sorted(p for p in parts if p.stream in reads)) for task, parts in partitions.items()}

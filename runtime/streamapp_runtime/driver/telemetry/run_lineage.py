@@ -210,7 +210,7 @@ def _dataset(launch: Launch, stream: str) -> DatasetName:
 def _inputs(launch: Launch) -> Iterator[InputDataset]:
     """The streams that are read, each once: one may fill several tables."""
     streams: set[str] = set()
-    for task in launch.program.python_tasks:
+    for task in launch.program.tasks:
         read = task.operation
         if isinstance(read, Read) and read.role in _READ and read.stream not in streams:
             streams.add(read.stream)
@@ -222,7 +222,7 @@ def _outputs(launch: Launch) -> Iterator[OutputDataset]:
     """The streams that are written, each once: several operators may write one."""
     lineages = {one.stream: one for one in column_lineage(launch.program)}
     streams: set[str] = set()
-    for task in launch.program.python_tasks:
+    for task in launch.program.tasks:
         write = task.operation
         if isinstance(write, Write) and write.role is StreamRole.OUTPUT and write.stream not in streams:
             streams.add(write.stream)

@@ -74,14 +74,6 @@ class DriverConnection:
         """End the connection."""
         self._socket.close()
 
-    def order_of(self, lane: int, batch: int) -> bytes:
-        """The order of one batch; DriverLostError where the driver has no such order any more."""
-        self._send(message(LaneMessageKind.ASK, {"lane": lane, "batch": batch}))
-        order = self._order()
-        if order is None:
-            raise DriverLostError(f"batch {batch} is over")
-        return order
-
     def next_order(self, lane: int, after: int) -> bytes | None:
         """The next order behind a batch, waited for; None where there are no more."""
         self._send(message(LaneMessageKind.ASK, {"lane": lane, "after": after}))

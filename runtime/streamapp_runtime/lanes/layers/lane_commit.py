@@ -153,13 +153,3 @@ class LaneCommit:
         contained = self.contained.get(task.name, {})
         positions |= {**read, **{p: at for p, at in contained.items() if p not in elsewhere}}
         return Checkpoint(self.run_id, self.attempt, positions, changelogs)
-
-
-def report_rows(reports: Sequence[tuple[int, str]]) -> pa.RecordBatch:
-    """The reports of a lane, as rows for the driver."""
-    return pa.record_batch(
-        {
-            "task": pa.array([task for task, _ in reports], pa.int32()),
-            "report": pa.array([text for _, text in reports], pa.string()),
-        }
-    )

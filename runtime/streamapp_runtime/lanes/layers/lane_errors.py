@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from streamapp_runtime.checkpoint import CheckpointUnreadableError, StateUnreadableError
+from streamapp_runtime.expressions.expression_client import ExpressionServerError
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.operators.state.remote_lookup import RemoteTableRetryError, RemoteTableUnavailableError
 from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError
@@ -32,6 +33,7 @@ LANE_ERRORS: Final[Mapping[type[Exception], TaskStatus]] = {
     RowFormError: TaskStatus.UNREADABLE,
     StoreBusyError: TaskStatus.BUSY,
     StoreError: TaskStatus.STORE,
+    ExpressionServerError: TaskStatus.EXPRESSION,
     UserCodeError: TaskStatus.CODE,
     RemoteTableRetryError: TaskStatus.WAITING,
     RemoteTableUnavailableError: TaskStatus.AWAY,

@@ -1,11 +1,10 @@
-"""The arrival of the rows of side inputs in one batch of one layer."""
+"""The arrival of the rows of side inputs in one batch of a lane."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from streamapp.side_inputs.side_input_version import EndOfVersion
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.lanes.layers.layer_report import LayerReport
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, ReadRange
 from streamapp_runtime.lanes.records.version_end import VersionEnd
 from streamapp_runtime.lanes.task_stores.side_input_stores import SideInputStores
@@ -28,28 +27,6 @@ class SideInputArrivals:
         self.arrived.setdefault(task, {})[partition] = end.position if end else read.end
         if end:
             self.seals[partition] = end.seal
-
-    def arrival(self) -> list[tuple[int, str]]:
-        """The reports of the arrival to later layers, by task."""
-        return [
-            (
-                index,
-                LayerReport(
-                    arrived=reached, seals={p: self.seals[p] for p in reached if p in self.seals}
-                ).text(),
-            )
-            for index, reached in self.arrived.items()
-        ]
-
-    def take_report(self, task: int, report: LayerReport) -> None:
-        """Take what an earlier layer reports."""
-        if report.arrived:
-            self.arrived.setdefault(task, {}).update(report.arrived)
-        if report.contained:
-            self.contained.setdefault(task, {}).update(report.contained)
-        self.seals.update(report.seals)
-        self.paused_inputs.setdefault(task, []).extend(report.paused_inputs)
-        self.published.update(report.published)
 
     def apply(self, lane: LaneOrder, healthy: Collection[int]) -> None:
         """Commit what came for tasks of which nothing is missing, and make the versions that are wanted."""

@@ -14,14 +14,16 @@ from typing import Final
 
 from streamapp.side_inputs.growth_order import waits_for_older
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.lanes.layers.first_layer_batch import FirstLayerBatch
+from streamapp_runtime.expressions.expression_client import ExpressionClient
+from streamapp_runtime.lanes.layers.lane_batch import LaneBatch
+from streamapp_runtime.lanes.layers.lane_context import LaneContext
 from streamapp_runtime.lanes.layers.lane_errors import EXPECTED_ERRORS
-from streamapp_runtime.lanes.layers.layer_context import LayerContext
+from streamapp_runtime.lanes.layers.lane_input import LaneInput
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders, ReadRange, TaskOrder
 from streamapp_runtime.lanes.task_stores.lane_stores import LaneStores, RestoreProgress
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.operators.stateless.stream_operations import Read, declared_stream
-from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer
+from streamapp_runtime.program.program import PlacedOperation, Program
 from streamapp_runtime.systems.app_systems import Systems
 
 FILL_RECORDS: Final = 50_000
@@ -47,18 +49,15 @@ class StandbySetup:
 
 def filling_program(program: Program, tables: Collection[str]) -> Program | None:
     """The part of a program that reads side inputs into these tables; None where there is none."""
-    layer = program.layers[0]
-    if not program.is_all_python or not isinstance(layer, PythonLayer):
-        return None
     chosen: dict[str, PlacedOperation] = {}
-    for placed in layer.tasks:
+    for placed in program.tasks:
         operation = placed.operation
         if isinstance(operation, Read):
             if operation.table in tables:
                 chosen[placed.name] = placed
         elif placed.sources and all(edge.producer in chosen for edge in placed.sources):
             chosen[placed.name] = placed
-    return replace(program, layers=(PythonLayer(tuple(chosen.values())),)) if chosen else None
+    return replace(program, tasks=tuple(chosen.values())) if chosen else None
 
 
 def packed_tasks(tasks: Iterable[TaskOrder]) -> bytes:
@@ -79,7 +78,7 @@ def restore_standby_lane(
         with closing(Systems(setup.systems)) as systems:
             yield lane, _restored(setup, tasks, systems, deadline)
         return
-    with closing(LayerContext.open(standby.program, 0, setup)) as context:
+    with closing(LaneContext.open(standby.program, setup, ExpressionClient())) as context:
         restored = _restored(setup, tasks, context.systems, deadline)
         yield lane, restored + _Filling(context, standby.initial_counts, tasks).run(deadline)
 
@@ -103,7 +102,7 @@ def _restored(
 class _Filling:
     """The tables of a lane's tasks, which are read on from what they contain."""
 
-    context: LayerContext
+    context: LaneContext
     initial_counts: Mapping[str, int]
     tasks: Sequence[TaskOrder]
     contained: dict[str, dict[Partition, int]] = field(default_factory=dict)  # by task
@@ -153,9 +152,8 @@ class _Filling:
         """Read these ranges into the tables; whether any got further."""
         lane = LaneOrder("", tasks)
         orders = Orders(0, 0, time.time_ns() // 1_000_000, (lane,))
-        batch = FirstLayerBatch(self.context, orders, lane, "")
-        for _ in batch.read():  # what is bad is set aside by the lane, which reads it again
-            pass
+        batch = LaneBatch(self.context, orders, lane, "")
+        LaneInput(batch).read()  # what is bad is set aside by the lane, which reads it again
         if batch.state.failed:  # an expression fails on a row: the lane finds the record
             self.contained.clear()
             return False

@@ -1,15 +1,12 @@
 """The orders of the driver to the lanes in one batch, and the replies to them.
 
-Each lane hears of itself only; `order_codec` says how that travels. Where a batch is a Spark job, a property
-that is bound to the job says which batch it is: a late attempt of an earlier one gets no order.
+Each lane hears of itself only; `order_codec` says how that travels.
 """
 
 from dataclasses import dataclass, replace
 
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause, RejectionCount
 from streamapp_runtime.lanes.protocol.state_query import StateQuery
-
-BATCH_PROPERTY = "streamapp.batch"
 
 
 @dataclass(frozen=True, slots=True)

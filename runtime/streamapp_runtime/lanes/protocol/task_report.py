@@ -1,18 +1,16 @@
 """The report of a lane about one task after a batch, as text that travels to the driver."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
-from streamapp_runtime.lanes.protocol.failed_rows import FailedRecord, failed_records_of
+from streamapp_runtime.lanes.protocol.failed_records import FailedRecord, failed_records_of
 from streamapp_runtime.lanes.protocol.rejections import RejectionReport
 from streamapp_runtime.lanes.protocol.sent_values import (
     sent_flag,
     sent_list,
     sent_number,
     sent_numbers_by_name,
-    sent_object,
     sent_seconds,
     sent_text,
     sent_texts,
@@ -51,8 +49,7 @@ class TaskReport:
     ended: bool = False  # whether nothing will ever come to the task in this turn
     rejections: RejectionReport = field(default_factory=RejectionReport)
     oom_kills: int | None = None  # by the kernel's count, when the worker started; of the lane's first task
-    failed_rows: str = ""  # the rows of the lane on which an expression failed, in a search for them
-    failed_records: Sequence[FailedRecord] = ()  # of the lane: on which an expression failed in a worker
+    failed_records: Sequence[FailedRecord] = ()  # of the lane: on which an expression failed
     answers: Sequence[StateAnswer] = ()  # of the lane: to what it was asked of its state
 
     def fields(self) -> dict[str, Any]:
@@ -71,18 +68,6 @@ class TaskReport:
         try:
             return cls(**{name: _READERS[name](value) for name, value in sent.items()})
         except (LookupError, TypeError, ValueError, ArithmeticError) as error:
-            raise MalformedReportError(f"a report of a task is malformed: {error!r}") from error
-
-    def text(self) -> str:
-        """As it travels in a row."""
-        return json.dumps(self.fields(), separators=(",", ":"))
-
-    @classmethod
-    def parse(cls, text: str) -> "TaskReport":
-        """As it was sent in a row; MalformedReportError where it was not."""
-        try:
-            return cls.of_fields(sent_object(json.loads(text)))
-        except (TypeError, ValueError, RecursionError) as error:
             raise MalformedReportError(f"a report of a task is malformed: {error!r}") from error
 
 
@@ -130,7 +115,6 @@ _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "ended": sent_flag,
     "rejections": RejectionReport.parse,
     "oom_kills": sent_number,
-    "failed_rows": sent_text,
     "failed_records": failed_records_of,
     "answers": _answers,
 }

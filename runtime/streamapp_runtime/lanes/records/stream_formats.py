@@ -1,22 +1,24 @@
-"""The formats in which a layer reads and writes."""
+"""The formats in which operations read and write."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from streamapp_runtime.formats.format_options import FormatOptions
 from streamapp_runtime.formats.record_format import RecordFormat
 from streamapp_runtime.formats.stream_format import DEFAULT_OPTIONS, open_format
 from streamapp_runtime.operators.stateless.stream_operations import Read, Write
-from streamapp_runtime.program.program import PlacedOperation, PythonLayer
+from streamapp_runtime.program.program import PlacedOperation
 
 
-def layer_formats(layer: PythonLayer, options: Mapping[str, FormatOptions]) -> dict[str, RecordFormat]:
+def record_formats(
+    tasks: Sequence[PlacedOperation], options: Mapping[str, FormatOptions]
+) -> dict[str, RecordFormat]:
     """Formats by the stream that is read, and by the task that writes: two may write other columns to one.
 
     `options` are those of the streams that have any.
     """
     return {
         task.operation.name if isinstance(task.operation, Read) else task.name: task_format(task, options)
-        for task in layer.tasks
+        for task in tasks
         if isinstance(task.operation, Read | Write)
     }
 

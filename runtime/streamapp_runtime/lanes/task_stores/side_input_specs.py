@@ -40,9 +40,7 @@ def side_input_store_specs(app: StreamApp, program: Program) -> dict[str, SideIn
     """The store spec of every table that side inputs fill."""
     columns = {table.name: table.columns for table in program.tables}
     reads = {
-        task.operation.name: task.operation
-        for task in program.python_tasks
-        if isinstance(task.operation, Read)
+        task.operation.name: task.operation for task in program.tasks if isinstance(task.operation, Read)
     }
     specs = {}
     for table in sorted(app.spec.tables, key=lambda table: table.name):

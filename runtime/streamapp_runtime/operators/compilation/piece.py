@@ -65,12 +65,6 @@ class SqlPart:
             return None
         return ComputeColumns(values, self.key_value, self.tombstones_keep_key, delete)
 
-    @property
-    def reads_batch_time(self) -> bool:
-        """True if any expression of the piece asks what time it is."""
-        texts = (*self.outputs, self.where, self.key, self.delete, self.generator and self.generator.array)
-        return any(text.reads_batch_time for text in texts if text)
-
 
 def _is_column(key_value: RowValue | None) -> bool:
     """True if a key is a column whose values Arrow writes as a text with the same bytes as Spark."""

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
+from streamapp_runtime.expressions.expression_client import ExpressionClient
 from streamapp_runtime.operators.state.changelog_buffer import ChangelogBuffer
 from streamapp_runtime.operators.state.event_clock import EventClock
 from streamapp_runtime.operators.state.lookup_result import LookupResult
@@ -79,6 +80,7 @@ class LaneState:
         self.tasks: Sequence[int] = range(tasks)  # those that can work in this batch
         self.time_ms = time_ms  # what the batch takes for now
         self.clock = clock or EventClock()
+        self.expressions = ExpressionClient()
         self.changes = ChangelogBuffer()
         self.late: list[LateRowBatch] = []
         self.misplaced: MisplacedKeys = _none_misplaced

@@ -21,10 +21,9 @@ class StreamRole(StrEnum):
     OUTPUT = "output"
     INTERMEDIATE = "intermediate"
     BROADCAST = "broadcast"
-    HOP = "hop"
 
 
-MADE_BY_APP = frozenset({StreamRole.INTERMEDIATE, StreamRole.BROADCAST, StreamRole.HOP})
+MADE_BY_APP = frozenset({StreamRole.INTERMEDIATE, StreamRole.BROADCAST})
 """Streams that the app makes between its stages: user records and control messages in one."""
 
 

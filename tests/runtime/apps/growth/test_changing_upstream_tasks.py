@@ -1,10 +1,7 @@
 """The tasks upstream change while both apps run: their reader neither stalls nor steps back."""
 
-import pytest
-
 from tests.harness.runs.app_runs import AppEnv, app, inputs
 from tests.harness.runs.growing_loop import Run
-from tests.harness.runs.run_systems import ON_SPARK_AND_KAFKA
 from tests.harness.runs.timed_streams import NOW, at, counting, events, sent
 
 USERS = [f"u{number}" for number in range(200)]
@@ -29,8 +26,6 @@ def rows_by_window(env: AppEnv) -> dict[str, int]:
     return found
 
 
-@pytest.mark.usefixtures("two_apps")
-@ON_SPARK_AND_KAFKA
 def test_eight_tasks_become_four_and_eight_again_while_another_app_reads_what_they_repartition(
     env: AppEnv,
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.spark.spark_session import expression_folder
 from streamapp_runtime.driver.standby.standby_program import standby_program
 from streamapp_runtime.lanes.layers.standby_lane import packed_tasks, restore_standby_lane
 from streamapp_runtime.lanes.task_stores.lane_stores import RestoreProgress
@@ -127,10 +128,14 @@ def test_a_record_that_ends_the_app_is_left_to_the_lane(env: AppEnv) -> None:
 
 
 @ON_SPARK
-def test_tables_that_spark_computes_are_left_to_the_lanes(env: AppEnv) -> None:
+def test_tables_whose_rows_spark_evaluates_are_filled_too(
+    env: AppEnv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = expression_folder(env.session.context)
+    monkeypatch.setenv("SPARK_LOCAL_DIRS", str(folder))  # what Spark tells the workers of this JVM
     side = BY_PEOPLE | {"value": "user, initcap(name) AS name, age"}
     env.write("events", inputs([{"user": "u1", "n": 1}], "user"), 4)
     env.write("people", inputs([person(1)], "user"), 4)
-    assert warmed_up(env, joined(side)) == RestoreProgress()
-    assert people_read(env, joined(side)) == 1
+    assert warmed_up(env, joined(side)) == RestoreProgress(restored=1)
+    assert people_read(env, joined(side)) == 0
     assert names(env.rows("out")) == {"u1": "U1"}

@@ -1,4 +1,4 @@
-"""One contract for both ways of running batches: a Spark job for each, and lanes that stay."""
+"""The contract of the exchange that runs batches, with lanes on Spark."""
 
 import os
 import signal
@@ -10,16 +10,13 @@ import pytest
 
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
-from streamapp_runtime.driver.executors.batch_exchange import JobPerBatch
 from streamapp_runtime.driver.executors.resident_lanes import ResidentLanes
-from streamapp_runtime.driver.executors.session_lanes import RESIDENT_VARIABLE
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from tests.harness.machine.processes import parent_of, until
 from tests.harness.runs.app_runs import AppEnv, Row, app, in_order, inputs
 from tests.harness.runs.run_systems import ON_SPARK
 
 CODE = "tests.harness.user_code.graph_code"
-WAYS = pytest.mark.parametrize("resident", [True, False], ids=["resident", "job per batch"])
 ROWS: list[Row] = [{"user": f"u{n % 5}", "n": n} for n in range(40)]
 
 
@@ -41,13 +38,12 @@ class Run:
         return int(self.env.rows("out")[-1]["worker"])
 
 
-Started = Callable[[bool], Run]
+Started = Callable[[], Run]
 
 
 @pytest.fixture
-def started(env: AppEnv, monkeypatch: pytest.MonkeyPatch) -> Started:
-    def start(resident: bool) -> Run:
-        monkeypatch.setenv(RESIDENT_VARIABLE, str(resident).lower())
+def started(env: AppEnv) -> Started:
+    def start() -> Run:
         columns = "user STRING, n INT, worker INT"
         mapped = {"from": "events", "python": f"{CODE}:with_worker", "columns": columns}
         made = app(
@@ -71,18 +67,15 @@ def rows_of(run: Run) -> list[Row]:
 
 
 @ON_SPARK
-@WAYS
-def test_each_batch_is_reported_by_all_tasks_and_every_row_written_once(
-    started: Started, resident: bool
-) -> None:
-    run = started(resident)
+def test_each_batch_is_reported_by_all_tasks_and_every_row_written_once(started: Started) -> None:
+    run = started()
     numbers = []
     while run.loop.planner.behind:
         if batch := run.loop.step():
             numbers.append(batch.number)
             assert {report.task for report in batch.reports} == run.loop.lanes.supervisor.tasks
             assert {report.status for report in batch.reports} == {TaskStatus.COMMITTED}
-    assert isinstance(run.loop.lanes.supervisor.exchange, ResidentLanes if resident else JobPerBatch)
+    assert isinstance(run.loop.lanes.supervisor.exchange, ResidentLanes)
     assert numbers == list(range(1, len(numbers) + 1))
     assert len(numbers) > len(ROWS) // 7
     assert rows_of(run) == in_order(ROWS)
@@ -90,35 +83,29 @@ def test_each_batch_is_reported_by_all_tasks_and_every_row_written_once(
 
 
 @ON_SPARK
-@WAYS
-def test_spark_has_its_slot_again_once_stores_are_closed(started: Started, resident: bool) -> None:
-    run = started(resident)
+def test_spark_has_its_slot_again_once_stores_are_closed(started: Started) -> None:
+    run = started()
     run.to_end()
     run.loop.release()
     assert run.env.session.context.parallelize(range(3)).count() == 3
 
 
 @ON_SPARK
-@WAYS
-def test_one_worker_serves_all_batches(started: Started, resident: bool) -> None:
-    run = started(resident)
+def test_one_worker_serves_all_batches(started: Started) -> None:
+    run = started()
     run.to_end()
     assert len({row["worker"] for row in run.env.rows("out")}) == 1
 
 
 @ON_SPARK
-@WAYS
 @pytest.mark.parametrize("killed", ["worker", "daemon"])
-def test_a_process_that_dies_between_batches_costs_no_row(
-    started: Started, resident: bool, killed: str
-) -> None:
-    run = started(resident)
+def test_a_process_that_dies_between_batches_costs_no_row(started: Started, killed: str) -> None:
+    run = started()
     while not run.env.rows("out"):
         run.loop.step()
     worker = run.worker()
     os.kill(worker if killed == "worker" else parent_of(worker), signal.SIGKILL)
-    if resident:  # else it hears of its daemon's end when it is needed no more
-        until(lambda: not is_alive(worker), limit=10)
+    until(lambda: not is_alive(worker), limit=10)
     run.to_end()
     assert rows_of(run) == in_order(ROWS)
 
@@ -132,11 +119,10 @@ def is_alive(process: int) -> bool:
 
 
 @ON_SPARK
-@WAYS
-def test_an_exchange_that_was_left_open_gives_way_to_the_next(started: Started, resident: bool) -> None:
-    first = started(resident)
+def test_an_exchange_that_was_left_open_gives_way_to_the_next(started: Started) -> None:
+    first = started()
     while not first.env.rows("out"):
         first.loop.step()
-    second = started(resident)
+    second = started()
     second.to_end()
     assert rows_of(second) == in_order([*ROWS, *ROWS])

@@ -16,7 +16,7 @@ APP = replace(
     running(shop(3)),
     lookups={"joined": ("far",), "scored": (), "checked": ("far",)},
     own_code=frozenset({"scored", "checked"}),
-    spark_parts=("few/where", "made/select"),
+    evaluated=frozenset({"few"}),
 )
 FEW = replace(batch(), task_lags={"Partition 0": 999})
 MANY = replace(batch(), task_lags={"Partition 0": 600, "Partition 1": 600})
@@ -28,13 +28,11 @@ def facts(
     app: RunningApp | None = APP,
     count: int = 3,
     rows: int = 10,
-    lane_seconds: float | None = None,
     behind: bool = False,
     ago: float = 0.0,
 ) -> RunFacts:
     """A run whose last batches are all alike."""
-    lane = sum(taken for _, taken in steps) if lane_seconds is None else lane_seconds
-    one = BatchFacts(1, BEGAN - ago, seconds, rows, rows, steps, lane)
+    one = BatchFacts(1, BEGAN - ago, seconds, rows, rows, steps)
     return RunFacts(
         now=BEGAN,
         started=BEGAN - 1_000,
@@ -66,15 +64,15 @@ def test_own_code_is_named_also_where_it_looks_up_a_remote_table_itself() -> Non
     assert checked.text.endswith("the remote table far for 12,000 keys, and its cache knew 300")
 
 
-def test_what_no_lane_has_used_is_that_of_spark_where_it_computes_something() -> None:
-    (wait,) = slow_batches(facts(("read", 2.0), ("commit", 1.0)))
-    assert wait == Wait(
-        WaitKind.SLOW_EXPRESSIONS,
-        "Spark takes 70 % of each batch, which takes 10.0 s on average: each batch is a Spark job, since"
-        " Spark computes few/where, made/select",
-    )
-    all_python = replace(APP, spark_parts=())
-    assert list(slow_batches(facts(("read", 2.0), ("commit", 1.0), app=all_python))) == []
+def test_expressions_that_spark_evaluates_are_named() -> None:
+    assert list(slow_batches(facts(("few", 6.0), ("read", 1.0)))) == [
+        Wait(
+            WaitKind.SLOW_EXPRESSIONS,
+            "the expressions of few, which Spark evaluates, take 60 % of each batch, which takes 10.0 s on"
+            " average",
+        )
+    ]
+    assert list(slow_batches(facts(("read", 2.0), ("commit", 1.0)))) == []
 
 
 def test_short_batches_are_slow_only_while_the_app_is_behind() -> None:
@@ -99,8 +97,7 @@ def test_short_batches_are_slow_only_while_the_app_is_behind() -> None:
     ],
 )
 def test_an_app_that_is_well_or_whose_slowness_has_no_name_has_none(healthy: RunFacts) -> None:
-    without_spark = healthy if healthy.app is None else replace(healthy, app=replace(APP, spark_parts=()))
-    assert list(slow_batches(without_spark)) == []
+    assert list(slow_batches(healthy)) == []
 
 
 def test_a_single_batch_that_takes_long_makes_no_app_slow() -> None:

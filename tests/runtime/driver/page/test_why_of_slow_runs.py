@@ -68,7 +68,7 @@ def users(count: int) -> Sequence[Any]:
     [
         (LOOKUP, "SlowFolder", "slow-remote-table", "it has asked the remote table far for "),
         (SLOW_CODE, "", "slow-code", "the app's own code in made takes "),
-        (SPARK, "", "slow-expressions", "since Spark computes made"),
+        (SPARK, "", "slow-expressions", "the expressions of made, which Spark evaluates, take "),
     ],
 )
 def test_what_takes_most_of_the_batches_of_an_app_that_is_behind_is_found(

@@ -68,7 +68,7 @@ def test_topics_are_datasets_of_their_brokers_and_a_run_that_goes_on_by_another_
     assert warnings == []
     assert [event["eventType"] for event in receiver.events] == ["START", "RUNNING", "COMPLETE"]
     namespace = f"kafka://{connection.bootstrap_servers.split(',')[0]}"
-    tasks = [one.operation for one in launch.program.python_tasks]
+    tasks = [one.operation for one in launch.program.tasks]
     topics = {task.topic for task in tasks if isinstance(task, Read | Write)}
     for event in receiver.events:
         (read,), (written,) = event["inputs"], event["outputs"]

@@ -1,4 +1,4 @@
-"""The context of a program's layer in its worker: the same for every batch of an incarnation."""
+"""The context of a lane in its worker: the same for every batch of an incarnation."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -8,24 +8,24 @@ from typing import Self
 
 import pyarrow as pa
 
+from streamapp_runtime.expressions.expression_client import ExpressionClient
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.formats.record_format import RecordFormat
 from streamapp_runtime.lanes.event_time.watermark_receiver import BookkeepingCache
 from streamapp_runtime.lanes.layers.task_executor import task_executor
-from streamapp_runtime.lanes.layers.wide_rows import WideRows
-from streamapp_runtime.lanes.records.stream_formats import layer_formats
+from streamapp_runtime.lanes.records.stream_formats import record_formats
 from streamapp_runtime.lanes.task_stores.lane_stores import LaneStores
 from streamapp_runtime.lanes.task_stores.side_input_stores import SideInputStores
 from streamapp_runtime.lanes.task_stores.store_specs import (
-    remote_tables_of_layer,
-    side_input_stores_of_layer,
-    stores_of_layer,
+    touched_remote_tables,
+    touched_side_inputs,
+    touched_stores,
 )
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.operators.operation_executor import OperationExecutor
 from streamapp_runtime.operators.stateless.stream_operations import Read, Write
 from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError
-from streamapp_runtime.program.program import Program, PythonLayer, RowEdge
+from streamapp_runtime.program.program import PlacedOperation, Program, RowEdge
 from streamapp_runtime.remote.remote_reader import RemoteReader
 from streamapp_runtime.stores.recorded_store import RecordedStore
 from streamapp_runtime.stores.store import Store, StoreError
@@ -33,21 +33,16 @@ from streamapp_runtime.systems.app_systems import Systems
 
 
 @dataclass(frozen=True, slots=True)
-class LayerContext:
-    """A layer and what it works with. The worker opens it once, and gives it to each batch."""
+class LaneContext:
+    """A program and what it works with. The worker opens it once, and gives it to each batch."""
 
-    layer: PythonLayer
-    first: bool
-    last: bool
+    tasks: tuple[PlacedOperation, ...]
     setup: WorkerSetup
     systems: Systems
-    wide: WideRows
-    edges: Mapping[int, RowEdge]  # by tag: those that operations of the layer read
-    all_edges: Mapping[int, RowEdge]  # by tag: those of the whole program
     reads: Mapping[
         str, tuple[Read, tuple[RowEdge, ...]]
     ]  # by stream: the operation and the edges of its rows
-    read_streams: frozenset[str]  # in whichever layer they are read
+    read_streams: frozenset[str]
     formats: Mapping[str, RecordFormat]
     executors: Mapping[str, OperationExecutor]  # by operation
     schemas: Mapping[str, pa.Schema]  # by table
@@ -55,50 +50,41 @@ class LayerContext:
     lane_stores: LaneStores
     side_input_stores: SideInputStores
     bookkeeping_cache: BookkeepingCache
+    expressions: ExpressionClient
 
     @classmethod
-    def open(cls, program: Program, number: int, setup: WorkerSetup) -> Self:
-        """The context of one layer of a program; TypeError where the layer is Spark's."""
-        layer = program.layers[number]
-        if not isinstance(layer, PythonLayer):
-            raise TypeError(f"layer {number} is Spark's")
+    def open(cls, program: Program, setup: WorkerSetup, expressions: ExpressionClient) -> Self:
+        """The context of a program."""
+        tasks = program.tasks
         stores = {
-            name: setup.store_specs[name] for name in stores_of_layer(layer) if name in setup.store_specs
+            name: setup.store_specs[name] for name in touched_stores(tasks) if name in setup.store_specs
         }
         place = Path(setup.state), setup.application_id, setup.run_id
-        side_inputs = side_input_stores_of_layer(layer, setup.side_input_specs)
+        side_inputs = touched_side_inputs(tasks, setup.side_input_specs)
         return cls(
-            layer=layer,
-            first=number == 0,
-            last=number == len(program.layers) - 1,
+            tasks=tasks,
             setup=setup,
-            wide=WideRows(program),
-            edges={edge.tag: edge for placed in layer.tasks for edge in placed.sources},
-            all_edges={edge.tag: edge for edge in program.edges},
             reads={
                 placed.operation.name: (placed.operation, tuple(placed.outputs))
-                for placed in layer.tasks
+                for placed in tasks
                 if isinstance(placed.operation, Read)
             },
             read_streams=frozenset(
-                placed.operation.stream
-                for some in program.layers
-                if isinstance(some, PythonLayer)
-                for placed in some.tasks
-                if isinstance(placed.operation, Read)
+                placed.operation.stream for placed in tasks if isinstance(placed.operation, Read)
             ),
-            formats=layer_formats(layer, setup.format_options),
+            formats=record_formats(tasks, setup.format_options),
             executors={
                 placed.name: task_executor(placed)
-                for placed in layer.tasks
+                for placed in tasks
                 if not isinstance(placed.operation, Read | Write)
             },
             schemas={table.name: arrow_schema(table.columns) for table in program.tables},
-            remotes={name: RemoteReader(setup.remotes[name]) for name in remote_tables_of_layer(layer)},
+            remotes={name: RemoteReader(setup.remotes[name]) for name in touched_remote_tables(tasks)},
             systems=Systems(setup.systems),
             lane_stores=LaneStores(*place, stores, begins=setup.begins),
             side_input_stores=SideInputStores(*place, side_inputs),
             bookkeeping_cache={},
+            expressions=expressions,
         )
 
     def close(self) -> None:
@@ -108,12 +94,13 @@ class LayerContext:
                 executor.close()
         for remote in self.remotes.values():
             remote.close()
+        self.expressions.close()
         with suppress(StoreError):  # what a store could not write is restored when it is next opened
             self.release_stores()
         self.systems.close()
 
     def has_store(self, name: str) -> bool:
-        """True if the layer keeps a table, or an operator's state, of this name."""
+        """True if the lane keeps a table, or an operator's state, of this name."""
         return name in self.lane_stores.specs or name in self.side_input_stores.specs
 
     def store(self, task: str, name: str) -> RecordedStore:

@@ -1,9 +1,8 @@
-"""Rows that come back to a table through a hop."""
+"""Rows that come back to a table that an operation before has filled, in the same batch."""
 
 import pytest
 
 from streamapp.spec.resource.app import StreamApp
-from streamapp_runtime.driver.app_refusal import AppRefusedError
 from tests.harness.runs.app_runs import AppEnv, Row, app, in_order, inputs
 from tests.harness.runs.run_systems import ON_SPARK
 
@@ -38,12 +37,3 @@ def test_a_table_that_two_classes_fill_around_an_expression_sees_all_rows(env: A
     env.write("others", [], partitions=3)
     env.run(twice_kept("partition"), rows=4)
     assert env.rows("out") == in_order([{"user": row["user"], "n": row["n"] + 1} for row in ROWS])
-
-
-@pytest.mark.smoke
-@ON_SPARK
-def test_a_hop_is_refused_where_tasks_are_formed_by_stream_partition(env: AppEnv) -> None:
-    env.system.create("events", 2)
-    env.system.create("others", 2)
-    with pytest.raises(AppRefusedError, match=r"^spec\.operators\[2\]\.process: not yet supported"):
-        env.launched(twice_kept("streamPartition"))

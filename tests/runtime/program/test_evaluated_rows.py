@@ -1,4 +1,4 @@
-"""What SQL layers do to rows, against the same expressions over one stream alone."""
+"""What expressions make of rows that pass through a program, against the same expressions in Spark alone."""
 
 from datetime import datetime
 from typing import Any
@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from tests.harness.engine.compiled_apps import Row, app, program_of, run
+from tests.harness.engine.compiled_apps import Row, app, program_of, run, run_with_failures
 from tests.harness.machine.random_cases import share
 
 VIEWS: list[Row] = [
@@ -79,6 +79,76 @@ def test_a_repartition_by_the_key_that_rows_have_keeps_the_keys_of_tombstones(sp
         views = [{"k": b"old", "user": "ann", "page": "/a"}, {"k": b"gone", "z": True}]
         rows = run(spark, program, {"views": views, "test.app.p": []})["p/write"]
         assert [row["k"] for row in rows] == [views[0][key].encode(), kept]
+
+
+FAILING: list[dict[str, Any]] = [
+    {"name": "some", "filter": {"from": "views", "where": "float(page) > 0"}},
+    {"name": "made", "map": {"from": "some", "select": "user, page, 10 / n AS a, 10 / n + 1 AS b"}},
+    {
+        "name": "many",
+        "flatMap": {"from": "made", "select": "user, a, posexplode(sequence(1, 3 - int(user), 1))"},
+    },
+]
+FAILING_VALUES = [
+    ("1", "7", 2),
+    ("1", "x", 2),  # fails in the filter
+    ("1", "0", 0),  # is left out before it could fail
+    ("2", "5", 0),  # fails in the map, in two expressions that have something in common
+    ("9", "5", 1),  # fails in the generator
+    ("x", "5", 1),  # the same, by a cast
+    (None, "5", None),
+    (None, None, None),
+]
+
+
+def test_rows_that_fail_are_named_with_sparks_words_and_the_others_come_out(spark: SparkSession) -> None:
+    program = program_of(spark, app(*FAILING, {"name": "o", "sendTo": {"from": "many", "stream": "out"}}))
+    views = [dict(zip(("user", "page", "n"), values, strict=True)) for values in FAILING_VALUES]
+    views.append({"k": b"gone", "z": True})
+    written, failures = run_with_failures(spark, program, {"views": views})
+    malformed = "Spark says: The value 'x' of the type \"STRING\" cannot be cast to"
+    assert list(failures) == [1, 3, 4, 5]
+    assert failures[1].startswith(f'{malformed} "FLOAT"')
+    assert failures[3].startswith("Spark says: Division by zero")
+    assert "sequence boundaries" in failures[4]
+    assert failures[5].startswith(f'{malformed} "INT"')
+    assert [(row["user"], row["pos"], row["col"], row["z"]) for row in written["o"]] == [
+        ("1", 0, 1, False),
+        ("1", 1, 2, False),
+        (None, None, None, True),
+    ]
+
+
+@pytest.mark.parametrize("text", ["1 / 0", "'a'::INT", "CAST('x' AS DATE)", "assert_true(1 > 2)"])
+def test_a_constant_that_fails_does_so_for_each_row_that_comes_to_it(spark: SparkSession, text: str) -> None:
+    select = f"CASE WHEN n > 0 THEN user END AS user, concat({text}, page) AS word"
+    program = program_of(
+        spark,
+        app(
+            {"name": "f", "filter": {"from": "views", "where": "initcap(user) = 'Bob'"}},
+            {"name": "m", "map": {"from": "f", "select": select}},
+            {"name": "o", "sendTo": {"from": "m", "stream": "out"}},
+        ),
+    )
+    written, failures = run_with_failures(spark, program, {"views": VIEWS})
+    assert not written["o"]
+    assert list(failures) == [1]
+
+
+def test_too_long_a_text_fails_its_row_and_no_other(spark: SparkSession) -> None:
+    program = program_of(
+        spark,
+        app(
+            {
+                "name": "m",
+                "map": {"from": "views", "select": "lpad(user, 1073741824 * greatest(n, 0), 'ab') AS long"},
+            },
+            {"name": "o", "sendTo": {"from": "m", "stream": "out"}},
+        ),
+    )
+    written, failures = run_with_failures(spark, program, {"views": VIEWS[:3]})
+    assert list(failures) == [0]
+    assert plain(written["o"]) == [{"long": ""}, {"long": None}]
 
 
 def test_current_timestamp_is_the_time_of_the_batch(spark: SparkSession) -> None:

@@ -1,31 +1,28 @@
-"""One layer of a program in its worker process: settle the stores, pass rows on, and at the end commit.
+"""A lane in its worker process: settle the stores, pass records through the operations, and commit.
 
-A layer takes all of its input whatever happens, and says in its last rows what went wrong: a worker that
-raises, or stops reading, is lost with all that it holds.
+What goes wrong in a batch is reported: a worker that raises is lost with all that it holds.
 """
 
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from streamapp_runtime.checkpoint import attempt_name
+from streamapp_runtime.expressions.expression_client import ExpressionClient
 from streamapp_runtime.incarnation import check_newest
 from streamapp_runtime.lanes.event_time.watermark_sender import has_ended
-from streamapp_runtime.lanes.layers.first_layer_batch import FirstLayerBatch
-from streamapp_runtime.lanes.layers.lane_commit import CommitResult, report_rows
+from streamapp_runtime.lanes.layers.lane_batch import LaneBatch
+from streamapp_runtime.lanes.layers.lane_commit import CommitResult
+from streamapp_runtime.lanes.layers.lane_context import LaneContext
 from streamapp_runtime.lanes.layers.lane_errors import EXPECTED_ERRORS, error_message, status_of
-from streamapp_runtime.lanes.layers.layer_batch import LayerBatch
-from streamapp_runtime.lanes.layers.layer_context import LayerContext
+from streamapp_runtime.lanes.layers.lane_input import LaneInput
 from streamapp_runtime.lanes.layers.step_beacon import StepBeacon
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders
 from streamapp_runtime.lanes.protocol.executor_identity import executor_identity, location_of, oom_kills
 from streamapp_runtime.lanes.protocol.rejections import RejectionReport
-from streamapp_runtime.lanes.protocol.state_levels import VOLUME_LEVELS
 from streamapp_runtime.lanes.protocol.state_query import StateAnswer
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
@@ -45,34 +42,34 @@ SETTLE_STEP = "settle"
 """The step in which stores are brought to where their checkpoints are."""
 
 
-class LayerWorker:
-    """A layer as it lives in a worker, from the first batch of an incarnation to the last."""
+class LaneWorker:
+    """A lane as it lives in a worker, from the first batch of an incarnation to the last."""
 
-    def __init__(self, program: Program, number: int, setup: WorkerSetup) -> None:
-        self.context = LayerContext.open(program, number, setup)
+    def __init__(
+        self, program: Program, setup: WorkerSetup, expressions: ExpressionClient | None = None
+    ) -> None:
+        self.context = LaneContext.open(program, setup, expressions or ExpressionClient())
         self.executor_id, self.location = executor_identity(), location_of(Path(setup.state))
-        self.cleared_stores = self._clear_unowned_stores() if self.context.last else ()
+        self.cleared_stores = self._clear_unowned_stores()
         self.beacon, self.oom_kills = StepBeacon(self.context.systems.trouble), oom_kills()
         self.usage = StateUsage(Path(setup.state))
         self.snapshots = LaneSnapshots()
 
-    def run(
-        self, batches: Iterator[pa.RecordBatch], orders: Orders, spark_attempt: int
-    ) -> Iterator[pa.RecordBatch]:
-        """Serve one batch: rows of an earlier layer in, rows for the next one or reports out."""
-        reports = yield from self._serve(batches, orders, spark_attempt)
-        if self.context.last:
-            yield report_rows([(index, report.text()) for index, report in enumerate(reports)])
-
     def serve(self, orders: Orders, spark_attempt: int) -> list[TaskReport]:
-        """Serve one batch in the one layer of a program."""
-        served = self._serve(iter(()), orders, spark_attempt)
-        while True:
-            try:
-                next(served)
-            except StopIteration as end:
-                reports: list[TaskReport] = end.value
-                return reports
+        """Serve one batch, and report what became of each task."""
+        lane = orders.lane
+        if lane.executor_id not in {"", self.executor_id}:  # touch nothing: the stores here are another's
+            message = f"{lane.processor} came to another executor than its own"
+            return [TaskReport(task.name, TaskStatus.MISPLACED, message=message) for task in lane.tasks]
+        batch = LaneBatch(
+            self.context, orders, lane, attempt_name(orders.incarnation, orders.batch, spark_attempt)
+        )
+        names = [task.name for task in lane.tasks]
+        with (
+            LINE_LABELS.of_lane(lane.processor, names, lambda: batch.times.step),
+            self.beacon.during(orders.steps_to, lane.processor, batch.times),
+        ):
+            return self._serve_batch(batch)
 
     def close(self) -> None:
         """Let go of everything; what is pending in stores is dropped."""
@@ -92,29 +89,7 @@ class LayerWorker:
             return tuple(remove_unowned_stores(root, setup.application_id, owned, time.time()))
         return ()
 
-    def _serve(
-        self, batches: Iterator[pa.RecordBatch], orders: Orders, spark_attempt: int
-    ) -> Generator[pa.RecordBatch, None, list[TaskReport]]:
-        """Rows for the next layer, and what the last one reports of the tasks."""
-        lane = orders.lane
-        if lane.executor_id not in {"", self.executor_id}:
-            for _ in batches:  # touch nothing: the stores here are another lane's
-                pass
-            message = f"{lane.processor} came to another executor than its own"
-            return [TaskReport(task.name, TaskStatus.MISPLACED, message=message) for task in lane.tasks]
-        attempt = attempt_name(orders.incarnation, orders.batch, spark_attempt)
-        kind = FirstLayerBatch if self.context.first else LayerBatch
-        batch: LayerBatch = kind(self.context, orders, lane, attempt)
-        names = [task.name for task in lane.tasks]
-        with (
-            LINE_LABELS.of_lane(lane.processor, names, lambda: batch.times.step),
-            self.beacon.during(orders.steps_to, lane.processor, batch.times),
-        ):
-            return (yield from self._serve_batch(batches, batch))
-
-    def _serve_batch(
-        self, batches: Iterator[pa.RecordBatch], batch: LayerBatch
-    ) -> Generator[pa.RecordBatch, None, list[TaskReport]]:
+    def _serve_batch(self, batch: LaneBatch) -> list[TaskReport]:
         orders, lane = batch.orders, batch.lane
         for store in self.cleared_stores:
             batch.state.count("freedBytes", store.table, store.size)
@@ -122,27 +97,16 @@ class LayerWorker:
         with batch.times.of(SETTLE_STEP):
             batch.failed.update(self._restore_stores(batch, lane))
         batch.answers += self._answers(batch)
-        if isinstance(batch, FirstLayerBatch):
-            for _ in batches:
-                pass
-            yield from self._guarded(batch, batch.read())
-        else:
-            for rows in batches:
-                yield from self._guarded(batch, batch.process(rows))
-        yield from self._guarded(batch, batch.finish())
+        self._guarded(batch, LaneInput(batch).read)
+        self._guarded(batch, batch.finish)
         batch.note_pending()
         for level, name, number in self.usage.levels(self.context.stores_on_disk()):
-            if self.context.last or level not in VOLUME_LEVELS:  # all layers of a lane are on one volume
-                batch.state.set_level(level, name, number)
+            batch.state.set_level(level, name, number)
         if orders.release:
             self.context.release_stores()
-        if self.context.last:
-            return self._task_reports(batch)
-        if reports := batch.layer_reports():
-            yield self.context.wide.from_reports(reports)
-        return []
+        return self._task_reports(batch)
 
-    def _restore_stores(self, batch: LayerBatch, lane: LaneOrder) -> Iterator[int]:
+    def _restore_stores(self, batch: LaneBatch, lane: LaneOrder) -> Iterator[int]:
         """The tasks that cannot work in this batch: their stores are not there yet."""
         names = [task.name for task in lane.tasks]
         context = self.context
@@ -171,8 +135,8 @@ class LayerWorker:
                 batch.fail_task(index, TaskStatus.RESTORING, f"{settled.left} changelog entries to go")
                 yield index
 
-    def _answers(self, batch: LayerBatch) -> Iterator[StateAnswer]:
-        """The answers of this layer's stores to the queries of the lane, at the checkpoints of its order."""
+    def _answers(self, batch: LaneBatch) -> Iterator[StateAnswer]:
+        """The answers of the stores to the queries of the lane, at the checkpoints of its order."""
         self.snapshots.keep(batch.lane.snapshots)
         indexes = {task.name: index for index, task in enumerate(batch.lane.tasks)}
         for query in batch.lane.queries:
@@ -186,21 +150,21 @@ class LayerWorker:
                 except StoreError as error:
                     yield StateAnswer(query.number, task, missing=error.message)
 
-    def _guarded(self, batch: LayerBatch, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Rows as far as they come; what ends them early is reported for all tasks of the lane."""
+    def _guarded(self, batch: LaneBatch, step: Callable[[], None]) -> None:
+        """Take a step; what ends it early is reported for all tasks of the lane."""
         try:
-            yield from rows
+            step()
         except EXPECTED_ERRORS as error:
             batch.fail_lane(*self._failure(batch, error))
 
-    def _failure(self, batch: LayerBatch, error: Exception) -> tuple[TaskStatus, str]:
+    def _failure(self, batch: LaneBatch, error: Exception) -> tuple[TaskStatus, str]:
         setup = self.context.setup
         message = error_message(error, setup.checkpoints)
         if isinstance(error, StoreFullError):
             message = full_store_message(message, batch.lane.processor, Path(setup.state))
         return status_of(error), message
 
-    def _task_reports(self, batch: LayerBatch) -> list[TaskReport]:
+    def _task_reports(self, batch: LaneBatch) -> list[TaskReport]:
         """Commit, and say of each task what became of it; the lane's first task tells how long it took."""
         try:
             done = None if batch.orders.trial else batch.commit()
@@ -230,7 +194,6 @@ class LayerWorker:
                 published=batch.side_inputs.published if index == 0 else {},
                 rejections=batch.rejections.get(index, RejectionReport()),
                 oom_kills=self.oom_kills if index == 0 else None,
-                failed_rows=batch.failed_rows.text() if index == 0 else "",
                 failed_records=tuple(batch.failed_records) if index == 0 else (),
                 answers=tuple(batch.answers) if index == 0 else (),
                 contained={str(p): at for p, at in batch.side_inputs.contained.get(index, {}).items()},
@@ -240,7 +203,7 @@ class LayerWorker:
         return reports
 
 
-def _time(batch: LayerBatch, done: CommitResult | None, index: int) -> dict[str, Any]:
+def _time(batch: LaneBatch, done: CommitResult | None, index: int) -> dict[str, Any]:
     """The event-time progress of a task, and the time to ask it again though no records come."""
     time = batch.time
     if time is None or done is None or index not in done.reached:
