@@ -39,6 +39,7 @@ MEASURED = (
     "engine.local_store",
     "engine.remote_join",
     "engine.adjunct_tables",
+    "engine.expressions",
     "engine.overhead",
     "engine.lanes",
     "engine.slow_lane",

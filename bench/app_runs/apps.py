@@ -36,6 +36,18 @@ JOIN = (
 """Page views, health checks left out, beside the country of their user."""
 
 
+def over_views(select: str) -> str:
+    """Page views with other columns."""
+    stream = "    - {name: changed, system: main}\n"
+    changed = f'{{name: made, map: {{from: views, select: "{_quoted(select)}"}}}}'
+    out = "{name: out, sendTo: {from: made, stream: changed}}"
+    return f"{_HEAD}  streams:\n{_VIEWS}{stream}  operators:\n    - {changed}\n    - {out}\n"
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
 COUNTS = (
     _HEAD
     + """

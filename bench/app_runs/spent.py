@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 TICKS = os.sysconf("SC_CLK_TCK")
-LAYER = b"STREAMAPP_LAYER="
 WORKER = b"pyspark.daemon"
 
 
@@ -24,8 +23,7 @@ def cpu_seconds(root: int | None = None) -> Mapping[str, float]:
                 _, _, rest = (entry / "stat").read_text().partition(" (")
                 name, _, numbers = rest.rpartition(") ")
                 fields = numbers.split()
-                command, environment = (entry / "cmdline").read_bytes(), (entry / "environ").read_bytes()
-                kinds[int(entry.name)] = _kind(name, command, environment)
+                kinds[int(entry.name)] = _kind(name, (entry / "cmdline").read_bytes())
             except OSError:  # it has just ended; its parent has its ticks now
                 continue
             children[int(fields[1])].append(int(entry.name))
@@ -40,11 +38,8 @@ def cpu_seconds(root: int | None = None) -> Mapping[str, float]:
     return {kind: spent / TICKS for kind, spent in found.items()}
 
 
-def _kind(name: str, command: bytes, environment: bytes) -> str:
-    """What a process is; where one layer does everything its workers are of no layer that they know of."""
+def _kind(name: str, command: bytes) -> str:
+    """The kind of a process."""
     if name == "java":
         return "JVM"
-    layers = [entry for entry in environment.split(b"\0") if entry.startswith(LAYER)]
-    if layers:
-        return f"worker of layer {layers[0][len(LAYER) :].decode()}"
     return "worker" if WORKER in command.split(b"\0") else "driver"

@@ -1,7 +1,6 @@
 """A small micro-batch from its orders to its reports: milliseconds of the clock, of one row and of 1,000.
 
-One lane runs in the driver's own JVM, several in executors of their own. Lanes that stay, as the app has them
-whose layers are all Python, are compared with a Spark job for each batch. The median of the last batches of
+One lane runs in the driver's own JVM, several in executors of their own. The median of the last batches of
 many, and of some soon after the start, when Java has compiled little of Spark yet. The clock sees whatever
 else the machine does, so an idle machine is what this is for.
 """
@@ -15,7 +14,6 @@ from bench.app_runs import page_views
 from bench.app_runs.apps import JOIN, with_lanes
 from bench.app_runs.runs import Moment, Run, run_app
 from bench.row import Aim, Compared, Row
-from streamapp_runtime.driver.executors.session_lanes import RESIDENT_VARIABLE
 
 LANES = (1, 2, 4)
 SIZES = (1, 1_000)
@@ -28,20 +26,15 @@ def rows() -> Iterator[Row]:
     """By lanes and size."""
     for lanes in LANES:
         for size in SIZES:
-            per_batch = row(_run(lanes, size, resident=False), lanes, size, way=", a job for each batch")
-            yield per_batch
-            compared = Compared("a job for each batch", per_batch.figure)
-            stay = _run(lanes, size, resident=True)
-            yield row(stay, lanes, size, way=", lanes that stay", most=25, compared=compared)
+            yield row(_run(lanes, size), lanes, size, most=25)
 
 
-def _run(lanes: int, size: int, *, resident: bool) -> Run:
+def _run(lanes: int, size: int) -> Run:
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         page_views.to_join(data, BATCHES * size)
-        environment = {RESIDENT_VARIABLE: str(resident).lower()}
         app = with_lanes(JOIN, independent=False)  # a batch is one of all lanes
-        return run_app(app, data, rows=size, processors=lanes, batches=BATCHES, environment=environment)
+        return run_app(app, data, rows=size, processors=lanes, batches=BATCHES)
 
 
 def row(
