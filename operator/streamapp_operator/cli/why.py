@@ -25,8 +25,8 @@ from streamapp_operator.controller.client.api_cluster_client import ApiClusterCl
 def why(app: str, namespace: str, kubeconfig: str | None, context: str | None, output: str) -> None:
     """Say why APP is not ready, not planned, slow, behind or waiting.
 
-    The cause comes first, each with the next command. What follows from a cause is left out. It reads the
-    conditions, the pods, the driver's report, the events of the driver, and the driver's page where
+    The reason in the status comes first, each with the next command. What follows from it is left out. It
+    reads the conditions, the pods, the driver's report, the events of the driver, and the driver's page where
     spec.page.enabled is true. Exits with 0 when nothing is the matter, with 1 otherwise.
 
     \b

@@ -417,7 +417,6 @@ SCENES: dict[str, tuple[Callable[[OperatorSim], None], str]] = {
     "restarts-exhausted": (restarts_exhausted, "driver 2 ended"),
     "driver-crashes": (driver_crashes, "no route to the broker; 1 failures in a row"),
     "no-progress": (no_progress, "has made no progress since"),
-    "executor-out-of-memory": (executor_out_of_memory, "app-exec-1"),
     "executor-unschedulable": (executor_unschedulable, "app-exec-1: Unschedulable: 0/3 nodes"),
     "executor-cannot-start": (executor_cannot_start, "app-exec-1: ErrImagePull"),
     "executors-missing": (executors_missing, "0 of 2 executors are there"),
@@ -427,10 +426,11 @@ SCENES: dict[str, tuple[Callable[[OperatorSim], None], str]] = {
     "side-input-awaited": (side_input_awaited, "120 rows wait for users"),
     "transaction-open": (transaction_open, "views#3 from offset 117 on"),
     "partition-not-read": (partition_not_read, "views#3 has not been read"),
-    "tasks-moved": (tasks_moved, "Partition 1 to processor-0"),
     "restoring": (restoring, "3 tasks"),
     "starting": (starting, ""),
     "configuration-outdated": (configuration_outdated, "ConfigMap shop"),
+    "executor-out-of-memory": (executor_out_of_memory, "app-exec-1"),
+    "tasks-moved": (tasks_moved, "Partition 1 to processor-0"),
     "driver-waits": (driver_waits, "broker-1 does not answer"),
     "stuck-watermark": (stuck_watermark, "views holds back the watermark of both, out"),
     "slow-task": (slow_task, "task Partition 2, one of 4, has 100 %"),
@@ -509,6 +509,29 @@ def test_what_is_no_consequence_comes_after_the_cause(sim: OperatorSim) -> None:
     sim.settle()
     findings = json.loads(told(sim, "-o", "json").output)["findings"]
     assert [finding["situation"] for finding in findings] == ["spec-rejected", "behind"]
+
+
+def test_the_reason_in_the_status_comes_first_and_each_reason_once() -> None:
+    conditions = [
+        READY,
+        {"type": "Degraded", "status": "True", "reason": "TransactionOpen", "message": "views#3"},
+        {"type": "Progressing", "status": "True", "reason": "SpecChanged", "message": "spec.batch"},
+        {"type": "Accepted", "status": "False", "reason": "OutsideAllowList", "message": "spec.image"},
+        {"type": "Stalled", "status": "True", "reason": "OutsideAllowList", "message": "spec.image"},
+        {"type": "Planned", "status": "Unknown", "reason": "NotAccepted", "message": ""},
+    ]
+    app = {"metadata": {"name": "app", "namespace": "shop"}, "spec": {}}
+    orders = {}
+    for reason in ("OutsideAllowList", "TransactionOpen", "SpecChanged"):
+        status = {"acceptedGeneration": 1, "reason": reason, "conditions": conditions}
+        orders[reason] = [
+            finding.situation for finding in findings_of(SituationFacts(app | {"status": status}))
+        ]
+    assert orders == {
+        "OutsideAllowList": ["spec-rejected", "transaction-open", "Progressing=True"],
+        "TransactionOpen": ["transaction-open", "spec-rejected", "Progressing=True"],
+        "SpecChanged": ["Progressing=True", "spec-rejected", "transaction-open"],
+    }
 
 
 @ON_REAL_SERVER

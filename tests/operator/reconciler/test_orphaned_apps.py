@@ -5,7 +5,7 @@ import pytest
 from streamapp.protocol import message_names
 from streamapp.protocol.accepted_app import AcceptedApp, decode_accepted
 from streamapp_operator.cli.diagnosis.situation_facts import SituationFacts
-from streamapp_operator.cli.diagnosis.situations import SITUATIONS
+from streamapp_operator.cli.diagnosis.situations import findings_of
 from streamapp_operator.reconciler.config_maps.accepted_generation import ADOPTED_ANNOTATION
 from streamapp_operator.reconciler.objects.object_metadata import owner_reference
 from tests.harness.operator.operator_sim import ON_BOTH_SERVERS, OperatorSim
@@ -216,8 +216,7 @@ def test_an_operator_that_ends_while_it_adopts_goes_on_with_it(left_behind: Oper
 
 def test_why_names_them_too(orphaned: OperatorSim) -> None:
     facts = SituationFacts(orphaned.app(), None, (), None, (), (), None)
-    (situation,) = [one for one in SITUATIONS if one.name == "names-taken"]
-    detail = situation.detail(facts)
-    assert detail is not None
-    assert "Service app-driver" in detail
-    assert "kubectl delete pods," in detail
+    (finding,) = findings_of(facts)
+    assert finding.situation == "names-taken"
+    assert "Service app-driver" in finding.detail
+    assert "kubectl delete pods," in finding.detail

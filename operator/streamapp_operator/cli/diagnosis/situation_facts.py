@@ -18,7 +18,9 @@ from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState
 from streamapp_operator.reconciler.objects import object_names
-from streamapp_operator.reconciler.status.app_condition import ConditionType
+from streamapp_operator.reconciler.status.app_condition import EXPECTED_STATUS, ConditionType
+from streamapp_operator.reconciler.status.app_status import REASON_ORDER
+from streamapp_operator.reconciler.status.status_events import PRELIMINARY_REASONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +69,25 @@ class SituationFacts:
         """The conditions by type."""
         return {condition["type"]: condition for condition in self.status.get("conditions") or ()}
 
-    def message(self, type_: ConditionType, status: str, *reasons: str) -> str | None:
-        """The message of a condition that has this status and, where any are named, one of these reasons."""
+    def message(self, type_: ConditionType, status: str) -> str | None:
+        """The message of a condition that has this status."""
         condition = self.conditions().get(type_, {})
-        if condition.get("status") != status or (reasons and condition.get("reason") not in reasons):
-            return None
-        return str(condition["message"])
+        return str(condition["message"]) if condition.get("status") == status else None
+
+    def conditions_by_importance(self) -> list[Mapping[str, Any]]:
+        """The conditions that are not as they should be; those with the reason of the status come first."""
+
+        def importance(condition: Mapping[str, Any]) -> tuple[bool, bool, int]:
+            reason, sign = condition["reason"], (condition["type"], condition["status"])
+            rank = REASON_ORDER.index(sign) if sign in REASON_ORDER else len(REASON_ORDER)
+            return reason in PRELIMINARY_REASONS, reason != self.status.get("reason"), rank
+
+        unexpected = (
+            condition
+            for condition in self.conditions().values()
+            if condition["status"] != EXPECTED_STATUS.get(condition["type"])
+        )
+        return sorted(unexpected, key=importance)
 
 
 async def read_situation(

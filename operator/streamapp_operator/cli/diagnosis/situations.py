@@ -1,8 +1,11 @@
-"""The situations that an app may be in: one table, from the causes to what follows from them."""
+"""The situations that an app may be in: of its status, of the reasons in it, and of what no condition says.
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+The reconciler has decided what is the matter. Here its reason is looked up, and pods and report say the rest.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from streamapp.protocol.driver_report import Progress
 from streamapp.protocol.page_wait import WaitKind
@@ -13,7 +16,7 @@ from streamapp_operator.reconciler.condition_reasons import ConditionReason
 from streamapp_operator.reconciler.driver.driver_history import DriverOutcome
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState
 from streamapp_operator.reconciler.pause import PAUSE_ANNOTATION
-from streamapp_operator.reconciler.status.app_condition import EXPECTED_STATUS, ConditionType
+from streamapp_operator.reconciler.status.app_condition import ConditionType
 from streamapp_operator.reconciler.status.reason_texts import REASON_TEXTS
 from streamapp_operator.reconciler.status.status_events import named_moves
 
@@ -45,15 +48,31 @@ _EDIT: Final = "kubectl edit streamapp {app} -n {namespace}"
 
 
 @dataclass(frozen=True, slots=True)
+class Sign:
+    """The conditions that say that an app is in a situation; any where no type, status or reason is named."""
+
+    type: ConditionType | None
+    status: str
+    reasons: Sequence[str]
+
+    def is_on(self, condition: Mapping[str, Any]) -> bool:
+        """True if this condition says so."""
+        is_of_type = self.type is None or (condition["type"], condition["status"]) == (self.type, self.status)
+        return is_of_type and (not self.reasons or condition["reason"] in self.reasons)
+
+
+@dataclass(frozen=True, slots=True)
 class Situation:
     """One thing that may be the matter, with what explains it and the next step."""
 
     name: str
-    detail: Detail  # what the facts say of it; None where it is not so
     sentence: str
     next_command: str
-    explains: Sequence[ConditionType] = ()
-    stops: bool = False  # whether nothing below it in the table is a matter of its own
+    sign: Sign | None = None  # the condition that says so; None where none does
+    detail: Detail | None = None  # what the facts say of it; None where the condition's message does
+    explains: Sequence[ConditionType] = ()  # other conditions that follow from it
+    stops: bool = False  # whether nothing that comes after it is a matter of its own
+    beside: bool = False  # whether it is one also where another condition outranks its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +85,12 @@ class Finding:
     next_command: str
 
 
-def _condition(type_: ConditionType, status: str, *reasons: str) -> Detail:
-    return lambda facts: facts.message(type_, status, *reasons)
+def _condition(type_: ConditionType, status: str, *reasons: str) -> Sign:
+    return Sign(type_, status, reasons)
+
+
+def _reason(*reasons: str) -> Sign:
+    return Sign(None, "", reasons)
 
 
 def _no_status(facts: SituationFacts) -> str | None:
@@ -98,20 +121,10 @@ def _trouble(pods: Sequence[PodState], beginnings: tuple[str, ...]) -> str | Non
     return f"{troubled[0].name}{more}: {troubled[0].trouble}"
 
 
-def _executors_missing(facts: SituationFacts) -> str | None:
-    reason = ConditionReason.EXECUTORS_MISSING
-    degraded = facts.message(ConditionType.DEGRADED, "True", reason)
-    return degraded or facts.message(ConditionType.READY, "False", reason)
-
-
 def _volume_missing(facts: SituationFacts) -> str | None:
     if facts.driver is None or facts.driver.life is not PodLifecycle.COMING:
         return None
     return next((text for text in reversed(facts.driver_warnings) if text.startswith(_VOLUME_EVENTS)), None)
-
-
-def _is_ready(facts: SituationFacts) -> bool:
-    return facts.message(ConditionType.READY, "True") is not None
 
 
 def _ending(facts: SituationFacts) -> str:
@@ -121,8 +134,7 @@ def _ending(facts: SituationFacts) -> str:
 
 
 def _driver_out_of_memory(facts: SituationFacts) -> str | None:
-    is_so = _KILLED_FOR_MEMORY in str(facts.last_ending.get("message")) and facts.failures > 0
-    return _ending(facts) if is_so and not _is_ready(facts) else None
+    return _ending(facts) if _KILLED_FOR_MEMORY in str(facts.last_ending.get("message")) else None
 
 
 def _driver_refused_app(facts: SituationFacts) -> str | None:
@@ -131,9 +143,7 @@ def _driver_refused_app(facts: SituationFacts) -> str | None:
 
 
 def _driver_crashes(facts: SituationFacts) -> str | None:
-    if facts.failures == 0 or _is_ready(facts):
-        return None
-    return f"{_ending(facts)}; {facts.failures} failures in a row"
+    return f"{_ending(facts)}; {facts.failures} failures in a row" if facts.failures else None
 
 
 def _executor_out_of_memory(facts: SituationFacts) -> str | None:
@@ -209,255 +219,249 @@ def _unread(facts: SituationFacts) -> str | None:
 BEHIND_RECORDS: Final = 100_000
 """A lag of fewer records, or of less than a batch, is no matter: the report has it rounded up."""
 
-SITUATIONS: Final[Sequence[Situation]] = (
+STATUS_SITUATIONS: Final[Sequence[Situation]] = (
     Situation(
         "no-operator",
-        _no_status,
         "No operator has looked at the app: none runs, or none manages this namespace or spec.operatorClass.",
         _LIST_OPERATORS,
+        detail=_no_status,
         stops=True,
     ),
     Situation(
         "paused",
-        _condition(ConditionType.RECONCILIATION_PAUSED, "True"),
         "The operator leaves the app alone, because its reconciliation is paused. Everything "
         "below dates from the time of the pause.",
         f"kubectl annotate streamapp {{app}} -n {{namespace}} {PAUSE_ANNOTATION}-",
-        (ConditionType.RECONCILIATION_PAUSED,),
+        detail=lambda facts: facts.message(ConditionType.RECONCILIATION_PAUSED, "True"),
     ),
     Situation(
         "operator-behind",
-        _operator_behind,
         "The operator has not seen the last edit. If that stays so for a minute, it is down or overloaded.",
         _LIST_OPERATORS,
+        detail=_operator_behind,
     ),
+)
+"""The situations in which the status is not of now."""
+
+CONDITION_SITUATIONS: Final[Sequence[Situation]] = (
     Situation(
         "plan-rejected",
-        _condition(ConditionType.PLANNED, "False"),
         "The plan is rejected: the app cannot run as it is written. Each line names a field and a fix.",
         "streamapp plan FILE --cluster -n {namespace}",
-        (ConditionType.PLANNED, ConditionType.ACCEPTED, ConditionType.STALLED, ConditionType.DEGRADED),
+        _condition(ConditionType.PLANNED, "False"),
+        explains=(
+            ConditionType.PLANNED,
+            ConditionType.ACCEPTED,
+            ConditionType.STALLED,
+            ConditionType.DEGRADED,
+        ),
     ),
     Situation(
         "spec-rejected",
-        _condition(ConditionType.ACCEPTED, "False"),
         "The last edit is rejected. An earlier accepted generation keeps running, where there is one.",
         _EDIT,
-        (ConditionType.ACCEPTED, ConditionType.PLANNED, ConditionType.STALLED),
+        _condition(ConditionType.ACCEPTED, "False"),
+        explains=(ConditionType.ACCEPTED, ConditionType.PLANNED, ConditionType.STALLED),
     ),
     Situation(
         "suspended",
-        _condition(ConditionType.SUSPENDED, "True"),
         "The app is suspended: spec.suspend is true. Its state is kept.",
         'kubectl patch streamapp {app} -n {namespace} --type merge -p \'{{"spec":{{"suspend":false}}}}\'',
+        _condition(ConditionType.SUSPENDED, "True"),
         stops=True,
     ),
     Situation(
         "finished",
-        _condition(ConditionType.READY, "False", ConditionReason.COMPLETED),
         "The app has finished: it has read all there was to read. To run it again, raise spec.restartNonce.",
         "streamapp history {app} -n {namespace}",
+        _condition(ConditionType.READY, "False", ConditionReason.COMPLETED),
         stops=True,
     ),
     Situation(
         "system-unavailable",
-        _condition(ConditionType.PLANNED, "Unknown", Reason.SYSTEM_UNAVAILABLE),
         "The operator does not reach the brokers of a system. Check its address, credentials "
         "and network policies.",
         "streamapp plan FILE --cluster -n {namespace}",
-        (ConditionType.PLANNED, ConditionType.ACCEPTED),
+        _condition(ConditionType.PLANNED, "Unknown", Reason.SYSTEM_UNAVAILABLE),
+        explains=(ConditionType.PLANNED, ConditionType.ACCEPTED),
     ),
     Situation(
         "lookup-ended",
-        _condition(ConditionType.PLANNED, "Unknown", ConditionReason.LOOKUP_ENDED),
         "A system makes the operator's lookup take more than it may. Correct its bootstrapServers, or the "
         "topics of the app's streams.",
         "streamapp plan FILE --cluster -n {namespace}",
-        (ConditionType.PLANNED, ConditionType.ACCEPTED),
+        _condition(ConditionType.PLANNED, "Unknown", ConditionReason.LOOKUP_ENDED),
+        explains=(ConditionType.PLANNED, ConditionType.ACCEPTED),
     ),
     Situation(
         "counts-awaited",
-        _condition(ConditionType.PLANNED, "Unknown", ConditionReason.NOT_PLANNED_YET),
         "The app waits for its partition counts, which the operator is looking up.",
         "streamapp status {app} -n {namespace}",
-        (ConditionType.PLANNED, ConditionType.ACCEPTED),
+        _condition(ConditionType.PLANNED, "Unknown", ConditionReason.NOT_PLANNED_YET),
     ),
     Situation(
         "edit-under-review",
-        _condition(ConditionType.ACCEPTED, "Unknown", ConditionReason.AWAITING_DRIVER),
         "The running driver is looking at the last edit. That takes 30 seconds at most.",
         "streamapp status {app} -n {namespace}",
-        (ConditionType.ACCEPTED, ConditionType.PLANNED),
+        _condition(ConditionType.ACCEPTED, "Unknown", ConditionReason.AWAITING_DRIVER),
+        explains=(ConditionType.ACCEPTED, ConditionType.PLANNED),
     ),
     Situation(
         "image-not-pulled",
-        _driver_trouble(*_IMAGE_REASONS),
         "The driver's image cannot be pulled. Correct spec.image, or the pull Secrets in "
         "spec.imagePullSecrets.",
         _DESCRIBE_DRIVER,
+        _reason(ConditionReason.DRIVER_PENDING, ConditionReason.DRIVER_FAILED),
+        detail=_driver_trouble(*_IMAGE_REASONS),
         stops=True,
     ),
     Situation(
         "driver-unschedulable",
-        _driver_trouble(_UNSCHEDULABLE),
         "No node takes the driver's pod. Free resources, add a node, or lower spec.driver.resources.",
         _DESCRIBE_DRIVER,
+        _reason(ConditionReason.DRIVER_PENDING, ConditionReason.DRIVER_FAILED),
+        detail=_driver_trouble(_UNSCHEDULABLE),
         stops=True,
     ),
     Situation(
         "driver-cannot-start",
-        _driver_trouble(),
         "The driver's container cannot be created: mostly, a Secret or ConfigMap that it names is missing.",
         _DESCRIBE_DRIVER,
+        _reason(ConditionReason.DRIVER_PENDING, ConditionReason.DRIVER_FAILED),
+        detail=_driver_trouble(),
         stops=True,
     ),
     Situation(
         "names-taken",
-        _condition(ConditionType.LAUNCHED, "False", ConditionReason.NAME_TAKEN),
         "Objects with the names of the app's are there and belong to somebody else, as those that are left "
         "of a deleted app. The message has the command that deletes these.",
         "kubectl get pods,services,serviceaccounts,roles,rolebindings,configmaps -n {namespace} "
         "-l streamapp.dev/app={app}",
-        (ConditionType.LAUNCHED, ConditionType.READY, ConditionType.DEGRADED),
+        _condition(ConditionType.LAUNCHED, "False", ConditionReason.NAME_TAKEN),
         stops=True,
     ),
     Situation(
         "volume-not-mounted",
-        _volume_missing,
         "The driver's pod waits for a volume. Check that the Secret, ConfigMap or claim exists and is bound.",
         _DESCRIBE_DRIVER,
+        _reason(ConditionReason.DRIVER_PENDING, ConditionReason.DRIVER_FAILED),
+        detail=_volume_missing,
         stops=True,
     ),
     Situation(
         "driver-refused-app",
-        _driver_refused_app,
         "The driver ended because the app or a record is wrong; to start it again as it is "
         "would change nothing.",
         _ENDED_DRIVER_LOG,
+        _reason(ConditionReason.DRIVER_FAILED),
+        detail=_driver_refused_app,
         stops=True,
     ),
     Situation(
         "driver-out-of-memory",
-        _driver_out_of_memory,
         "The driver was killed because it used more memory than its limit. Raise spec.driver.resources.",
         _ENDED_DRIVER_LOG,
+        _reason(ConditionReason.DRIVER_FAILED, ConditionReason.RESTARTS_EXHAUSTED),
+        detail=_driver_out_of_memory,
         stops=True,
     ),
     Situation(
         "restarts-exhausted",
-        _condition(ConditionType.STALLED, "True", ConditionReason.RESTARTS_EXHAUSTED),
         "The driver failed as often as spec.restartPolicy.maxRestarts allows, and is not "
         "started again. Fix the "
         "cause, then raise spec.restartNonce.",
         _ENDED_DRIVER_LOG,
+        _condition(ConditionType.STALLED, "True", ConditionReason.RESTARTS_EXHAUSTED),
         stops=True,
     ),
     Situation(
         "driver-crashes",
-        _driver_crashes,
         "The driver fails again and again; the next one waits, longer each time.",
         _ENDED_DRIVER_LOG,
+        _reason(ConditionReason.DRIVER_FAILED),
+        detail=_driver_crashes,
         stops=True,
     ),
     Situation(
         "no-progress",
-        _condition(ConditionType.READY, "Unknown", ConditionReason.NO_PROGRESS),
         "The driver makes no progress: it hangs, or its node does not answer. It is replaced by itself.",
         "streamapp logs {app} -n {namespace} --tail 100",
+        _condition(ConditionType.READY, "Unknown", ConditionReason.NO_PROGRESS),
         stops=True,
-    ),
-    Situation(
-        "executor-out-of-memory",
-        _executor_out_of_memory,
-        "Executors were killed because they used more memory than their limit. Raise "
-        "spec.executor.resources, or "
-        "lower spec.batch.rows.",
-        _LIST_EXECUTORS,
     ),
     Situation(
         "executor-unschedulable",
-        _executor_trouble(_UNSCHEDULABLE),
         "No node takes an executor's pod. Free resources, add a node, or lower spec.processors.",
         _LIST_EXECUTORS,
-        (ConditionType.READY, ConditionType.DEGRADED, ConditionType.PROGRESSING),
-        stops=True,
+        _reason(ConditionReason.EXECUTORS_MISSING),
+        detail=_executor_trouble(_UNSCHEDULABLE),
+        beside=True,
     ),
     Situation(
         "executor-cannot-start",
-        _executor_trouble(),
         "An executor's container cannot start.",
         _LIST_EXECUTORS,
-        (ConditionType.READY, ConditionType.DEGRADED, ConditionType.PROGRESSING),
-        stops=True,
+        _reason(ConditionReason.EXECUTORS_MISSING),
+        detail=_executor_trouble(),
+        beside=True,
     ),
     Situation(
         "executors-missing",
-        _executors_missing,
         "The driver waits for executors. If it stays so, look for a quota, and for pods that are pending.",
         _LIST_EXECUTORS,
-        (ConditionType.READY, ConditionType.DEGRADED, ConditionType.PROGRESSING),
+        _reason(ConditionReason.EXECUTORS_MISSING),
     ),
     Situation(
         "standby-missing",
-        _condition(ConditionType.DEGRADED, "True", ConditionReason.STANDBY_MISSING),
         "The app asks for a standby driver, and none is ready. If the driver fails now, the next one has to "
         "start first.",
         "kubectl get pods -n {namespace} -l streamapp.dev/app={app},streamapp.dev/role=driver",
-        (ConditionType.DEGRADED,),
+        _condition(ConditionType.DEGRADED, "True", ConditionReason.STANDBY_MISSING),
     ),
     Situation(
         "growth-refused",
-        _condition(ConditionType.DEGRADED, "True", *_GROWTH_REFUSALS),
         "A stream has other partitions than the app's state was laid out for, and the app does "
         "not take them up.",
         "streamapp plan FILE --cluster -n {namespace}",
-        (ConditionType.DEGRADED, ConditionType.STALLED),
+        _condition(ConditionType.DEGRADED, "True", *_GROWTH_REFUSALS),
+        explains=(ConditionType.DEGRADED, ConditionType.STALLED),
     ),
     Situation(
         "growth-under-way",
-        _condition(ConditionType.PROGRESSING, "True", ConditionReason.PARTITIONS_GREW),
         "Partitions were added to a stream; the app takes them up with a restart.",
         "streamapp status {app} -n {namespace}",
-        (ConditionType.PROGRESSING, ConditionType.READY, ConditionType.LAUNCHED),
+        _condition(ConditionType.PROGRESSING, "True", ConditionReason.PARTITIONS_GREW),
+        explains=(ConditionType.PROGRESSING, ConditionType.READY, ConditionType.LAUNCHED),
     ),
     Situation(
         "side-input-awaited",
-        _condition(ConditionType.DEGRADED, "True", Reason.AWAITING_SIDE_INPUT),
         "Rows wait for the first version of a side input: no marker has ended it in every partition.",
         "streamapp logs {app} -n {namespace} --tail 100",
-        (ConditionType.DEGRADED,),
+        _condition(ConditionType.DEGRADED, "True", Reason.AWAITING_SIDE_INPUT),
     ),
     Situation(
         "transaction-open",
-        _condition(ConditionType.DEGRADED, "True", Reason.TRANSACTION_OPEN),
         "A transaction in a stream of the app stays open. No record behind it can be read until it ends.",
         "streamapp logs {app} -n {namespace} --tail 100",
-        (ConditionType.DEGRADED,),
+        _condition(ConditionType.DEGRADED, "True", Reason.TRANSACTION_OPEN),
     ),
     Situation(
         "partition-not-read",
-        _condition(ConditionType.DEGRADED, "True", Reason.PARTITION_NOT_READ),
         "Partitions have records that the app does not read, and nothing is known that holds them up. All "
         "others are read.",
         "streamapp logs {app} -n {namespace} --tail 100",
-        (ConditionType.DEGRADED,),
-    ),
-    Situation(
-        "tasks-moved",
-        _tasks_moved,
-        "A processor is missing, and others run its tasks. They restore state that they do not have, and "
-        "give the tasks back when the processor returns.",
-        _LIST_EXECUTORS,
+        _condition(ConditionType.DEGRADED, "True", Reason.PARTITION_NOT_READ),
     ),
     Situation(
         "restoring",
-        _condition(ConditionType.READY, "False", ConditionReason.RESTORING),
         "Tasks bring back their state from changelogs; the others work. Durable volumes avoid that.",
         "streamapp page {app} -n {namespace}",
-        (ConditionType.READY, ConditionType.PROGRESSING),
+        _condition(ConditionType.READY, "False", ConditionReason.RESTORING),
     ),
     Situation(
         "starting",
+        "The driver is starting. If that takes more than two minutes, its log says what it waits for.",
+        "streamapp logs {app} -n {namespace} --follow",
         _condition(
             ConditionType.READY,
             "False",
@@ -465,90 +469,146 @@ SITUATIONS: Final[Sequence[Situation]] = (
             ConditionReason.DRIVER_PENDING,
             ConditionReason.DRIVER_STARTING,
         ),
-        "The driver is starting. If that takes more than two minutes, its log says what it waits for.",
-        "streamapp logs {app} -n {namespace} --follow",
-        (ConditionType.READY, ConditionType.PROGRESSING, ConditionType.LAUNCHED),
+        explains=(ConditionType.READY, ConditionType.PROGRESSING, ConditionType.LAUNCHED),
     ),
     Situation(
         "configuration-outdated",
-        _condition(ConditionType.CONFIGURATION_OUTDATED, "True"),
         "A Secret or ConfigMap has changed, and the driver still has its former content. Raise "
         "spec.restartNonce.",
         _EDIT,
-        (ConditionType.CONFIGURATION_OUTDATED,),
+        _condition(ConditionType.CONFIGURATION_OUTDATED, "True"),
+    ),
+)
+"""The situations that conditions tell of: the first that fits explains a reason."""
+
+SYMPTOMS: Final[Sequence[Situation]] = (
+    Situation(
+        "executor-out-of-memory",
+        "Executors were killed because they used more memory than their limit. Raise "
+        "spec.executor.resources, or "
+        "lower spec.batch.rows.",
+        _LIST_EXECUTORS,
+        detail=_executor_out_of_memory,
+    ),
+    Situation(
+        "tasks-moved",
+        "A processor is missing, and others run its tasks. They restore state that they do not have, and "
+        "give the tasks back when the processor returns.",
+        _LIST_EXECUTORS,
+        detail=_tasks_moved,
     ),
     Situation(
         "driver-waits",
-        _driver_waits,
         "The driver waits for something, or something holds it back.",
         "streamapp page {app} -n {namespace}",
+        detail=_driver_waits,
     ),
     Situation(
         "stuck-watermark",
-        _on_page(WaitKind.STUCK_WATERMARK),
         "A stream holds back the watermark, and windows and joins wait for it. Look at its producers; where "
         "partitions may stay without records, set its eventTime.idleTimeout.",
         "streamapp page {app} -n {namespace}",
+        detail=_on_page(WaitKind.STUCK_WATERMARK),
     ),
     Situation(
         "slow-task",
-        _slow(WaitKind.SLOW_TASK),
         "One task has most of the lag, so that more processors do not help. Look for a key that most "
         "records have, or for a producer that prefers one partition.",
         "streamapp top {app} -n {namespace}",
+        detail=_slow(WaitKind.SLOW_TASK),
     ),
     Situation(
         "slow-remote-table",
-        _slow(WaitKind.SLOW_REMOTE_TABLE),
         "Batches mostly wait for a remote table. Make it answer faster, set its cache.size and "
         "cache.ttl, raise its rateLimit if it has one, or raise spec.processors.",
         "streamapp page {app} -n {namespace}",
+        detail=_slow(WaitKind.SLOW_REMOTE_TABLE),
     ),
     Situation(
         "slow-code",
-        _slow(WaitKind.SLOW_CODE),
         "Batches mostly run the app's own Python. Make it work on columns instead of single rows, or "
         "raise spec.processors, up to the number of tasks.",
         "streamapp page {app} -n {namespace}",
+        detail=_slow(WaitKind.SLOW_CODE),
     ),
     Situation(
         "slow-expressions",
-        _slow(WaitKind.SLOW_EXPRESSIONS),
         "Batches mostly evaluate expressions. Take work out of them, or raise spec.processors, up to the "
         "number of tasks.",
         "streamapp page {app} -n {namespace}",
+        detail=_slow(WaitKind.SLOW_EXPRESSIONS),
     ),
     Situation(
         "autoscale-bounded",
-        _autoscale_bounded,
         "Autoscaling would set more processors, and is not allowed to. Raise spec.autoscale.max, or add "
         "partitions where the tasks are the bound.",
         _EDIT,
+        detail=_autoscale_bounded,
     ),
     Situation(
         "behind",
-        _behind,
         "The app is behind its inputs. More processors, up to the number of tasks, or larger "
         "batches may help.",
         "streamapp page {app} -n {namespace}",
+        detail=_behind,
     ),
 )
-"""In order: a situation comes after those that it may follow from."""
+"""The situations that no condition tells of, as of an app that works and is slow."""
+
+SITUATIONS: Final = (*STATUS_SITUATIONS, *CONDITION_SITUATIONS, *SYMPTOMS)
 
 
 def findings_of(facts: SituationFacts) -> list[Finding]:
-    """The situations of an app, the cause first; then the conditions that none of them explains."""
+    """The situations of an app: that of the reason in its status first, unless the status is not of now."""
     findings = list[Finding]()
-    explained = set[ConditionType]()
-    for situation in SITUATIONS:
-        detail = situation.detail(facts)
-        if detail is None:
+    for situation, finding in _matters(facts):
+        findings.append(finding)
+        is_first_step = not facts.runs and facts.status.get("acceptedGeneration") is None
+        if is_first_step or (situation is not None and situation.stops):
+            break
+    return findings
+
+
+def _matters(facts: SituationFacts) -> Iterator[tuple[Situation | None, Finding]]:
+    """All situations of an app, and the conditions that none of them explains."""
+    yield from _those_of(facts, STATUS_SITUATIONS)
+    explained = {ConditionType.RECONCILIATION_PAUSED}
+    reasons = set[str]()
+    for condition in facts.conditions_by_importance():
+        if condition["type"] in explained or condition["reason"] in reasons:
             continue
-        findings.append(_finding(facts, situation, detail))
-        explained.update(situation.explains)
-        if situation.stops or (not facts.runs and facts.status.get("acceptedGeneration") is None):
-            return findings
-    return [*findings, *_unexplained(facts, explained)]
+        reasons.add(condition["reason"])
+        situation, finding = _explanation(facts, condition["reason"]) or (None, _meaning(facts, condition))
+        explained.update(situation.explains if situation is not None else ())
+        yield situation, finding
+    outranked = (
+        situation
+        for situation in CONDITION_SITUATIONS
+        if situation.beside and situation.sign is not None and reasons.isdisjoint(situation.sign.reasons)
+    )
+    yield from _those_of(facts, (*outranked, *SYMPTOMS))
+
+
+def _explanation(facts: SituationFacts, reason: str) -> tuple[Situation, Finding] | None:
+    """The first situation that a condition with this reason tells of."""
+    conditions = [
+        condition for condition in facts.conditions_by_importance() if condition["reason"] == reason
+    ]
+    for situation in CONDITION_SITUATIONS:
+        signs = [condition for condition in conditions if situation.sign and situation.sign.is_on(condition)]
+        detail = situation.detail(facts) if signs and situation.detail else None
+        if signs and situation.detail is None:
+            detail = str(signs[0]["message"])
+        if detail is not None:
+            return situation, _finding(facts, situation, detail)
+    return None
+
+
+def _those_of(facts: SituationFacts, situations: Iterable[Situation]) -> Iterator[tuple[Situation, Finding]]:
+    for situation in situations:
+        detail = situation.detail(facts) if situation.detail is not None else None
+        if detail is not None:
+            yield situation, _finding(facts, situation, detail)
 
 
 def _finding(facts: SituationFacts, situation: Situation, detail: str) -> Finding:
@@ -561,16 +621,13 @@ def _finding(facts: SituationFacts, situation: Situation, detail: str) -> Findin
     return Finding(situation.name, situation.sentence, detail, command)
 
 
-def _unexplained(facts: SituationFacts, explained: set[ConditionType]) -> Iterator[Finding]:
-    """The other conditions that are not as they should be, each with the meaning of its reason."""
-    for condition in facts.conditions().values():
-        type_, status, reason = condition["type"], condition["status"], condition["reason"]
-        if type_ in explained or status == EXPECTED_STATUS.get(type_):
-            continue
-        meaning = REASON_TEXTS[ConditionReason(reason)] if reason in set(ConditionReason) else ""
-        yield Finding(
-            f"{type_}={status}",
-            f"{type_} is {status}, with the reason {reason}. {meaning}".strip(),
-            str(condition["message"]),
-            f"streamapp status {facts.name} -n {facts.namespace}",
-        )
+def _meaning(facts: SituationFacts, condition: Mapping[str, Any]) -> Finding:
+    """A condition that is not as it should be, with the meaning of its reason."""
+    type_, status, reason = condition["type"], condition["status"], condition["reason"]
+    meaning = REASON_TEXTS[ConditionReason(reason)] if reason in set(ConditionReason) else ""
+    return Finding(
+        f"{type_}={status}",
+        f"{type_} is {status}, with the reason {reason}. {meaning}".strip(),
+        str(condition["message"]),
+        f"streamapp status {facts.name} -n {facts.namespace}",
+    )

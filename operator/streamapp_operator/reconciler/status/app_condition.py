@@ -9,6 +9,7 @@ from streamapp.spec.problem import Problem
 from streamapp_operator.reconciler.facts.timestamps import format_timestamp, parse_timestamp
 
 MAX_CONDITION_MESSAGE = 32_000
+ConditionStatus = Literal["True", "False", "Unknown"]
 
 
 class ConditionType(StrEnum):
@@ -46,7 +47,7 @@ class AppCondition:
     """The status of one condition, with its reason and the generation that it is about."""
 
     type: ConditionType
-    status: Literal["True", "False", "Unknown"]
+    status: ConditionStatus
     reason: str
     message: str
     generation: int
@@ -77,11 +78,6 @@ def true_condition(type_: ConditionType, reason: str, message: str, generation: 
 def false_condition(type_: ConditionType, reason: str, message: str, generation: int) -> AppCondition:
     """A condition that does not hold."""
     return AppCondition(type_, "False", reason, message, generation)
-
-
-def unknown_condition(type_: ConditionType, reason: str, message: str, generation: int) -> AppCondition:
-    """A condition whose status is not known yet."""
-    return AppCondition(type_, "Unknown", reason, message, generation)
 
 
 def problem_lines(problems: Iterable[Problem]) -> str:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Final
 
 from streamapp.jobmodel.job_model import JobModel
 from streamapp.jobmodel.model_content import content_hash
@@ -13,10 +13,10 @@ from streamapp_operator.reconciler.findings import Findings
 from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.objects.object_metadata import ObjectRole
 from streamapp_operator.reconciler.status.app_condition import AppCondition, ConditionType
-from streamapp_operator.reconciler.status.conditions import CONDITIONS
+from streamapp_operator.reconciler.status.conditions.condition_list import CONDITIONS
 from streamapp_operator.reconciler.status.phase import phase
 
-_REASON_ORDER = (
+REASON_ORDER: Final = (
     (ConditionType.STALLED, "True"),
     (ConditionType.DEGRADED, "True"),
     (ConditionType.ACCEPTED, "Unknown"),
@@ -34,7 +34,7 @@ def app_status(findings: Findings, history: DriverHistory) -> dict[str, Any]:
     """The fields of the status; unknown ones are left out."""
     facts, model = findings.facts, findings.model_in_force
     before = {condition["type"]: condition for condition in facts.status.get("conditions") or ()}
-    conditions = [condition(findings) for condition in CONDITIONS]
+    conditions = [table.condition(findings) for table in CONDITIONS]
     pod = findings.driver.pod
     name = object_names.driver(facts.name, history.incarnation) if history.incarnation else ""
     status: dict[str, Any] = {
@@ -63,7 +63,7 @@ def app_status(findings: Findings, history: DriverHistory) -> dict[str, Any]:
 def _reason(conditions: list[AppCondition]) -> str:
     by_type = {(condition.type, condition.status): condition for condition in conditions}
     decisive = next(
-        by_type[key] for key in (*_REASON_ORDER, (ConditionType.READY, "Unknown")) if key in by_type
+        by_type[key] for key in (*REASON_ORDER, (ConditionType.READY, "Unknown")) if key in by_type
     )
     return str(decisive.reason)
 

@@ -24,7 +24,7 @@ _EVENT_TYPES: Mapping[tuple[ConditionType, str], EventType] = {
     (ConditionType.RECONCILIATION_PAUSED, "True"): "Normal",
 }
 """The statuses of conditions that cause an event, with its type."""
-_PRELIMINARY_REASONS = {ConditionReason.NOT_PLANNED_YET, ConditionReason.NOT_ACCEPTED}
+PRELIMINARY_REASONS = {ConditionReason.NOT_PLANNED_YET, ConditionReason.NOT_ACCEPTED}
 """Reasons that only refer to an earlier step."""
 
 _MOST_NAMED_TASKS = 5
@@ -66,7 +66,7 @@ def status_events(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterat
         type_ = _EVENT_TYPES.get((ConditionType(condition_now["type"]), condition_now["status"]))
         if (
             type_ is None
-            or condition_now["reason"] in _PRELIMINARY_REASONS
+            or condition_now["reason"] in PRELIMINARY_REASONS
             or condition_now["message"] in reported
         ):
             continue
