@@ -122,7 +122,7 @@ def dev(
     seconds = seconds_of(every, "--every")
     data_options = tuple(_data_option(text) for text in data)
 
-    from streamapp_runtime.cli.dev_loop.dev_options import DevOptions, MadeUpRows
+    from streamapp_runtime.cli.dev_loop.dev_options import DevOptions, SampleRows
     from streamapp_runtime.cli.dev_loop.dev_supervisor import DevSupervisor
 
     options = DevOptions(
@@ -132,7 +132,7 @@ def dev(
         shown=show,
         tables=tables,
         counts=CountOptions(catalog, settings),
-        made_up=MadeUpRows(rows, seconds),
+        made_up=SampleRows(rows, seconds),
         limit=limit,
         watched=watched,
         once=once,

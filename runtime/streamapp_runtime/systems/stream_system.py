@@ -151,7 +151,7 @@ class OutOfRangeError(Exception):
     """Records that were asked for are no longer there: retention or truncation took them."""
 
 
-SIGHT_SECONDS: Final = 0.25
+VISIBILITY_SECONDS: Final = 0.25
 """How long it is waited for at most that readers see what was committed."""
 _SIGHT_PAUSE_SECONDS: Final = 0.005
 """How long until it is asked again."""
@@ -303,8 +303,8 @@ class InvalidSettingsError(Exception):
     """Settings cannot be read or are not allowed; the message names them, and never says a value."""
 
 
-def await_sight(
-    system: StreamSystem, partitions: Iterable[TopicPartition], seconds: float = SIGHT_SECONDS
+def await_visibility(
+    system: StreamSystem, partitions: Iterable[TopicPartition], seconds: float = VISIBILITY_SECONDS
 ) -> None:
     """Return when readers see what was committed, or after so long: another's transaction may be open."""
     until, awaited = time.monotonic() + seconds, list(partitions)

@@ -5,12 +5,12 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
-from streamapp_runtime.systems.stream_system import RECORDS, STORED, StreamSystem, await_sight
+from streamapp_runtime.systems.stream_system import RECORDS, STORED, StreamSystem, await_visibility
 from streamapp_runtime.systems.topic_partition import TopicPartition
 
 NOBODY = f"nobody-{os.getpid()}"
 """The owner of what tests write by hand. Processes share a broker: a second of its name would fence it."""
-SIGHT_SECONDS = 5.0
+VISIBILITY_SECONDS = 5.0
 """How long it is waited for that readers see a write. A commit waits too, but not for as long as a loaded
 machine may need; and another's open transaction may stand before it."""
 Record = tuple[bytes | None, bytes | None, int | None]
@@ -36,7 +36,7 @@ def write(
     for one in batches:
         transaction.append(partition, one)
     end = transaction.commit()[partition]
-    await_sight(system, [partition], SIGHT_SECONDS)
+    await_visibility(system, [partition], VISIBILITY_SECONDS)
     return end
 
 

@@ -27,12 +27,12 @@ from streamapp_runtime.driver.start.user_functions import load_user_functions
 from streamapp_runtime.expressions.spark_source import DeferredSession, SparkOnDemand
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.systems.connection import EmbeddedConnection, open_system
-from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem, await_sight
+from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem, await_visibility
 from streamapp_runtime.systems.topic_partition import TopicPartition
 from streamapp_runtime.testing.in_process_lanes import InProcessHosting
 from tests.harness.core.app_resources import app_resource
 from tests.harness.engine.one_system import OneSystem, storage_at_home
-from tests.harness.engine.record_values import SIGHT_SECONDS
+from tests.harness.engine.record_values import VISIBILITY_SECONDS
 from tests.harness.runs.drained_loop import MOST_STEPS, drain
 from tests.harness.runs.heard_loop import EVENTS, HeardLoop
 from tests.harness.runs.run_process import COMMAND
@@ -123,7 +123,7 @@ class AppEnv:
         for partition in written:
             transaction.append(partition, end)
         transaction.commit()
-        await_sight(self.system, written, SIGHT_SECONDS)
+        await_visibility(self.system, written, VISIBILITY_SECONDS)
 
     def launched(
         self, app: StreamApp, processors: int = 1, *, show_values: bool = False
@@ -207,7 +207,7 @@ def write_all(
     for partition in written:
         transaction.append(partition, every.filter(pa.array(places == partition.index)))
     transaction.commit()
-    await_sight(system, written, SIGHT_SECONDS)
+    await_visibility(system, written, VISIBILITY_SECONDS)
 
 
 def read_all(system: StreamSystem, stream: str) -> list[Record]:
@@ -216,7 +216,7 @@ def read_all(system: StreamSystem, stream: str) -> list[Record]:
     assert count is not None, f"there is no stream {stream}"
     found = []
     partitions = [TopicPartition(stream, index) for index in range(count)]
-    await_sight(system, partitions, SIGHT_SECONDS)
+    await_visibility(system, partitions, VISIBILITY_SECONDS)
     for partition in partitions:
         span = system.spans([partition])[partition]
         for batch in system.read(partition, span.oldest, span.end):

@@ -13,7 +13,7 @@ import pyarrow as pa
 from streamapp.author.app_streams import InputRoles
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.cli.dev_loop.data_lines import DataFiles, UnfitDataError, read_file_lines
-from streamapp_runtime.cli.dev_loop.dev_options import MadeUpRows, display_path
+from streamapp_runtime.cli.dev_loop.dev_options import SampleRows, display_path
 from streamapp_runtime.cli.record_input.sample_rows import Sampling, sample_rows
 from streamapp_runtime.formats.format_options import format_options
 from streamapp_runtime.formats.stream_format import DEFAULT_OPTIONS, open_format
@@ -39,7 +39,7 @@ class AppFeed:
     app: InProcessApp
     roles: InputRoles
     data: DataFiles
-    made_up: MadeUpRows
+    made_up: SampleRows
     notes: list[str] = field(default_factory=list)  # what the user should know of the data
     _sent: dict[str, list[bytes]] = field(default_factory=dict)
     _sampled: bool = False

@@ -32,7 +32,7 @@ class DataOption:
 
 
 @dataclass(frozen=True, slots=True)
-class MadeUpRows:
+class SampleRows:
     """The rows that streams without data get: how many, and how far apart in event time."""
 
     rows: int
@@ -49,7 +49,7 @@ class DevOptions:
     shown: tuple[str, ...]  # streams and operators; the outputs where it is empty
     tables: tuple[str, ...]
     counts: CountOptions
-    made_up: MadeUpRows
+    made_up: SampleRows
     limit: int  # rows of a stream that are printed at once
     watched: tuple[Path, ...]  # files that the app reads by itself
     once: bool

@@ -35,7 +35,7 @@ from streamapp_runtime.systems.app_systems import Systems
 from streamapp_runtime.systems.stream_system import (
     UnavailableError,
     UnknownStreamError,
-    await_sight,
+    await_visibility,
 )
 
 PartitionNames = tuple[tuple[str, int], ...]
@@ -187,7 +187,7 @@ class Backlog:
         """True if all that the app wrote to itself is there to be read."""
         return not self.systems.open_transactions(self._own_partitions())
 
-    def await_sight(self) -> None:
+    def await_visibility(self) -> None:
         """Return when readers see all that lanes have committed: for who reads it once the app has ended.
 
         Not for long: a transaction of somebody else may be open.
@@ -195,7 +195,7 @@ class Backlog:
         counts = self.launch.setup.partitions
         written = [Partition(stream, index) for stream in counts for index in range(counts[stream])]
         with suppress(UnavailableError, UnknownStreamError):
-            await_sight(self.systems.home, map(self.systems.at_home, written))
+            await_visibility(self.systems.home, map(self.systems.at_home, written))
 
     def waiting(self, positions: ReadPositions) -> frozenset[str]:
         """The tasks whose tables are not yet what they have to be."""

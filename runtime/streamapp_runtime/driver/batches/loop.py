@@ -203,7 +203,7 @@ class Loop:
     def release(self) -> None:
         """End the lanes, so that the next start finds its stores as they should be, and readers all rows."""
         self.batches.release_lanes()
-        self.backlog.await_sight()
+        self.backlog.await_visibility()
 
     def close_turn(self) -> None:
         """Note that a batch app came to its end, so that its next start is another turn."""

@@ -11,7 +11,11 @@ from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.systems.kafka.transactions.non_transactional_producer import NonTransactionalProducer
 from streamapp_runtime.systems.kafka.transactions.outgoing_records import as_records, with_timestamps
 from streamapp_runtime.systems.kafka.transactions.transactional_writer import TransactionalWriter
-from streamapp_runtime.systems.stream_system import SIGHT_SECONDS, TransactionAbortableError, check_records
+from streamapp_runtime.systems.stream_system import (
+    VISIBILITY_SECONDS,
+    TransactionAbortableError,
+    check_records,
+)
 from streamapp_runtime.systems.topic_partition import TopicPartition
 
 SIGHTED = 4
@@ -79,7 +83,7 @@ class KafkaTransaction:
             ends = self.writer.producing.commit() if self._written else {}
         self.writer.checkpoints.update(self._put)
         self.writer.busy, self.writer.spent = False, self.writer.producing.has_repeated_end
-        self._await_sight([one for one in ends if seen_in is None or one.topic in seen_in], ends)
+        self._await_visibility([one for one in ends if seen_in is None or one.topic in seen_in], ends)
         return ends
 
     def abort(self) -> None:
@@ -119,12 +123,14 @@ class KafkaTransaction:
             self.writer.spent = True
             raise
 
-    def _await_sight(self, partitions: Sequence[TopicPartition], ends: Mapping[TopicPartition, int]) -> None:
+    def _await_visibility(
+        self, partitions: Sequence[TopicPartition], ends: Mapping[TopicPartition, int]
+    ) -> None:
         """Wait until readers see what was committed: brokers write its markers after they have answered.
 
         Not for long, and not for every partition: another's open transaction may stand before ours.
         """
-        until = time.monotonic() + SIGHT_SECONDS
+        until = time.monotonic() + VISIBILITY_SECONDS
         unseen = partitions[:SIGHTED]
         while unseen and time.monotonic() < until:
             seen_ends = self.ends(unseen)
