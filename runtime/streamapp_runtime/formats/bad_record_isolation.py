@@ -5,7 +5,7 @@ others are tried again. Where the decoder names none, the batch is cut into piec
 named or alone.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -38,13 +38,14 @@ def decode_around_bad_records(values: pa.BinaryArray, decode: Decode) -> Decoded
             bad.update((int(rows[at]), reason) for at, reason in named.items())
             left = np.delete(rows, list(named))
             waiting += ([left] if named else _cut(left)) if len(left) else []
-    columns = _in_place(pieces or [decode(values.slice(0, 0))], good, len(values))
-    return DecodedBatch(
-        columns,
-        tuple(
-            UndecodableRecord(index, bad[index] + _registry_frame(values[index].as_py()))
-            for index in sorted(bad)
-        ),
+    columns = rows_in_place(pieces or [decode(values.slice(0, 0))], good, len(values))
+    return DecodedBatch(columns, without_registry(bad, values))
+
+
+def without_registry(bad: Mapping[int, str], values: pa.BinaryArray) -> tuple[UndecodableRecord, ...]:
+    """The bad records of a format that asks no registry: some of these may be framed for one."""
+    return tuple(
+        UndecodableRecord(index, bad[index] + _registry_frame(values[index].as_py())) for index in sorted(bad)
     )
 
 
@@ -60,14 +61,14 @@ def _chosen(values: pa.BinaryArray, rows: np.ndarray) -> pa.BinaryArray:
     return values if len(rows) == len(values) else values.take(pa.array(rows))
 
 
-def _in_place(pieces: list[pa.RecordBatch], rows: list[np.ndarray], count: int) -> pa.RecordBatch:
+def rows_in_place(pieces: Sequence[pa.RecordBatch], rows: Sequence[np.ndarray], count: int) -> pa.RecordBatch:
     """The pieces as one batch of so many rows, each where it belongs, nulls where none does."""
     if len(pieces) == 1 and pieces[0].num_rows == count:
         return pieces[0]
     order = np.concatenate([np.arange(0), *rows])
     source_rows = np.full(count, -1)
     source_rows[order] = np.arange(len(order))
-    parts = pa.Table.from_batches(pieces).combine_chunks()
+    parts = pa.Table.from_batches(list(pieces)).combine_chunks()
     columns = [column.combine_chunks() for column in parts.columns]
     return pa.RecordBatch.from_arrays(columns, schema=parts.schema).take(
         pa.array(source_rows, mask=source_rows < 0)

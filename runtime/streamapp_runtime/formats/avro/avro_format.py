@@ -1,19 +1,24 @@
-"""The Avro format: record by record through fastavro, as nothing reads bare Avro a batch at a time."""
+"""The Avro format without frames: one schema for all records, known beforehand."""
 
 import json
 from collections.abc import Sequence
 from io import BytesIO
+from typing import Final
 
 import fastavro
+import numpy as np
 import pyarrow as pa
 
-from streamapp.spec.problem import short
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.formats.arrow_types import arrow_schema
-from streamapp_runtime.formats.avro.avro_schema import avro_schema
-from streamapp_runtime.formats.bad_record_isolation import decode_around_bad_records
-from streamapp_runtime.formats.record_format import DecodedBatch, UndecodableError
-from streamapp_runtime.formats.required_columns import check_required, required_columns
+from streamapp_runtime.formats.avro.avro_reader import AvroReader
+from streamapp_runtime.formats.avro.avro_schema import Schema, avro_schema
+from streamapp_runtime.formats.bad_record_isolation import rows_in_place, without_registry
+from streamapp_runtime.formats.record_format import DecodedBatch
+from streamapp_runtime.formats.required_columns import MISSING, required_columns
+from streamapp_runtime.rows.byte_columns import byte_spans
+
+_NO_RECORD: Final = "no record of the Avro schema: "
 
 
 class AvroFormat:
@@ -21,12 +26,20 @@ class AvroFormat:
 
     def __init__(self, columns: Sequence[Column], schema: str | None = None) -> None:
         self.schema = arrow_schema(columns)
-        self._required = required_columns(columns)
-        self._avro = fastavro.parse_schema(json.loads(schema) if schema else avro_schema(self.schema))
+        written: Schema = json.loads(schema) if schema else avro_schema(self.schema)
+        self._avro = fastavro.parse_schema(written)
+        self._reader = AvroReader.resolve(written, self.schema, required_columns(columns))
 
     def decode(self, values: pa.BinaryArray) -> DecodedBatch:
         """The columns of each value; a column that the schema does not have is null."""
-        return decode_around_bad_records(values, self._read)
+        rows, (bounds, data) = np.flatnonzero(values.is_valid()), byte_spans(values)
+        read = self._reader.read(data, bounds[:-1][rows], bounds[1:][rows])
+        bad = {
+            int(rows[place]): fault if fault.endswith(MISSING) else f"{_NO_RECORD}{fault}"
+            for place, fault in read.faults.items()
+        }
+        columns = rows_in_place([read.columns], [rows[read.places]], len(values))
+        return DecodedBatch(columns, without_registry(bad, values))
 
     def encode(self, columns: pa.RecordBatch) -> pa.BinaryArray:
         """The value of each row; ValueError when the schema has no place for it."""
@@ -36,30 +49,3 @@ class AvroFormat:
             fastavro.schemaless_writer(value, self._avro, row)
             written.append(value.getvalue())
         return pa.array(written, pa.binary())
-
-    def _read(self, values: pa.BinaryArray) -> pa.RecordBatch:
-        rows: list[dict[str, object]] = []
-        wrong: dict[int, str] = {}
-        for at, value in enumerate(values.to_pylist()):
-            try:
-                rows.append(self._record(value))
-            except Exception as failure:  # on damaged bytes the library raises whatever it stumbled over
-                wrong[at] = (
-                    f"no record of the Avro schema: {short(str(failure) or type(failure).__name__, 200)}"
-                )
-        if wrong:
-            raise UndecodableError(next(iter(wrong.values())), wrong)
-        try:
-            columns = pa.RecordBatch.from_pylist(rows, schema=self.schema)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as unfit:
-            raise UndecodableError(f"does not fit the columns: {short(str(unfit), 200)}") from None
-        return check_required(columns, self._required)
-
-    def _record(self, value: bytes) -> dict[str, object]:
-        source = BytesIO(value)
-        record = fastavro.schemaless_reader(source, self._avro, None)
-        if not isinstance(record, dict):
-            raise TypeError("it is no record")
-        if source.tell() != len(value):
-            raise ValueError(f"{len(value) - source.tell()} bytes are left over")
-        return record
