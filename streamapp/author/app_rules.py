@@ -114,6 +114,30 @@ def _avro(app: StreamApp) -> Iterator[Problem]:
             yield _invalid(path, f"{message}; give the schema as it stands in an .avsc file")
 
 
+def _registry(app: StreamApp) -> Iterator[Problem]:
+    """Streams whose schemas nobody has, or that cannot be read or written by them."""
+    with_registry = {
+        system.name for system in app.spec.systems if system.kafka and system.kafka.schema_registry
+    }
+    written = {operator.send_to.stream for operator in app.spec.operators if operator.send_to}
+    for index, stream in enumerate(app.spec.streams):
+        path = f"spec.streams[{index}].registry"
+        if not stream.registry:
+            continue
+        if stream.format != "avro":
+            message = f"goes with avro only; the format is {stream.format}"
+            yield _invalid(path, f"{message}; leave one of them out, or say format: avro")
+        elif stream.system not in with_registry:
+            message = f'the system "{stream.system}" has no schema registry; say kafka.schemaRegistry there'
+            yield _invalid(path, message)
+        elif stream.columns is None:
+            message = "missing; schemas of the registry are resolved to the columns of the stream"
+            yield _invalid(f"spec.streams[{index}].columns", message)
+        elif stream.name in written:
+            message = f'the app writes "{stream.name}", and registers no schema; leave registry out'
+            yield _invalid(path, message, Reason.NOT_YET_SUPPORTED)
+
+
 def _timestamps(app: StreamApp) -> Iterator[Problem]:
     """Numbers for times in a format that has times of its own."""
     for index, stream in enumerate(app.spec.streams):
@@ -205,6 +229,7 @@ RULES: tuple[Callable[[StreamApp], Iterator[Problem]], ...] = (
     _late_rows,
     _emit,
     _avro,
+    _registry,
     _timestamps,
     _strict,
     _metadata,

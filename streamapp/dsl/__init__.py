@@ -32,6 +32,7 @@ from streamapp.spec.resource.runtime_policies import (
 )
 from streamapp.spec.resource.state import Claim, EmptyDir, HostPath, Placement, State
 from streamapp.spec.resource.streams import EventTime, RecordMetadata
+from streamapp.spec.resource.systems import SchemaRegistry
 from streamapp.spec.resource.tables import Cache, Remote, Retry, SideInput
 from streamapp.spec.value_types.python_references import python_reference
 
@@ -70,6 +71,7 @@ __all__ = [
     "RestartPolicy",
     "Retry",
     "RunPage",
+    "SchemaRegistry",
     "Session",
     "SideInput",
     "State",

@@ -27,6 +27,7 @@ from streamapp.spec.resource.runtime_policies import (
 )
 from streamapp.spec.resource.state import Placement, State
 from streamapp.spec.resource.streams import EventTime, RecordMetadata
+from streamapp.spec.resource.systems import SchemaRegistry
 from streamapp.spec.resource.tables import Remote, SideInput
 from streamapp.spec.value_types.format_names import FormatName
 
@@ -75,6 +76,7 @@ class SystemHandle:
         metadata: RecordMetadata | None = None,
         keys: Literal["checked", "unchecked"] | None = None,
         avro_schema: str | None = None,
+        registry: bool | None = None,
         timestamps: Literal["text", "seconds", "milliseconds", "microseconds"] | None = None,
         strict: bool | None = None,
         event_time: EventTime | None = None,
@@ -165,6 +167,7 @@ class App:
         bootstrap_servers: str,
         config_secret: str | None = None,
         config: Mapping[str, str] | None = None,
+        schema_registry: SchemaRegistry | None = None,
         home: bool | None = None,
     ) -> SystemHandle:
         """Streams that are topics of a Kafka cluster; the secret is named."""

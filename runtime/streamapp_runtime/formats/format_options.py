@@ -13,6 +13,7 @@ class FormatOptions:
     """The options of one stream; each goes with one format."""
 
     avro_schema: str | None = None  # as JSON
+    registry: bool = False  # each record says the id of its schema
     timestamps: TimestampForm = "text"  # in JSON
     strict: bool = False  # in JSON: a field that is no column makes a record bad
 
@@ -20,7 +21,7 @@ class FormatOptions:
 def format_options(app: StreamApp) -> dict[str, FormatOptions]:
     """The options by stream, of those that have any."""
     options = {
-        stream.name: FormatOptions(stream.avro_schema, stream.timestamps, stream.strict)
+        stream.name: FormatOptions(stream.avro_schema, stream.registry, stream.timestamps, stream.strict)
         for stream in app.spec.streams
     }
     return {name: each for name, each in options.items() if each != FormatOptions()}

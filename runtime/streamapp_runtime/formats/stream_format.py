@@ -9,11 +9,13 @@ from streamapp.spec.value_types.column_list import Column
 from streamapp.spec.value_types.format_names import FormatName
 from streamapp_runtime.formats.arrow_types import UnknownTypeError, arrow_schema
 from streamapp_runtime.formats.avro.avro_format import AvroFormat
+from streamapp_runtime.formats.avro.registry_avro_format import RegistryAvroFormat
 from streamapp_runtime.formats.bad_record_isolation import decode_around_bad_records
 from streamapp_runtime.formats.format_options import FormatOptions
 from streamapp_runtime.formats.json.json_format import JsonFormat
 from streamapp_runtime.formats.record_format import DecodedBatch, RecordFormat, UndecodableError
 from streamapp_runtime.formats.required_columns import check_required, required_columns
+from streamapp_runtime.registered_schema import SchemaLookup
 from streamapp_runtime.rows.row_decoder import decode as decode_rows
 from streamapp_runtime.rows.row_encoder import encode as encode_rows
 
@@ -78,25 +80,35 @@ class UnfitFormatError(ValueError):
 
 
 def open_format(
-    name: str, columns: Sequence[Column], options: FormatOptions = DEFAULT_OPTIONS
+    name: str,
+    columns: Sequence[Column],
+    options: FormatOptions = DEFAULT_OPTIONS,
+    schemas: SchemaLookup | None = None,
 ) -> RecordFormat:
-    """The format for these columns, with what the stream says of it."""
+    """The format for these columns, with what the stream says of it.
+
+    `schemas` are those of the registry that the stream has; without them its records cannot be read.
+    """
     try:
         opener = FORMATS.get(name)
         if opener is None:
             *others, last = FORMATS
             raise UnfitFormatError(f'there is no format "{name}"', f"use {', '.join(others)} or {last}")
-        return opener(name, columns, options)
+        return opener(name, columns, options, schemas)
     except UnknownTypeError as unknown:
         raise UnfitFormatError(str(unknown), "use another type for the column") from None
 
 
-def _json(_: str, columns: Sequence[Column], options: FormatOptions) -> RecordFormat:
+def _json(_: str, columns: Sequence[Column], options: FormatOptions, __: SchemaLookup | None) -> RecordFormat:
     return JsonFormat(columns, options.timestamps, strict=options.strict)
 
 
-def _avro(_: str, columns: Sequence[Column], options: FormatOptions) -> RecordFormat:
+def _avro(
+    _: str, columns: Sequence[Column], options: FormatOptions, schemas: SchemaLookup | None
+) -> RecordFormat:
     try:
+        if options.registry:
+            return RegistryAvroFormat(columns, schemas, options.avro_schema)
         return AvroFormat(columns, options.avro_schema)
     except UnknownTypeError:
         raise
@@ -104,7 +116,7 @@ def _avro(_: str, columns: Sequence[Column], options: FormatOptions) -> RecordFo
         raise UnfitFormatError(f"the Avro schema cannot be used: {wrong}", "fix avroSchema") from None
 
 
-def _plain(name: str, columns: Sequence[Column], _: FormatOptions) -> RecordFormat:
+def _plain(name: str, columns: Sequence[Column], _: FormatOptions, __: SchemaLookup | None) -> RecordFormat:
     kind = _WHOLE_VALUES[name]
     if arrow_schema(columns).types != [kind]:
         raise UnfitFormatError(
@@ -114,11 +126,12 @@ def _plain(name: str, columns: Sequence[Column], _: FormatOptions) -> RecordForm
     return PlainFormat(columns)
 
 
-def _columns(_: str, columns: Sequence[Column], __: FormatOptions) -> RecordFormat:
+def _columns(_: str, columns: Sequence[Column], __: FormatOptions, ___: SchemaLookup | None) -> RecordFormat:
     return ColumnsFormat(columns)
 
 
-FORMATS: Final[Mapping[str, Callable[[str, Sequence[Column], FormatOptions], RecordFormat]]] = {
+_Opener = Callable[[str, Sequence[Column], FormatOptions, SchemaLookup | None], RecordFormat]
+FORMATS: Final[Mapping[str, _Opener]] = {
     "json": _json,
     "avro": _avro,
     "bytes": _plain,

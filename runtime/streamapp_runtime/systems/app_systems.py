@@ -11,7 +11,8 @@ from typing import TypeVar
 import pyarrow as pa
 
 from streamapp.tasks.partition import OffsetSpan, Partition
-from streamapp_runtime.systems.connection import SystemConnections, open_system
+from streamapp_runtime.registered_schema import SchemaLookup
+from streamapp_runtime.systems.connection import SystemConnections, open_registry, open_system
 from streamapp_runtime.systems.stream_system import (
     DEFAULT_OPTIONS,
     HasFileno,
@@ -46,6 +47,7 @@ class Systems:
     def __init__(self, connections: SystemConnections) -> None:
         self.connections = connections
         self._open: dict[str, StreamSystem] = {}
+        self._schemas: dict[str, SchemaLookup] = {}
 
     @property
     def home(self) -> StreamSystem:
@@ -55,12 +57,19 @@ class Systems:
     def relocated(self, connections: SystemConnections) -> "Systems":
         """The same open systems for an app of other streams; who closes one of both closes all."""
         other = Systems(connections)
-        other._open = self._open
+        other._open, other._schemas = self._open, self._schemas
         return other
 
     def of_stream(self, stream: str) -> StreamSystem:
         """The system that a stream is in."""
         return self.open(self.connections.location(stream).system)
+
+    def schemas(self, stream: str) -> SchemaLookup:
+        """The schemas that the records of a stream name, in the registry of its system."""
+        name = self.connections.location(stream).system
+        if name not in self._schemas:
+            self._schemas[name] = open_registry(self.connections.registries[name])
+        return self._schemas[name]
 
     def locate(self, partition: Partition) -> TopicPartition:
         """The address of a partition in the system that its stream is in."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
+from streamapp_runtime.registered_schema import SchemaLookup
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import StreamSystem
 
@@ -32,6 +33,18 @@ Connection = EmbeddedConnection | KafkaConnection
 
 
 @dataclass(frozen=True, slots=True)
+class RegistryConnection:
+    """A schema registry, and how its client is set up."""
+
+    urls: tuple[str, ...]
+    timeout: float  # seconds
+    settings: Mapping[str, str] = field(
+        default_factory=dict
+    )  # of the cluster, those of the registry among them
+    secrets: str | None = None  # the folder of those that these do not say
+
+
+@dataclass(frozen=True, slots=True)
 class StreamLocation:
     """The topic that a stream is, and the system that the topic is in."""
 
@@ -54,6 +67,9 @@ class SystemConnections:
     by_name: Mapping[str, Connection]
     locations: Mapping[str, StreamLocation] = field(default_factory=dict)
     outboxes: Mapping[str, str] = field(default_factory=dict)  # of the home, for streams of other systems
+    registries: Mapping[str, RegistryConnection] = field(
+        default_factory=dict
+    )  # of those systems that have one
 
     def location(self, stream: str) -> StreamLocation:
         """The location of a stream of the app."""
@@ -85,3 +101,10 @@ def system_opener(connection: Connection) -> Callable[[], StreamSystem]:
 def open_system(connection: Connection) -> StreamSystem:
     """The system, for use by this process."""
     return system_opener(connection)()
+
+
+def open_registry(connection: RegistryConnection) -> SchemaLookup:
+    """The schemas of a registry; nothing is asked yet."""
+    from streamapp_runtime.systems.kafka.schema_registry.registry_schemas import open_registry_schemas
+
+    return open_registry_schemas(connection.urls, connection.timeout, connection.settings, connection.secrets)

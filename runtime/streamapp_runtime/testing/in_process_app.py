@@ -16,6 +16,7 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.loop import Loop, LoopObserver
+from streamapp_runtime.driver.batches.retries import OutageNotice
 from streamapp_runtime.driver.batches.run_settings import CurrentRun, run_settings
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.checkpoints.outbox_delivery import OutboxDeliveries
@@ -76,6 +77,10 @@ class _TroubleObserver(LoopObserver):
     def trouble(self, why: str) -> None:
         """Keep the reason."""
         self.troubles.append(why)
+
+    def outage(self, notice: OutageNotice) -> None:
+        """Keep what is waited for."""
+        self.troubles.append(notice.reason)
 
 
 @dataclass(slots=True)

@@ -91,8 +91,8 @@ def _without_broker(app: StreamApp) -> dict[str, Any]:
     data, home = as_data(app), app.spec.home
     spec = dict(data["spec"])
     spec["systems"] = [
-        {"name": system.name, "home": system is home, "embedded": {"path": _DATA}}
-        for system in app.spec.systems
+        {"name": system.name, "home": system is home, **_kind_in_a_test(declared)}
+        for system, declared in zip(app.spec.systems, spec["systems"], strict=True)
     ]
     streams = list(spec["streams"])
     if spec.get("lateRows", {}).get("action", "drop") == "drop":
@@ -105,6 +105,14 @@ def _without_broker(app: StreamApp) -> dict[str, Any]:
     if BAD_STREAM in {spec.get(policy, {}).get("stream") for policy in ("onBadRecord", "onCodeError")}:
         streams.append({"name": BAD_STREAM, "system": home.name})
     return {**data, "spec": {**spec, "streams": streams}}
+
+
+def _kind_in_a_test(declared: Mapping[str, Any]) -> dict[str, Any]:
+    """The kind of a system whose streams are in a log: a cluster only where its registry is asked."""
+    kafka = declared.get("kafka", {})
+    if "schemaRegistry" not in kafka:
+        return {"embedded": {"path": _DATA}}
+    return {"kafka": {name: value for name, value in kafka.items() if name != "configSecret"}}
 
 
 def _observing(data: dict[str, Any], observed: Sequence[str], home: str) -> dict[str, Any]:

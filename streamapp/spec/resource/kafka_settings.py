@@ -7,18 +7,40 @@ from collections.abc import Mapping
 
 from streamapp.spec.problem import nearest
 
-SECRET = frozenset({"sasl.password", "sasl.oauthbearer.client.secret", "ssl.key.password", "ssl.key.pem"})
+REGISTRY_PREFIX = "schema.registry."
+"""How settings begin that are of the schema registry of a cluster, as in Confluent's clients."""
+
+_REGISTRY_SECRETS = frozenset(
+    {
+        f"{REGISTRY_PREFIX}basic.auth.user.info",
+        f"{REGISTRY_PREFIX}bearer.auth.token",
+        f"{REGISTRY_PREFIX}ssl.key.password",
+        f"{REGISTRY_PREFIX}ssl.key.pem",
+    }
+)
+REGISTRY = _REGISTRY_SECRETS | {f"{REGISTRY_PREFIX}ssl.ca.pem", f"{REGISTRY_PREFIX}ssl.certificate.pem"}
+"""Settings of the client of the schema registry."""
+
+SECRET = _REGISTRY_SECRETS | {
+    "sasl.password",
+    "sasl.oauthbearer.client.secret",
+    "ssl.key.password",
+    "ssl.key.pem",
+}
 """What is said only in a Secret, never in the resource."""
 
 TOPICS = frozenset({"replication.factor"})
 """Settings of the topics that the app makes; no client's."""
+
+NOT_FOR_BROKERS = TOPICS | REGISTRY
+"""Settings that the clients of brokers do not get."""
 
 OAUTH_ENDPOINT = "sasl.oauthbearer.token.endpoint.url"
 """Where a client asks for its token."""
 
 ALLOWED = (
     SECRET
-    | TOPICS
+    | NOT_FOR_BROKERS
     | {
         "batch.size",
         "broker.address.family",

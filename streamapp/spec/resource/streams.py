@@ -85,7 +85,9 @@ class Stream(Part):
             examples=['{"type": "record", "name": "View", "fields": [{"name": "user", "type": "string"}]}'],
         ),
     ] = None
-    """The Avro schema as JSON, for `format: avro`."""
+    """The Avro schema as JSON, for `format: avro`; with `registry` its aliases and defaults count."""
+    registry: bool = False
+    """Records say the id of their Avro schema, which is in the schema registry of the system."""
     timestamps: Literal["text", "seconds", "milliseconds", "microseconds"] = "text"
     """The form of TIMESTAMP columns in JSON: as ISO 8601, or as whole numbers since 1970 began in UTC."""
     strict: bool = False

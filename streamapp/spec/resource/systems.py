@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 from streamapp.spec.resource.base import OneOf, Part
 from streamapp.spec.resource.field_marks import Crd, Effect
 from streamapp.spec.resource.kafka_settings import refused_settings
-from streamapp.spec.value_types.scalars import BrokerList, Name, ObjectName, Text
+from streamapp.spec.value_types.scalars import BrokerList, Name, ObjectName, ShortDuration, Text, UrlList
 
 
 def _settings(settings: dict[str, str]) -> dict[str, str]:
@@ -27,6 +27,15 @@ class ObjectReference(Part):
     """Its name."""
 
 
+class SchemaRegistry(Part):
+    """The schema registry of a cluster; how it is logged in to stands in `config` and `configSecret`."""
+
+    url: UrlList
+    """Where it answers; of several the next one is asked where one does not."""
+    timeout: ShortDuration = "10s"
+    """How long an answer may take."""
+
+
 class Kafka(Part):
     """A Kafka cluster."""
 
@@ -36,6 +45,8 @@ class Kafka(Part):
     """Secret whose entries are client settings (TLS, SASL); never logged."""
     config: Annotated[dict[str, Text], AfterValidator(_settings), Crd({"maxProperties": 128})] = {}
     """Further client settings, from the allowed list; none that is secret."""
+    schema_registry: SchemaRegistry | None = None
+    """The registry of the schemas that records of streams with `registry` are written by."""
 
 
 class Embedded(Part):

@@ -100,6 +100,7 @@ RULES: Mapping[str, list[Rule]] = {
     "Stream": [
         _rule(_immutable("topic"), "topic is immutable; give the stream a new name"),
         _rule("!has(self.avroSchema) || self.format == 'avro'", "avroSchema goes with format avro"),
+        _rule("!self.registry || self.format == 'avro'", "registry goes with format avro"),
         _rule(
             "self.timestamps == 'text' || (self.format == 'json' && !self.carriesWatermarks)",
             "timestamps as numbers go with format json, and not with carriesWatermarks",
@@ -180,6 +181,11 @@ RULES: Mapping[str, list[Rule]] = {
         _rule(
             "self.streams.all(s, self.systems.exists(y, y.name == s.system))",
             "each stream is of a system in systems",
+        ),
+        _rule(
+            "self.streams.all(s, !s.registry || self.systems.exists(y, "
+            "y.name == s.system && has(y.kafka) && has(y.kafka.schemaRegistry)))",
+            "registry needs kafka.schemaRegistry of the stream's system",
         ),
         _rule(
             "self.systems.filter(y, has(y.home) && y.home).size() <= 1",

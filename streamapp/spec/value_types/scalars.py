@@ -26,6 +26,8 @@ LOGGER = r"^[A-Za-z_][A-Za-z0-9_$]*([.-][A-Za-z0-9_$]+)*$"
 ABSOLUTE_PATH = r"^/"
 _BROKER = r"([A-Za-z_]+://)?(\[[0-9A-Fa-f:]+\]|[^\s,:/\[\]]+)(:[0-9]{1,5})?"
 BROKERS = rf"^{_BROKER}(,\s*{_BROKER})*$"
+_URL = r"https?://[^\s,@/?#]+(/[^\s,@?#]*)?"
+URLS = rf"^{_URL}(,\s*{_URL})*$"
 IMAGE = r"^\S+$"
 SHARE = r"^(100|[0-9]{1,2}(\.[0-9]{1,4})?)%$"
 QUANTITY = r"^[0-9]+(\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi)?$"
@@ -46,6 +48,7 @@ MEANING = {
     LOCATION: "node, pod, volume, label:<key>, several of these joined by '+', or a custom one as "
     "package.module:name",
     BROKERS: "host:port, several joined by commas",
+    URLS: "http:// or https://, without user and query, several joined by commas",
     IMAGE: "an image without spaces",
     SHARE: "a share such as 1%, 0.05% or 100%",
     QUANTITY: "a Kubernetes quantity such as 500m, 2, 512Mi or 10Gi",
@@ -140,6 +143,9 @@ BrokerList = Annotated[
     str,
     Field(pattern=BROKERS, min_length=1, max_length=4_096, examples=["kafka:9092"]),
     AfterValidator(_broker_ports),
+]
+UrlList = Annotated[
+    str, Field(pattern=URLS, min_length=1, max_length=4_096, examples=["https://schemas.example.com"])
 ]
 Image = Annotated[str, Field(pattern=IMAGE, min_length=1, max_length=512, examples=["shop/page-views:1.4"])]
 Share = Annotated[str, Field(pattern=SHARE, max_length=8, examples=["1%", "0.05%"])]

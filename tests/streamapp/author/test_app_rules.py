@@ -49,6 +49,12 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
         "give a stream eventTime, or say mode: batch",
     ),
     ({"streams": [{"avroSchema": "{}"}]}, "spec.streams[0].avroSchema", "say format: avro"),
+    ({"streams": [{"registry": True}]}, "spec.streams[0].registry", "say format: avro"),
+    (
+        {"streams": [{"registry": True, "format": "avro"}]},
+        "spec.streams[0].registry",
+        "say kafka.schemaRegistry there",
+    ),
     (
         {"streams": [{"avroSchema": "{", "format": "avro"}]},
         "spec.streams[0].avroSchema",

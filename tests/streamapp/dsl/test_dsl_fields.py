@@ -39,6 +39,7 @@ from streamapp.dsl import (
     Resources,
     RestartPolicy,
     RunPage,
+    SchemaRegistry,
     SideInput,
     State,
     StateQueryAccess,
@@ -183,7 +184,13 @@ STREAM: dict[str, Any] = {
     "start": "latest",
     "carries_watermarks": True,
 }
-FEEDBACK: dict[str, Any] = {"name": "again", "feedback": True, "timestamps": "milliseconds", "strict": True}
+FEEDBACK: dict[str, Any] = {
+    "name": "again",
+    "feedback": True,
+    "timestamps": "milliseconds",
+    "strict": True,
+    "registry": True,
+}
 TABLE: dict[str, Any] = {
     "name": "users",
     "store": "lmdb",
@@ -200,6 +207,7 @@ KAFKA: dict[str, Any] = {
     "bootstrap_servers": "kafka:9092",
     "config_secret": "client",
     "config": {"client.rack": "here"},
+    "schema_registry": SchemaRegistry(url="http://schemas:8081", timeout="2s"),
     "home": False,
 }
 EMBEDDED: dict[str, Any] = {"name": "log", "path": "./data", "sync": True, "home": True}

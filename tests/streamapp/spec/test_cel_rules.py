@@ -102,6 +102,8 @@ REFUSED: list[tuple[str, str, Data]] = [
     ("FlatMap", "python and columns go together", operator("words", columns="a INT")),
     ("Aggregate", "running totals have no end", operator("total", emit="onWatermark")),
     ("Stream", "avroSchema goes with", stream(avroSchema="{}")),
+    ("Stream", "registry goes with format avro", stream(registry=True)),
+    ("Spec", "registry needs kafka.schemaRegistry", stream(registry=True, format="avro")),
     ("Stream", "timestamps as numbers go with", stream(timestamps="seconds", format="columns")),
     ("Stream", "timestamps as numbers go with", stream(timestamps="seconds", carriesWatermarks=True)),
     ("Stream", "strict goes with", stream(strict=True, format="string")),

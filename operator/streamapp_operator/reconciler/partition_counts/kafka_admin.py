@@ -15,7 +15,7 @@ from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient, TopicDescription
 
 from streamapp.spec.redaction import without_values
-from streamapp.spec.resource.kafka_settings import TOPICS
+from streamapp.spec.resource.kafka_settings import NOT_FOR_BROKERS
 from streamapp_operator.reconciler.partition_counts.lookup_messages import MOST_CLUSTER_BYTES, MOST_THREADS
 
 CHECK_SECONDS: Final = 0.05
@@ -99,7 +99,9 @@ class KafkaTopicAdmin:
             raise KafkaUnavailableError(f'looking at topic "{name}": no answer{self._last_error}') from None
 
     def _client(self) -> AdminClient:
-        client_settings = {k: v for k, v in self.settings.items() if k not in TOPICS | _DATA_SETTINGS}
+        client_settings = {
+            k: v for k, v in self.settings.items() if k not in NOT_FOR_BROKERS | _DATA_SETTINGS
+        }
         configuration: dict[str, Any] = {
             **client_settings,
             "bootstrap.servers": self.bootstrap_servers,

@@ -7,7 +7,8 @@ from pathlib import Path
 from streamapp.author.app_streams import outboxes
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
-from streamapp.spec.resource.systems import System
+from streamapp.spec.resource.systems import Kafka, SchemaRegistry, System
+from streamapp.spec.value_types.durations import milliseconds
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.log_lines.python_logging import ProcessLogging
 from streamapp_runtime.operators.stateless.stream_operations import side_name
@@ -16,6 +17,7 @@ from streamapp_runtime.systems.connection import (
     Connection,
     EmbeddedConnection,
     KafkaConnection,
+    RegistryConnection,
     StreamLocation,
     SystemConnections,
 )
@@ -45,7 +47,19 @@ def embedded_storage(folder: Path, app: StreamApp | None = None) -> AppStorage:
 
 def app_connections(app: StreamApp, by_name: Mapping[str, Connection]) -> SystemConnections:
     """The connections of an app, with the locations of its streams."""
-    return SystemConnections(app.spec.home.name, by_name, stream_locations(app), outboxes(app))
+    registries = {
+        system.name: _registry(system.kafka, system.kafka.schema_registry, by_name[system.name])
+        for system in app.spec.systems
+        if system.kafka and system.kafka.schema_registry
+    }
+    return SystemConnections(app.spec.home.name, by_name, stream_locations(app), outboxes(app), registries)
+
+
+def _registry(kafka: Kafka, registry: SchemaRegistry, connection: Connection) -> RegistryConnection:
+    """The connection to the registry of a cluster, with the secrets of that; a log in its place has none."""
+    urls = tuple(url.strip().rstrip("/") for url in registry.url.split(","))
+    secrets = connection.secrets if isinstance(connection, KafkaConnection) else None
+    return RegistryConnection(urls, milliseconds(registry.timeout) / 1000, kafka.config, secrets)
 
 
 def stream_locations(app: StreamApp) -> dict[str, StreamLocation]:

@@ -1,1 +1,1 @@
-"""Avro: the bare binary form of a record, its schema known beforehand."""
+"""Avro: the binary form of records, bare and behind the frame of a schema registry. It asks nobody."""

@@ -59,6 +59,7 @@ class LaneContext:
         stores = {
             name: setup.store_specs[name] for name in touched_stores(tasks) if name in setup.store_specs
         }
+        systems = Systems(setup.systems)
         place = Path(setup.state), setup.application_id, setup.run_id
         side_inputs = touched_side_inputs(tasks, setup.side_input_specs)
         return cls(
@@ -72,7 +73,7 @@ class LaneContext:
             read_streams=frozenset(
                 placed.operation.stream for placed in tasks if isinstance(placed.operation, Read)
             ),
-            formats=record_formats(tasks, setup.format_options),
+            formats=record_formats(tasks, setup.format_options, systems),
             executors={
                 placed.name: task_executor(placed)
                 for placed in tasks
@@ -80,7 +81,7 @@ class LaneContext:
             },
             schemas={table.name: arrow_schema(table.columns) for table in program.tables},
             remotes={name: RemoteReader(setup.remotes[name]) for name in touched_remote_tables(tasks)},
-            systems=Systems(setup.systems),
+            systems=systems,
             lane_stores=LaneStores(*place, stores, begins=setup.begins),
             side_input_stores=SideInputStores(*place, side_inputs),
             bookkeeping_cache={},

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from streamapp.control.control_message import Control, MessageKind
 from streamapp.control.message_codec import decode_control_message
 from streamapp.tasks.refusal import Refusal
+from streamapp_runtime.formats.avro.schema_frames import with_header_frames
 from streamapp_runtime.formats.message_envelope import open_envelopes
 from streamapp_runtime.formats.record_format import RecordFormat
 from streamapp_runtime.lanes.protocol.batch_orders import KnownRejection, ReadRange
@@ -137,7 +138,10 @@ class RecordDecoder:
             rejections.note(records, owners, faults)
             good = _others(faults, len(records))
             records, owners = records.filter(good), owners[np.asarray(good)]
-        decoded = self.form.decode(records.column("value"))
+        values = records.column("value")
+        if self.read.registry:
+            values = with_header_frames(values, records.column("headers"))
+        decoded = self.form.decode(values)
         columns = decoded.columns
         if decoded.bad:
             rejections.note(records, owners, {each.index: each.reason for each in decoded.bad})

@@ -52,6 +52,7 @@ def compile_read(
         versions=versions,
         reliance=reliance,
         metadata=tuple(field for field, _ in stream.metadata.columns) if stream.metadata else (),
+        registry=stream.registry,
     )
     columns = nullable_columns(columns)
     piece = Piece(read.name, stream.name, (), read, columns)

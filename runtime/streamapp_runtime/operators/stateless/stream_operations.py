@@ -60,6 +60,7 @@ class Read(RowOperation):
     max_ahead: str | None = None  # how far an event time may be ahead of the clock
     reliance: KeyReliance = KeyReliance.NONE  # what is checked of its records' keys
     metadata: tuple[RecordField, ...] = ()  # what the last columns hold of the records; the others are values
+    registry: bool = False  # a header may name the schema of a record
 
     @property
     def name(self) -> str:
@@ -73,8 +74,8 @@ class Read(RowOperation):
 
     @property
     def headers(self) -> bool:
-        """True if a column holds headers of the records."""
-        return not HEADER_FIELDS.isdisjoint(self.metadata)
+        """True if headers of the records are read: a column holds them, or they may name schemas."""
+        return self.registry or not HEADER_FIELDS.isdisjoint(self.metadata)
 
     @property
     def enveloped(self) -> bool:

@@ -10,7 +10,7 @@ import confluent_kafka
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp.spec.resource.kafka_settings import TOPICS
+from streamapp.spec.resource.kafka_settings import NOT_FOR_BROKERS
 from streamapp.tasks.partition import OffsetSpan
 from streamapp_runtime.checkpoint_entries import FENCE, READ_BARRIER
 from streamapp_runtime.systems.kafka.cluster_admin import ANSWER_SECONDS, ClusterAdmin
@@ -371,5 +371,5 @@ def open_kafka(bootstrap_servers: str, settings: Mapping[str, str], secrets: str
     """The system; `secrets` is a folder, or a file of lines."""
     every = dict(settings) | (read_secrets(Path(secrets)) if secrets else {})
     replication = int(every.get("replication.factor", _BROKERS_OWN))
-    clients = {name: value for name, value in every.items() if name not in TOPICS}
+    clients = {name: value for name, value in every.items() if name not in NOT_FOR_BROKERS}
     return KafkaSystem(bootstrap_servers, clients, replication=replication)

@@ -12,7 +12,13 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, TypeVar
 
-from streamapp.spec.resource.kafka_settings import ALLOWED, MECHANISMS, OAUTH_ENDPOINT, PROTOCOLS, TOPICS
+from streamapp.spec.resource.kafka_settings import (
+    ALLOWED,
+    MECHANISMS,
+    NOT_FOR_BROKERS,
+    OAUTH_ENDPOINT,
+    PROTOCOLS,
+)
 from streamapp_runtime.systems.kafka.wire.batch_format.compression import Compression, CompressionCodec
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import PLAINTEXT, ConnectionSettings
 from streamapp_runtime.systems.kafka.wire.requests.broker_names import AddressFamily
@@ -68,8 +74,9 @@ _FOLLOWED = frozenset(_BUFFERS) | {
 _WITHOUT_MEANING = frozenset({"client.dns.lookup", "linger.ms", "metadata.max.age.ms"})
 """This client tries each address of a name, sends when it is asked to, and looks for leaders when needed."""
 
-if ALLOWED - TOPICS != _FOLLOWED | _WITHOUT_MEANING:
-    raise AssertionError(f"client settings: {sorted((ALLOWED - TOPICS) ^ (_FOLLOWED | _WITHOUT_MEANING))}")
+if ALLOWED - NOT_FOR_BROKERS != _FOLLOWED | _WITHOUT_MEANING:
+    differing = (ALLOWED - NOT_FOR_BROKERS) ^ (_FOLLOWED | _WITHOUT_MEANING)
+    raise AssertionError(f"client settings: {sorted(differing)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +112,7 @@ def _connection(settings: Mapping[str, str], timeout: float) -> ConnectionSettin
         raise InvalidSettingsError(f"security.protocol: write one of {', '.join(PROTOCOLS).lower()}")
     idle_ms = _number(settings, "connections.max.idle.ms", 0)
     return ConnectionSettings(
-        tls=_context(settings) if protocol.endswith("ssl") else None,
+        tls=tls_context(settings) if protocol.endswith("ssl") else None,
         login=_login(settings) if protocol.startswith("sasl") else None,
         timeout=_number(settings, "socket.timeout.ms", int(1000 * timeout)) / 1000,
         connect_seconds=_number(
@@ -200,7 +207,8 @@ def _chosen(settings: Mapping[str, str], name: str, default: C) -> C:
     return members[text]
 
 
-def _context(settings: Mapping[str, str]) -> ssl.SSLContext:
+def tls_context(settings: Mapping[str, str]) -> ssl.SSLContext:
+    """The TLS of connections; InvalidSettingsError where a certificate or a key is none."""
     try:
         context = ssl.create_default_context(cadata=settings.get("ssl.ca.pem"))
     except (OSError, ValueError):

@@ -1,0 +1,104 @@
+"""The Avro format of a schema registry: each record names the schema that it was written by."""
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+import fastavro
+import numpy as np
+import pyarrow as pa
+
+from streamapp.spec.problem import short
+from streamapp.spec.value_types.column_list import Column
+from streamapp_runtime.formats.arrow_types import arrow_schema
+from streamapp_runtime.formats.avro.avro_reader import AvroReader
+from streamapp_runtime.formats.avro.schema_frames import split_frames
+from streamapp_runtime.formats.avro.schema_resolution import Schema, UnresolvableSchemaError
+from streamapp_runtime.formats.bad_record_isolation import rows_in_place
+from streamapp_runtime.formats.record_format import DecodedBatch, UndecodableRecord
+from streamapp_runtime.formats.required_columns import required_columns
+from streamapp_runtime.registered_schema import (
+    RegisteredSchema,
+    SchemaId,
+    SchemaLookup,
+    UnknownSchemaError,
+    shown_id,
+)
+from streamapp_runtime.rows.byte_columns import byte_spans
+
+_EIGHT_BYTES: Final = (
+    "schema id 0, which no registry gives: the ids of its serializer have eight bytes; set it to four"
+)
+
+
+class RegistryAvroFormat:
+    """Records behind the frame of a registry, each read by its own schema as the stream's columns.
+
+    What a registry says of a schema is said of its records: they are bad. That it cannot be asked is an error
+    of the batch, as where a system cannot be reached.
+    """
+
+    def __init__(
+        self, columns: Sequence[Column], schemas: SchemaLookup | None, own_schema: str | None = None
+    ) -> None:
+        self.schema = arrow_schema(columns)
+        self._required = required_columns(columns)
+        self._schemas = schemas
+        self._own: Schema = fastavro.parse_schema(json.loads(own_schema)) if own_schema else None
+        self._readers: dict[SchemaId, AvroReader | str] = {}
+
+    def decode(self, values: pa.BinaryArray) -> DecodedBatch:
+        """The columns of each value, behind its frame."""
+        rows, spans = np.flatnonzero(values.is_valid()), byte_spans(values)
+        groups, bad = split_frames(spans, rows)
+        pieces = [pa.RecordBatch.from_pylist([], schema=self.schema)]
+        places = [np.zeros(0, np.int64)]
+        for group in groups:
+            reader = self._reader(group.schema_id)
+            if isinstance(reader, str):
+                bad |= dict.fromkeys(group.rows.tolist(), reader)
+                continue
+            read = reader.read(spans.data, group.starts, spans.bounds[1:][group.rows])
+            pieces.append(read.columns)
+            places.append(group.rows[read.places])
+            name = shown_id(group.schema_id)
+            bad |= {int(group.rows[place]): f"{name}: {fault}" for place, fault in read.faults.items()}
+        columns = rows_in_place(pieces, places, len(values))
+        return DecodedBatch(columns, tuple(UndecodableRecord(row, bad[row]) for row in sorted(bad)))
+
+    def encode(self, columns: pa.RecordBatch) -> pa.BinaryArray:
+        """Nothing yet: an app that would write such a stream is refused."""
+        raise ValueError("records of a schema registry are read only")
+
+    def _reader(self, schema_id: SchemaId) -> AvroReader | str:
+        """The reader of a schema, or why there is none; one that is not known is asked for again."""
+        if schema_id == 0:
+            return _EIGHT_BYTES
+        if schema_id not in self._readers:
+            if self._schemas is None:
+                raise TypeError("no registry was given")
+            try:
+                registered = self._schemas.schema(schema_id)
+            except UnknownSchemaError as unknown:
+                return str(unknown)
+            self._readers[schema_id] = self._resolved(registered, shown_id(schema_id))
+        return self._readers[schema_id]
+
+    def _resolved(self, registered: RegisteredSchema, name: str) -> AvroReader | str:
+        if registered.kind != "AVRO":
+            return f"{name} is of {registered.kind}, and the stream's format is avro"
+        if registered.rules:
+            rules = ", ".join(registered.rules)
+            return f"{name} has rules that readers have to apply, and none is applied here: {short(rules)}"
+        try:
+            return AvroReader.resolve(
+                json.loads(registered.text),
+                self.schema,
+                self._required,
+                dependencies=[json.loads(text) for text in registered.dependencies],
+                reader=self._own,
+            )
+        except UnresolvableSchemaError as unresolvable:
+            return f"{name} cannot be read as the stream's columns: {unresolvable}"
+        except Exception as wrong:  # the library has no common class for what may be wrong with a schema
+            return f"{name} is no Avro schema: {short(str(wrong) or type(wrong).__name__, 200)}"

@@ -1,0 +1,37 @@
+"""Schemas that are registered somewhere, by what records say of them."""
+
+from dataclasses import dataclass
+from typing import Protocol
+from uuid import UUID
+
+SchemaId = int | UUID
+"""What a record says of its schema: a number of one registry, or an id that is the same in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredSchema:
+    """A schema, and all that it refers to: each once, behind those that it needs itself."""
+
+    kind: str  # AVRO, PROTOBUF or JSON
+    text: str
+    dependencies: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()  # the names of those that a reader would have to apply
+
+
+class UnknownSchemaError(Exception):
+    """No schema has this id, or what it refers to is not there; the message says which."""
+
+
+class SchemaLookup(Protocol):
+    """The schemas of a registry."""
+
+    def schema(self, schema_id: SchemaId) -> RegisteredSchema:
+        """The schema of an id; UnknownSchemaError where there is none.
+
+        Where the registry cannot be asked, the error is that of a system that cannot be reached.
+        """
+
+
+def shown_id(schema_id: SchemaId) -> str:
+    """The id as messages have it."""
+    return f"schema {schema_id}" if isinstance(schema_id, UUID) else f"schema id {schema_id}"

@@ -1,0 +1,95 @@
+"""The schemas of a registry, each asked for once: what an id names never changes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from streamapp.spec.resource.kafka_settings import REGISTRY, REGISTRY_PREFIX
+from streamapp_runtime.registered_schema import (
+    RegisteredSchema,
+    SchemaId,
+    UnknownSchemaError,
+    shown_id,
+)
+from streamapp_runtime.systems.kafka.schema_registry.registry_requests import (
+    NotRegisteredError,
+    RegistryRequests,
+)
+from streamapp_runtime.systems.kafka.secret_settings import read_secrets
+from streamapp_runtime.systems.stream_system import UnavailableError
+
+_RULES = ("migrationRules", "domainRules", "encodingRules")
+
+Version = tuple[str, int]
+"""A version of a subject."""
+
+
+@dataclass(slots=True)
+class RegistrySchemas:
+    """The lookup of schemas by id, with what they refer to."""
+
+    requests: RegistryRequests
+    _schemas: dict[SchemaId, RegisteredSchema] = field(default_factory=dict)
+    _versions: dict[Version, Mapping[str, Any]] = field(default_factory=dict)
+
+    def schema(self, schema_id: SchemaId) -> RegisteredSchema:
+        """The schema of an id. One that is not known is asked for again: it may be registered by then."""
+        if schema_id not in self._schemas:
+            kind = "ids" if isinstance(schema_id, int) else "guids"
+            try:
+                answer = self.requests.get(f"/schemas/{kind}/{schema_id}")
+            except NotRegisteredError as error:
+                raise UnknownSchemaError(f"{shown_id(schema_id)}: the registry says: {error}") from None
+            self._schemas[schema_id] = self._registered(answer, shown_id(schema_id))
+        return self._schemas[schema_id]
+
+    def _registered(self, answer: Mapping[str, Any], name: str) -> RegisteredSchema:
+        needed: dict[Version, str] = {}
+        self._collect(answer, needed, (), name)
+        rules = answer.get("ruleSet") or {}
+        named = (str(rule.get("name")) for kind in _RULES for rule in rules.get(kind) or ())
+        return RegisteredSchema(
+            str(answer.get("schemaType") or "AVRO"), _text(answer), tuple(needed.values()), tuple(named)
+        )
+
+    def _collect(
+        self, answer: Mapping[str, Any], needed: dict[Version, str], within: tuple[Version, ...], name: str
+    ) -> None:
+        """Note what a schema refers to, each once, behind what that refers to itself."""
+        for reference in answer.get("references") or ():
+            version = str(reference["subject"]), int(reference["version"])
+            if version in within:
+                raise UnknownSchemaError(f'{name}: "{version[0]}" of version {version[1]} refers to itself')
+            if version not in needed:
+                referred = self._version(version, name)
+                self._collect(referred, needed, (*within, version), name)
+                needed[version] = _text(referred)
+
+    def _version(self, version: Version, name: str) -> Mapping[str, Any]:
+        if version not in self._versions:
+            subject, number = version
+            path = f"/subjects/{quote(subject, safe='')}/versions/{number}"
+            try:
+                self._versions[version] = self.requests.get(path)
+            except NotRegisteredError as error:
+                message = f'{name} refers to "{subject}" of version {number}: the registry says: {error}'
+                raise UnknownSchemaError(message) from None
+        return self._versions[version]
+
+
+def open_registry_schemas(
+    urls: Sequence[str], timeout: float, settings: Mapping[str, str], secrets: str | None = None
+) -> RegistrySchemas:
+    """The schemas of the registry of a cluster that has these settings, and more in a folder of secrets."""
+    every = dict(settings) | (read_secrets(Path(secrets)) if secrets else {})
+    own = {name.removeprefix(REGISTRY_PREFIX): value for name, value in every.items() if name in REGISTRY}
+    return RegistrySchemas(RegistryRequests(tuple(urls), timeout, own))
+
+
+def _text(answer: Mapping[str, Any]) -> str:
+    text = answer.get("schema")
+    if not isinstance(text, str):
+        raise UnavailableError("the schema registry cannot be asked: its answer has no schema")
+    return text
