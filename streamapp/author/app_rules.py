@@ -130,12 +130,24 @@ def _registry(app: StreamApp) -> Iterator[Problem]:
         elif stream.system not in with_registry:
             message = f'the system "{stream.system}" has no schema registry; say kafka.schemaRegistry there'
             yield _invalid(path, message)
-        elif stream.columns is None:
+        elif stream.columns is None and stream.name not in written:
             message = "missing; schemas of the registry are resolved to the columns of the stream"
             yield _invalid(f"spec.streams[{index}].columns", message)
-        elif stream.name in written:
-            message = f'the app writes "{stream.name}", and registers no schema; leave registry out'
-            yield _invalid(path, message, Reason.NOT_YET_SUPPORTED)
+
+
+def _writer_schemas(app: StreamApp) -> Iterator[Problem]:
+    """Schemas to write by that cannot be found, or that nothing is written by."""
+    for index, stream in enumerate(app.spec.streams):
+        path, writer = f"spec.streams[{index}].writerSchema", stream.writer_schema
+        if writer is None:
+            continue
+        if not stream.registry:
+            yield _invalid(path, "goes with registry only; leave it out, or say registry: true")
+        elif writer.id is not None and (writer.auto_register or writer.subject != "topic"):
+            yield _invalid(f"{path}.id", "says which schema it is; leave subject and autoRegister out, or id")
+        elif writer.subject != "topic" and stream.avro_schema is None:
+            message = f"{writer.subject} is named after a record; give avroSchema, which has its name"
+            yield _invalid(f"{path}.subject", message)
 
 
 def _timestamps(app: StreamApp) -> Iterator[Problem]:
@@ -230,6 +242,7 @@ RULES: tuple[Callable[[StreamApp], Iterator[Problem]], ...] = (
     _emit,
     _avro,
     _registry,
+    _writer_schemas,
     _timestamps,
     _strict,
     _metadata,

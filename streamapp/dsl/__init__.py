@@ -31,7 +31,7 @@ from streamapp.spec.resource.runtime_policies import (
     StateQueryAccess,
 )
 from streamapp.spec.resource.state import Claim, EmptyDir, HostPath, Placement, State
-from streamapp.spec.resource.streams import EventTime, RecordMetadata
+from streamapp.spec.resource.streams import EventTime, RecordMetadata, WriterSchema
 from streamapp.spec.resource.systems import SchemaRegistry
 from streamapp.spec.resource.tables import Cache, Remote, Retry, SideInput
 from streamapp.spec.value_types.python_references import python_reference
@@ -81,5 +81,6 @@ __all__ = [
     "TableHandle",
     "Tumbling",
     "Window",
+    "WriterSchema",
     "python_reference",
 ]

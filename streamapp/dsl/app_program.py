@@ -26,7 +26,7 @@ from streamapp.spec.resource.runtime_policies import (
     StateQueryAccess,
 )
 from streamapp.spec.resource.state import Placement, State
-from streamapp.spec.resource.streams import EventTime, RecordMetadata
+from streamapp.spec.resource.streams import EventTime, RecordMetadata, WriterSchema
 from streamapp.spec.resource.systems import SchemaRegistry
 from streamapp.spec.resource.tables import Remote, SideInput
 from streamapp.spec.value_types.format_names import FormatName
@@ -77,6 +77,7 @@ class SystemHandle:
         keys: Literal["checked", "unchecked"] | None = None,
         avro_schema: str | None = None,
         registry: bool | None = None,
+        writer_schema: WriterSchema | None = None,
         timestamps: Literal["text", "seconds", "milliseconds", "microseconds"] | None = None,
         strict: bool | None = None,
         event_time: EventTime | None = None,

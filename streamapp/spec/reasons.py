@@ -53,6 +53,8 @@ class Reason(StrEnum):
     AWAITING_SIDE_INPUT = "AwaitingSideInput"
     TRANSACTION_OPEN = "TransactionOpen"
     PARTITION_NOT_READ = "PartitionNotRead"
+    # Schemas.
+    SCHEMA_INCOMPATIBLE = "SchemaIncompatible"
     # State stores.
     STORE_DAMAGED = "StoreDamaged"
     STORE_BUSY = "StoreBusy"

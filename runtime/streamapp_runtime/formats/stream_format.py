@@ -108,7 +108,7 @@ def _avro(
 ) -> RecordFormat:
     try:
         if options.registry:
-            return RegistryAvroFormat(columns, schemas, options.avro_schema)
+            return RegistryAvroFormat(columns, schemas, options.avro_schema, options.writer)
         return AvroFormat(columns, options.avro_schema)
     except UnknownTypeError:
         raise

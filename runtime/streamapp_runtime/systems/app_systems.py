@@ -6,12 +6,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import closing
 from dataclasses import dataclass
 from threading import Thread
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 
 from streamapp.tasks.partition import OffsetSpan, Partition
-from streamapp_runtime.registered_schema import SchemaLookup
 from streamapp_runtime.systems.connection import SystemConnections, open_registry, open_system
 from streamapp_runtime.systems.stream_system import (
     DEFAULT_OPTIONS,
@@ -22,6 +21,9 @@ from streamapp_runtime.systems.stream_system import (
     SystemTrouble,
 )
 from streamapp_runtime.systems.topic_partition import TopicPartition
+
+if TYPE_CHECKING:
+    from streamapp_runtime.systems.kafka.schema_registry.registry_schemas import RegistrySchemas
 
 T = TypeVar("T")
 
@@ -47,7 +49,7 @@ class Systems:
     def __init__(self, connections: SystemConnections) -> None:
         self.connections = connections
         self._open: dict[str, StreamSystem] = {}
-        self._schemas: dict[str, SchemaLookup] = {}
+        self._schemas: dict[str, RegistrySchemas] = {}
 
     @property
     def home(self) -> StreamSystem:
@@ -57,14 +59,14 @@ class Systems:
     def relocated(self, connections: SystemConnections) -> "Systems":
         """The same open systems for an app of other streams; who closes one of both closes all."""
         other = Systems(connections)
-        other._open, other._schemas = self._open, self._schemas
+        other._open = self._open
         return other
 
     def of_stream(self, stream: str) -> StreamSystem:
         """The system that a stream is in."""
         return self.open(self.connections.location(stream).system)
 
-    def schemas(self, stream: str) -> SchemaLookup:
+    def schemas(self, stream: str) -> "RegistrySchemas":
         """The schemas that the records of a stream name, in the registry of its system."""
         name = self.connections.location(stream).system
         if name not in self._schemas:

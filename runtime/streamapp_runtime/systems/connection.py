@@ -6,10 +6,13 @@ What is secret does not travel: a connection names the folder where it lies, and
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TYPE_CHECKING
 
-from streamapp_runtime.registered_schema import SchemaLookup
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import StreamSystem
+
+if TYPE_CHECKING:
+    from streamapp_runtime.systems.kafka.schema_registry.registry_schemas import RegistrySchemas
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,7 @@ def open_system(connection: Connection) -> StreamSystem:
     return system_opener(connection)()
 
 
-def open_registry(connection: RegistryConnection) -> SchemaLookup:
+def open_registry(connection: RegistryConnection) -> "RegistrySchemas":
     """The schemas of a registry; nothing is asked yet."""
     from streamapp_runtime.systems.kafka.schema_registry.registry_schemas import open_registry_schemas
 

@@ -59,6 +59,17 @@ class RecordMetadata(Part):
         return tuple((field, Column(named[field], types[field])) for field in RecordField if named[field])
 
 
+class WriterSchema(Part):
+    """The schema of the registry that the app writes by: the newest of a subject, or that of an id."""
+
+    subject: Literal["topic", "record", "topicRecord"] = "topic"
+    """What the subject is named after; the name of a record is that of `avroSchema`."""
+    auto_register: bool = False
+    """Register `avroSchema`, or a schema of the columns, where the subject does not have it yet."""
+    id: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
+    """Write by the schema of this id."""
+
+
 class Stream(Part):
     """One stream: its topic, its form, its key."""
 
@@ -88,6 +99,8 @@ class Stream(Part):
     """The Avro schema as JSON, for `format: avro`; with `registry` its aliases and defaults count."""
     registry: bool = False
     """Records say the id of their Avro schema, which is in the schema registry of the system."""
+    writer_schema: WriterSchema | None = None
+    """The schema that the app writes by, where it writes a stream with `registry`."""
     timestamps: Literal["text", "seconds", "milliseconds", "microseconds"] = "text"
     """The form of TIMESTAMP columns in JSON: as ISO 8601, or as whole numbers since 1970 began in UTC."""
     strict: bool = False

@@ -101,6 +101,7 @@ RULES: Mapping[str, list[Rule]] = {
         _rule(_immutable("topic"), "topic is immutable; give the stream a new name"),
         _rule("!has(self.avroSchema) || self.format == 'avro'", "avroSchema goes with format avro"),
         _rule("!self.registry || self.format == 'avro'", "registry goes with format avro"),
+        _rule("!has(self.writerSchema) || self.registry", "writerSchema goes with registry"),
         _rule(
             "self.timestamps == 'text' || (self.format == 'json' && !self.carriesWatermarks)",
             "timestamps as numbers go with format json, and not with carriesWatermarks",
@@ -113,6 +114,12 @@ RULES: Mapping[str, list[Rule]] = {
             "!self.carriesWatermarks || (self.format == 'json' && !has(self.eventTime))",
             "carriesWatermarks goes with format json, and without eventTime",
         ),
+    ],
+    "WriterSchema": [
+        _rule(
+            "!has(self.id) || (!self.autoRegister && self.subject == 'topic')",
+            "id goes without subject and autoRegister",
+        )
     ],
     "Table": [
         _rule("!has(self.remote) || self.sideInputs.size() == 0", "a remote table has no side inputs"),

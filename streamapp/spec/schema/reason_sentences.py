@@ -57,6 +57,7 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.STORE_BUSY: "A state store is held by another process.",
     Reason.REPEATED_ROWS: "A warning: rows that every task has are written by every task.",
     Reason.UNUSED_PART: "A warning: nothing uses a part that the app names, or the rows of an operator.",
+    Reason.SCHEMA_INCOMPATIBLE: "Rows do not fit the schema to write by, or the registry refuses it.",
     Reason.STATE_CHANGED: "An edit gives state another meaning than it was written with.",
     Reason.STORE_FULL: "There is no room for what a state store was to take.",
     Reason.USER_CODE_FAILED: "A function or class of the app's own raised an error, or gave something else "

@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+from streamapp.spec.reasons import Reason
+from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.testing.in_process_app import InProcessApp
+from streamapp_runtime.testing.kit_errors import AppFailedError
 from tests.harness.kafka.schema_server import SchemaServer, schema_server
 
 pytestmark = pytest.mark.usefixtures("loopback")
@@ -57,9 +60,105 @@ def test_a_record_of_an_unknown_schema_is_left_out_with_its_place_and_id(server:
         assert letter == ("users", 0, 1, reason)
 
 
-def test_an_app_that_would_write_such_a_stream_is_refused(server: SchemaServer) -> None:
-    plain = {"name": "users", "system": "main", "columns": "user STRING"}
-    sent = {"name": "sent", "sendTo": {"from": "users", "stream": "out"}}
-    out = {"name": "out", "system": "main", "format": "avro", "registry": True, "columns": "user STRING"}
-    with pytest.raises(AppRefusedError, match="registers no schema"):
-        InProcessApp(app(server.url, streams=[plain, out], operators=[sent]))
+def writing(server: SchemaServer, out: dict[str, Any], select: str = "user, n") -> str:
+    users = {"name": "users", "system": "main", "columns": "user STRING, n BIGINT, x DOUBLE"}
+    out = {"name": "out", "system": "main", "topic": "people", "format": "avro", "registry": True, **out}
+    made = {"name": "made", "map": {"from": "users", "select": select}}
+    sent = {"name": "sent", "sendTo": {"from": "made", "stream": "out"}}
+    return app(server.url, streams=[users, out], operators=[made, sent])
+
+
+PEOPLE = {
+    "type": "record",
+    "name": "Person",
+    "namespace": "org.people",
+    "fields": [
+        {"name": "n", "type": ["null", "long"]},
+        {"name": "user", "type": "string"},
+        {"name": "tier", "type": "string", "default": "free"},
+    ],
+}
+
+
+def test_rows_are_written_by_the_newest_schema_of_the_topic_and_read_back(server: SchemaServer) -> None:
+    server.register(12, PEOPLE)
+    server.subjects["people-value"] = [7, 12]
+    with InProcessApp(writing(server, {})) as running:
+        running.send("users", [{"user": "ann", "n": 1}, {"user": "bob"}])
+        assert running.rows("out") == [{"user": "ann", "n": 1}, {"user": "bob", "n": None}]
+        first, _ = raw_values(running)
+        assert first == b"\0\0\0\0\x0c\x02\x02\x06ann\x08free"
+    assert [path for path in server.paths if "compatibility" in path or path.endswith("/versions")] == []
+
+
+@pytest.mark.parametrize(
+    ("writer", "subject"),
+    [
+        ({}, "people-value"),
+        ({"subject": "record"}, "org.people.Person"),
+        ({"subject": "topicRecord"}, "people-org.people.Person"),
+    ],
+)
+def test_a_schema_is_registered_where_the_app_says_so_once_for_each_subject(
+    server: SchemaServer, writer: dict[str, Any], subject: str
+) -> None:
+    out = {"avroSchema": json.dumps(PEOPLE), "writerSchema": {"autoRegister": True, **writer}}
+    for _ in range(2):
+        with InProcessApp(writing(server, out)) as running:
+            running.send("users", {"user": "ann", "n": 1})
+            assert running.rows("out") == [{"user": "ann", "n": 1}]
+    assert {name: set(ids) for name, ids in server.subjects.items()} == {subject: {2}}
+
+
+def test_without_a_schema_of_its_own_a_stream_registers_one_of_its_columns(server: SchemaServer) -> None:
+    with InProcessApp(writing(server, {"writerSchema": {"autoRegister": True}})) as running:
+        running.send("users", {"user": "ann", "n": 1})
+        assert running.rows("out") == [{"user": "ann", "n": 1}]
+    names = [field["name"] for field in json.loads(server.ids["2"]["schema"])["fields"]]
+    assert names == ["user", "n"]
+
+
+REFUSED = [
+    ({}, "user, n", 'the subject "people-value" has no schema; register one, or say autoRegister: true'),
+    ({"writerSchema": {"id": 99}}, "user, n", "schema id 99: the registry says: Schema not found"),
+    ({"writerSchema": {"id": 12}}, "user, n, 1 AS x", "x: the schema has no such field"),
+    ({"writerSchema": {"id": 12}}, "n", "user: no column has that name, and it has no default"),
+    ({"writerSchema": {"id": 12}}, "user, x AS n", "n: the column is double, which long has no place for"),
+]
+
+
+@pytest.mark.parametrize(("out", "select", "message"), REFUSED)
+def test_rows_without_a_place_in_the_schema_refuse_the_app_before_it_starts(
+    server: SchemaServer, out: dict[str, Any], select: str, message: str
+) -> None:
+    server.register(12, PEOPLE)
+    with pytest.raises(AppRefusedError) as refused:
+        InProcessApp(writing(server, out, select))
+    (problem,) = refused.value.problems
+    assert problem.reason is Reason.SCHEMA_INCOMPATIBLE
+    assert problem.path == "spec.streams[1].writerSchema"
+    assert message in problem.message
+
+
+def test_a_schema_that_the_registry_refuses_refuses_the_app_with_its_words(
+    server: SchemaServer,
+) -> None:
+    server.subjects["people-value"] = [7]
+    server.incompatible = ["READER_FIELD_MISSING_DEFAULT_VALUE: tier"]
+    out = {"avroSchema": json.dumps(PEOPLE), "writerSchema": {"autoRegister": True}}
+    with pytest.raises(AppRefusedError, match="READER_FIELD_MISSING_DEFAULT_VALUE: tier"):
+        InProcessApp(writing(server, out))
+    assert server.subjects == {"people-value": [7]}
+
+
+def test_a_row_that_its_schema_has_no_place_for_ends_the_run_with_the_stream(server: SchemaServer) -> None:
+    server.register(12, PEOPLE)
+    with InProcessApp(writing(server, {"writerSchema": {"id": 12}})) as running:
+        with pytest.raises(AppFailedError, match=r'"out": .*user'):
+            running.send("users", {"n": 1})
+        assert running.size("out") == 0
+
+
+def raw_values(running: InProcessApp) -> list[bytes]:
+    (batch,) = running._systems.read(Partition("out", 0), 0, running.size("out"))
+    return batch.column("value").to_pylist()

@@ -44,6 +44,7 @@ from streamapp.dsl import (
     State,
     StateQueryAccess,
     SystemHandle,
+    WriterSchema,
 )
 from streamapp.spec.parser import parse
 from streamapp.spec.resource.app import Metadata, Spec
@@ -190,6 +191,7 @@ FEEDBACK: dict[str, Any] = {
     "timestamps": "milliseconds",
     "strict": True,
     "registry": True,
+    "writer_schema": WriterSchema(subject="record", auto_register=True, id=7),
 }
 TABLE: dict[str, Any] = {
     "name": "users",

@@ -103,6 +103,8 @@ REFUSED: list[tuple[str, str, Data]] = [
     ("Aggregate", "running totals have no end", operator("total", emit="onWatermark")),
     ("Stream", "avroSchema goes with", stream(avroSchema="{}")),
     ("Stream", "registry goes with format avro", stream(registry=True)),
+    ("Stream", "writerSchema goes with registry", stream(writerSchema={})),
+    ("WriterSchema", "id goes without", stream(writerSchema={"id": 7, "autoRegister": True})),
     ("Spec", "registry needs kafka.schemaRegistry", stream(registry=True, format="avro")),
     ("Stream", "timestamps as numbers go with", stream(timestamps="seconds", format="columns")),
     ("Stream", "timestamps as numbers go with", stream(timestamps="seconds", carriesWatermarks=True)),

@@ -39,6 +39,7 @@ from streamapp_runtime.driver.modes.managed_follow import (
 from streamapp_runtime.driver.modes.mounted_secrets import worker_secret_sources
 from streamapp_runtime.driver.modes.pod_environment import PodEnvironment
 from streamapp_runtime.driver.modes.stop_signal import SignalStop, StoppedError
+from streamapp_runtime.driver.modes.task_judgement import Judgement, judge_tasks
 from streamapp_runtime.driver.modes.wanted_model import launch_wanted
 from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
 from streamapp_runtime.driver.reporting.start_clock import StartClock
@@ -49,7 +50,6 @@ from streamapp_runtime.driver.standby.standby_warm_up import StandbyWarmUp
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.app_storage import AppStorage, storage_of
 from streamapp_runtime.driver.start.launch import Launch, first_launch
-from streamapp_runtime.driver.start.task_judgement import Judgement, judge_tasks
 from streamapp_runtime.driver.start.user_functions import UserFunctions, UserLocations, load_user_functions
 from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.log_lines.line_labels import ProcessRole

@@ -20,11 +20,11 @@ from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition, u
 from streamapp_runtime.driver.modes.candidate_trial import CandidateTrial
 from streamapp_runtime.driver.modes.live_edit import apply_edit, is_live
 from streamapp_runtime.driver.modes.model_follower import ModelFollower
+from streamapp_runtime.driver.modes.task_judgement import Judgement, judge_tasks
 from streamapp_runtime.driver.modes.wanted_model import launch_wanted
 from streamapp_runtime.driver.reporting.run_messages import waiting_message
 from streamapp_runtime.driver.reporting.start_clock import StartClock
 from streamapp_runtime.driver.start.live_world import counts_of
-from streamapp_runtime.driver.start.task_judgement import Judgement, judge_tasks
 from streamapp_runtime.driver.start.user_functions import UserLocations
 
 

@@ -47,6 +47,7 @@ from streamapp_runtime.driver.start.task_reads import (
     read_order,
     read_streams,
 )
+from streamapp_runtime.driver.start.writer_schemas import with_writer_schemas
 from streamapp_runtime.expressions.spark_source import SparkSource
 from streamapp_runtime.lanes.delivery_guarantee import delivery_guarantee_of
 from streamapp_runtime.lanes.task_stores.side_input_specs import SideInputStoreSpec, side_input_store_specs
@@ -154,6 +155,7 @@ def prepare_launch(
     proposal = draft.proposal
     lanes = draft.model.assignment()
     compiled = compile_app(app, proposal, session, program)
+    written_by = with_writer_schemas(app, compiled.tasks, compiled.format_options, systems)
     specs, side_input_specs = (
         store_specs(app, compiled.program),
         side_input_store_specs(app, compiled.program),
@@ -184,6 +186,7 @@ def prepare_launch(
     setup = replace(
         reading_setup(context, compiled, assignment, specs, side_input_specs),
         partitions=written,
+        format_options=written_by,
         owned=OwnedStores(
             ledger.run_id,
             tasks=frozenset(assignment.layout.changelog),

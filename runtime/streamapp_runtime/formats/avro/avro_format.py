@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from io import BytesIO
 from typing import Final
 
 import fastavro
@@ -13,6 +12,7 @@ from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.formats.avro.avro_reader import AvroReader
 from streamapp_runtime.formats.avro.avro_schema import Schema, avro_schema
+from streamapp_runtime.formats.avro.avro_writing import encoded_records
 from streamapp_runtime.formats.bad_record_isolation import rows_in_place, without_registry
 from streamapp_runtime.formats.record_format import DecodedBatch
 from streamapp_runtime.formats.required_columns import MISSING, required_columns
@@ -43,9 +43,4 @@ class AvroFormat:
 
     def encode(self, columns: pa.RecordBatch) -> pa.BinaryArray:
         """The value of each row; ValueError when the schema has no place for it."""
-        written = []
-        for row in columns.to_pylist(maps_as_pydicts="strict"):
-            value = BytesIO()
-            fastavro.schemaless_writer(value, self._avro, row)
-            written.append(value.getvalue())
-        return pa.array(written, pa.binary())
+        return encoded_records(columns, self._avro)

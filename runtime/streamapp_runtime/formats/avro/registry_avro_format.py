@@ -12,9 +12,11 @@ from streamapp.spec.problem import short
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.formats.avro.avro_reader import AvroReader
-from streamapp_runtime.formats.avro.schema_frames import split_frames
+from streamapp_runtime.formats.avro.avro_writing import encoded_records, parsed_writer
+from streamapp_runtime.formats.avro.schema_frames import numbered_frame, split_frames
 from streamapp_runtime.formats.avro.schema_resolution import Schema, UnresolvableSchemaError
 from streamapp_runtime.formats.bad_record_isolation import rows_in_place
+from streamapp_runtime.formats.format_options import ResolvedWriterSchema
 from streamapp_runtime.formats.record_format import DecodedBatch, UndecodableRecord
 from streamapp_runtime.formats.required_columns import required_columns
 from streamapp_runtime.registered_schema import (
@@ -39,12 +41,17 @@ class RegistryAvroFormat:
     """
 
     def __init__(
-        self, columns: Sequence[Column], schemas: SchemaLookup | None, own_schema: str | None = None
+        self,
+        columns: Sequence[Column],
+        schemas: SchemaLookup | None,
+        own_schema: str | None = None,
+        writer: ResolvedWriterSchema | None = None,
     ) -> None:
         self.schema = arrow_schema(columns)
         self._required = required_columns(columns)
         self._schemas = schemas
         self._own: Schema = fastavro.parse_schema(json.loads(own_schema)) if own_schema else None
+        self._writer = None if writer is None else (numbered_frame(writer.id), parsed_writer(writer))
         self._readers: dict[SchemaId, AvroReader | str] = {}
 
     def decode(self, values: pa.BinaryArray) -> DecodedBatch:
@@ -67,8 +74,11 @@ class RegistryAvroFormat:
         return DecodedBatch(columns, tuple(UndecodableRecord(row, bad[row]) for row in sorted(bad)))
 
     def encode(self, columns: pa.RecordBatch) -> pa.BinaryArray:
-        """Nothing yet: an app that would write such a stream is refused."""
-        raise ValueError("records of a schema registry are read only")
+        """The value of each row, behind its frame; ValueError where the schema has no place for it."""
+        if self._writer is None:
+            raise ValueError("the registry was not asked for a schema to write by")
+        frame, schema = self._writer
+        return encoded_records(columns, schema, frame)
 
     def _reader(self, schema_id: SchemaId) -> AvroReader | str:
         """The reader of a schema, or why there is none; one that is not known is asked for again."""

@@ -39,6 +39,11 @@ class UnframedRecords(NamedTuple):
     faults: dict[int, str]
 
 
+def numbered_frame(schema_id: int) -> bytes:
+    """The frame before the value of a record that is written."""
+    return b"\0" + schema_id.to_bytes(4)
+
+
 def split_frames(spans: ByteSpans, rows: Positions) -> UnframedRecords:
     """The values of these rows by the schemas that their frames name."""
     data = np.concatenate([spans.data, np.zeros(_PADDING, np.uint8)])

@@ -85,8 +85,12 @@ class SchemaResolution:
         """The record as the columns; `reader` is the stream's own schema, for its aliases and defaults."""
         wire = self._kept(writer, pa.struct(list(columns)), reader, "", ())
         if not isinstance(wire, WireRecord):
-            raise UnresolvableSchemaError("", f"it is no record but {_shown(writer)}")
+            raise UnresolvableSchemaError("", f"it is no record but {shown_schema(writer)}")
         return wire
+
+    def value(self, writer: Schema, kind: pa.DataType) -> WireType:
+        """The reading of one type into a column."""
+        return self._kept(writer, kind, None, "", ())
 
     def _kept(
         self, writer: Schema, kind: pa.DataType, reader: Schema, path: str, within: tuple[str, ...]
@@ -95,7 +99,7 @@ class SchemaResolution:
         if isinstance(writer, list):
             return self._union(writer, kind, reader, path, within)
         writer, within = self._definition(writer, path, within)
-        name = _type_name(writer)
+        name = type_name(writer)
         if name == "null":
             return WireNull(kind)
         if name == "record" and pa.types.is_struct(kind):
@@ -111,7 +115,9 @@ class SchemaResolution:
             return WireMap(WireRecord(((_TEXT, 0), (value, 1)), (), pair), kind)
         wire = _plain(writer, name, kind)
         if wire is None:
-            raise UnresolvableSchemaError(path, f"{_shown(writer)} is written there, the column is {kind}")
+            raise UnresolvableSchemaError(
+                path, f"{shown_schema(writer)} is written there, the column is {kind}"
+            )
         return wire
 
     def _union(
@@ -165,7 +171,7 @@ class SchemaResolution:
         if isinstance(writer, list):
             return WireUnion(tuple(self._skipped(each, path, within) for each in writer), pa.null())
         writer, within = self._definition(writer, path, within)
-        name = _type_name(writer)
+        name = type_name(writer)
         wire = _PLAIN.get(name, WireLong(narrow=True))  # an enum is written as an int
         if name == "null":
             wire = WireNull(pa.null())
@@ -187,7 +193,7 @@ class SchemaResolution:
     ) -> tuple[Schema, tuple[str, ...]]:
         """The definition of a type that may be only named, and the names of the types that contain it."""
         writer = self.named.get(writer, writer) if isinstance(writer, str) else writer
-        if _type_name(writer) != "record":
+        if type_name(writer) != "record":
             return writer, within
         name = writer["name"]
         if name in within:
@@ -276,7 +282,8 @@ def _of_kind(reader: Schema, name: str) -> Mapping[str, Any]:
     return next((each for each in branches if isinstance(each, dict) and each.get("type") == name), {})
 
 
-def _type_name(writer: Schema) -> str:
+def type_name(writer: Schema) -> str:
+    """The name of the type that a schema is."""
     name: str = writer["type"] if isinstance(writer, dict) else writer
     return name
 
@@ -285,7 +292,7 @@ def _joined(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _shown(writer: Schema) -> str:
+def shown_schema(writer: Schema) -> str:
     """The type in few words."""
     if not isinstance(writer, dict):
         return f"{writer}" if isinstance(writer, str) else "a union"

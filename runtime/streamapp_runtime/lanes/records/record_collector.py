@@ -18,7 +18,7 @@ from streamapp_runtime.lanes.records.metadata_columns import listed_headers
 from streamapp_runtime.operators.stateless.stream_operations import Write
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.rows.task_slices import concat_slices
-from streamapp_runtime.systems.stream_system import RECORDS, RECORDS_WITH_HEADERS
+from streamapp_runtime.systems.stream_system import RECORDS, RECORDS_WITH_HEADERS, RecordRefusedError
 
 
 @dataclass(slots=True)
@@ -58,7 +58,10 @@ class RecordCollector:
 
     def _encoded(self, form: RecordFormat, write: Write, rows: Slice) -> pa.RecordBatch:
         columns, others = write.value_columns(rows.columns), list(rows.columns[len(form.schema) :])
-        values = form.encode(pa.record_batch(list(columns), schema=form.schema))
+        try:
+            values = form.encode(pa.record_batch(list(columns), schema=form.schema))
+        except ValueError as unfit:
+            raise RecordRefusedError(f'"{write.stream}": {unfit}') from None
         if write.enveloped:
             values = close_envelopes(values)
         if pc.any(rows.tombstone).as_py():

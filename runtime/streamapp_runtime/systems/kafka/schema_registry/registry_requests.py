@@ -25,10 +25,16 @@ _NOT_FOUND: Final = range(40401, 40500)
 """The codes of a registry for a subject, a version or a schema that is not there."""
 _OVERLOADED: Final = (408, 429)
 _DENIED: Final = (401, 403, 407)
+_UNFIT: Final = (409, 422)
+"""For schemas that are not compatible or not valid."""
 
 
 class NotRegisteredError(Exception):
     """The registry says that what was asked for is not there."""
+
+
+class UnfitRequestError(Exception):
+    """The registry does not take what it was sent; the message has its words."""
 
 
 class _NoRedirects(HTTPRedirectHandler):
@@ -55,10 +61,17 @@ class RegistryRequests:
 
     def get(self, path: str) -> dict[str, Any]:
         """The answer to a request; NotRegisteredError, DeniedError, or UnavailableError of all URLs."""
+        return self._asked("GET", path, None)
+
+    def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer to a request with a body; besides, an UnfitRequestError with the registry's words."""
+        return self._asked("POST", path, json.dumps(body).encode())
+
+    def _asked(self, method: str, path: str, body: bytes | None) -> dict[str, Any]:
         silent: list[str] = []
         for url in self.urls:
             try:
-                answer = self._answer(url, path)
+                answer = self._answer(url, method, path, body)
             except _SilentError as error:
                 silent.append(f"{url}: {error}")
                 continue
@@ -66,21 +79,22 @@ class RegistryRequests:
             return answer
         raise UnavailableError(f"the schema registry cannot be asked: {'; '.join(silent)}")
 
-    def _answer(self, url: str, path: str) -> dict[str, Any]:
+    def _answer(self, url: str, method: str, path: str, body: bytes | None) -> dict[str, Any]:
         try:
-            request = Request(f"{url}{path}", headers=dict(self._headers))  # noqa: S310
+            headers = {**self._headers, "Content-Type": _CONTENT_TYPE}
+            request = Request(f"{url}{path}", body, headers, method=method)  # noqa: S310
             with self._opener.open(request, timeout=self.timeout) as response:
                 answer = json.loads(response.read(_LARGEST_ANSWER))
         except HTTPError as error:
-            raise _refusal(url, path, error) from None
+            raise _refusal(url, f"{method} {path}", error) from None
         except URLError as error:
             raise _SilentError(getattr(error.reason, "strerror", None) or error.reason) from None
         except (OSError, HTTPException) as error:
             raise _SilentError(str(error) or type(error).__name__) from None
         except ValueError:
-            raise _SilentError(f"its answer to GET {path} is no JSON") from None
+            raise _SilentError(f"its answer to {method} {path} is no JSON") from None
         if not isinstance(answer, dict):
-            raise _SilentError(f"its answer to GET {path} is none of a schema registry")
+            raise _SilentError(f"its answer to {method} {path} is none of a schema registry")
         return answer
 
 
@@ -88,14 +102,14 @@ class _SilentError(Exception):
     """One URL gives no answer that says anything."""
 
 
-def _refusal(url: str, path: str, error: HTTPError) -> Exception:
+def _refusal(url: str, asked: str, error: HTTPError) -> Exception:
     """The exception for an answer that is an error, by the registry's code where it has one."""
     try:
         refusal = json.loads(error.read(_LARGEST_ANSWER))
         code, words = int(refusal["error_code"]), str(refusal.get("message", ""))[:_LONGEST_REFUSAL]
     except (OSError, HTTPException, ValueError, KeyError, TypeError):
         code, words = error.code, str(error.reason)
-    message = f"GET {path}: {error.code} {words}"
+    message = f"{asked}: {error.code} {words}"
     if code in _NOT_FOUND:
         return NotRegisteredError(words)
     if error.code in _DENIED:
@@ -106,6 +120,8 @@ def _refusal(url: str, path: str, error: HTTPError) -> Exception:
         )
     if error.code >= 500 or error.code in _OVERLOADED:
         return _SilentError(message)
+    if error.code in _UNFIT and asked.startswith("POST "):
+        return UnfitRequestError(words)
     return DeniedError(f"the schema registry at {url} does not take the request: {message}")
 
 

@@ -17,6 +17,7 @@ from streamapp_runtime.systems.kafka.schema_registry.registry_requests import (
     NotRegisteredError,
     RegistryRequests,
 )
+from streamapp_runtime.systems.kafka.schema_registry.registry_subjects import RegistrySubjects
 from streamapp_runtime.systems.kafka.secret_settings import read_secrets
 from streamapp_runtime.systems.stream_system import UnavailableError
 
@@ -31,8 +32,12 @@ class RegistrySchemas:
     """The lookup of schemas by id, with what they refer to."""
 
     requests: RegistryRequests
+    subjects: RegistrySubjects = field(init=False)
     _schemas: dict[SchemaId, RegisteredSchema] = field(default_factory=dict)
     _versions: dict[Version, Mapping[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.subjects = RegistrySubjects(self.requests)
 
     def schema(self, schema_id: SchemaId) -> RegisteredSchema:
         """The schema of an id. One that is not known is asked for again: it may be registered by then."""
