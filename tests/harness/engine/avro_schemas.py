@@ -3,11 +3,14 @@
 What is expected comes from fastavro, which reads each record by both schemas.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from io import BytesIO
 from typing import Any
 
+import fastavro
 from hypothesis import strategies as st
 
 Schema = Any
@@ -31,6 +34,18 @@ class Evolution:
     read: Schema
     columns: str
     rows: list[dict[str, Any]]
+
+    @property
+    def values(self) -> list[bytes]:
+        """The rows as another implementation writes them."""
+        return [record_bytes(self.written, row) for row in self.rows]
+
+
+def record_bytes(schema: Schema, row: Mapping[str, Any]) -> bytes:
+    """A record as another implementation writes it."""
+    value = BytesIO()
+    fastavro.schemaless_writer(value, fastavro.parse_schema(schema), row)
+    return value.getvalue()
 
 
 _INTS = st.integers(-(2**31), 2**31 - 1)

@@ -1,5 +1,4 @@
 import json
-from collections.abc import Mapping
 from io import BytesIO
 from typing import Any
 
@@ -15,13 +14,7 @@ from streamapp_runtime.formats.avro.schema_resolution import UnresolvableSchemaE
 from streamapp_runtime.formats.format_options import FormatOptions
 from streamapp_runtime.formats.stream_format import UnfitFormatError, open_format
 from streamapp_runtime.rows.byte_columns import byte_spans
-from tests.harness.engine.avro_schemas import Evolution, evolutions
-
-
-def record_bytes(schema: Any, row: Mapping[str, Any]) -> bytes:
-    value = BytesIO()
-    fastavro.schemaless_writer(value, fastavro.parse_schema(schema), row)
-    return value.getvalue()
+from tests.harness.engine.avro_schemas import Evolution, evolutions, record_bytes
 
 
 def spans(values: pa.BinaryArray) -> tuple[Any, Any, Any]:
@@ -36,7 +29,7 @@ def of_fields(**fields: Any) -> dict[str, Any]:
 
 @given(made=evolutions())
 def test_records_of_any_schema_are_read_as_another_implementation_resolves_them(made: Evolution) -> None:
-    values = [record_bytes(made.written, row) for row in made.rows]
+    values = made.values
     writer, reader = fastavro.parse_schema(made.written), fastavro.parse_schema(made.read)
     expected = [fastavro.schemaless_reader(BytesIO(value), writer, reader) for value in values]
     form = open_format("avro", parse_columns(made.columns), FormatOptions(json.dumps(made.written)))
@@ -49,7 +42,7 @@ def test_records_of_any_schema_are_read_as_another_implementation_resolves_them(
 def test_a_damaged_record_costs_no_other_one_and_reads_the_same_alone(
     made: Evolution, data: st.DataObject
 ) -> None:
-    values = [bytearray(record_bytes(made.written, row)) for row in made.rows] + [bytearray(b"\x81")]
+    values = [bytearray(value) for value in made.values] + [bytearray(b"\x81")]
     damaged = data.draw(st.sampled_from(values))
     change = data.draw(st.sampled_from(["cut", "set", "more"]))
     if change == "more" or not damaged:

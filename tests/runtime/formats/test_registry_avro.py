@@ -1,11 +1,9 @@
 """Records that name their schema: each is read by its own, and what cannot be read says why."""
 
 import json
-from io import BytesIO
 from typing import Any
 from uuid import UUID
 
-import fastavro
 import pyarrow as pa
 import pytest
 
@@ -16,6 +14,7 @@ from streamapp_runtime.formats.record_format import DecodedBatch
 from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.registered_schema import RegisteredSchema, SchemaId, UnknownSchemaError
 from streamapp_runtime.systems.stream_system import HEADERS, UnavailableError
+from tests.harness.engine.avro_schemas import record_bytes
 
 USERS = {"type": "record", "name": "User", "fields": [{"name": "user", "type": "string"}]}
 TIERED = {
@@ -45,12 +44,6 @@ def avro(schema: Any, **fields: Any) -> RegisteredSchema:
     return RegisteredSchema("AVRO", json.dumps(schema), **fields)
 
 
-def body(schema: Any, row: dict[str, Any]) -> bytes:
-    value = BytesIO()
-    fastavro.schemaless_writer(value, fastavro.parse_schema(schema), row)
-    return value.getvalue()
-
-
 def numbered(schema_id: int, value: bytes) -> bytes:
     return b"\0" + schema_id.to_bytes(4) + value
 
@@ -69,11 +62,11 @@ def faults(batch: DecodedBatch) -> dict[int, str]:
 def test_each_record_is_read_by_the_schema_that_it_names() -> None:
     schemas = Schemas({7: avro(USERS), 300: avro(TIERED), GUID: avro(TIERED)})
     values = [
-        numbered(300, body(TIERED, {"tier": 1, "user": "ann"})),
+        numbered(300, record_bytes(TIERED, {"tier": 1, "user": "ann"})),
         None,
-        numbered(7, body(USERS, {"user": "bob"})),
-        b"\x01" + GUID.bytes + body(TIERED, {"tier": None, "user": "cyd"}),
-        numbered(300, body(TIERED, {"tier": 2, "user": "dan"})),
+        numbered(7, record_bytes(USERS, {"user": "bob"})),
+        b"\x01" + GUID.bytes + record_bytes(TIERED, {"tier": None, "user": "cyd"}),
+        numbered(300, record_bytes(TIERED, {"tier": 2, "user": "dan"})),
     ]
     batch = decoded(schemas, values)
     assert batch.bad == ()
@@ -95,7 +88,7 @@ def test_what_is_wrong_with_a_record_is_said_with_its_schema_and_others_are_read
             11: RegisteredSchema("AVRO", '{"type": "nothing"}'),
         }
     )
-    good = numbered(7, body(USERS, {"user": "ann"}))
+    good = numbered(7, record_bytes(USERS, {"user": "ann"}))
     values = [good, numbered(7, b"\x08a"), *(numbered(number, b"\x02a") for number in (6, 8, 9, 10, 11))]
     values += [
         numbered(0, b"\0\0\0\x07\x02a"),
@@ -128,7 +121,7 @@ def test_a_registry_that_is_away_makes_no_record_bad_and_is_asked_again() -> Non
     schemas = Schemas({7: avro(USERS)})
     schemas.is_away = True
     form = open_format("avro", parse_columns("user STRING"), FormatOptions(registry=True), schemas)
-    values = pa.array([numbered(7, body(USERS, {"user": "ann"}))])
+    values = pa.array([numbered(7, record_bytes(USERS, {"user": "ann"}))])
     with pytest.raises(UnavailableError):
         form.decode(values)
     schemas.is_away = False
@@ -140,7 +133,7 @@ def test_a_registry_that_is_away_makes_no_record_bad_and_is_asked_again() -> Non
 def test_an_id_that_is_registered_later_is_read_from_then_on() -> None:
     schemas = Schemas({})
     form = open_format("avro", parse_columns("user STRING"), FormatOptions(registry=True), schemas)
-    values = pa.array([numbered(7, body(USERS, {"user": "ann"}))])
+    values = pa.array([numbered(7, record_bytes(USERS, {"user": "ann"}))])
     assert len(form.decode(values).bad) == 1
     schemas.schemas[7] = avro(USERS)
     assert form.decode(values).columns.to_pylist() == [{"user": "ann"}]
@@ -172,7 +165,7 @@ def test_types_of_schemas_that_are_referred_to_are_known() -> None:
 def test_a_header_names_the_schema_before_what_the_value_begins_with() -> None:
     header = {"name": "__value_schema_id", "value": b"\x01" + GUID.bytes}
     headers = pa.array([[{"name": "other", "value": b"x"}, header], [], None, [header]], HEADERS.type)
-    plain = body(USERS, {"user": ""})
+    plain = record_bytes(USERS, {"user": ""})
     values = pa.array([plain, numbered(7, plain), None, None])
     framed = with_header_frames(values, headers)
     assert framed.to_pylist() == [b"\x01" + GUID.bytes + plain, numbered(7, plain), None, None]
