@@ -1,13 +1,14 @@
 """A schema registry with what its API answers, which can be away, overloaded, or no registry at all."""
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import unquote
+
+from tests.harness.kafka.json_answers import JsonAnswers, answering
 
 
 @dataclass(slots=True)
@@ -74,30 +75,14 @@ def schema_server() -> Iterator[SchemaServer]:
     """The server, while it answers."""
     registry = SchemaServer()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(JsonAnswers, BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             registry.logins.append(self.headers.get("Authorization", ""))
-            self.send(*registry.answer(self.path))
+            self.send_json(*registry.answer(self.path))
 
         def do_POST(self) -> None:
             sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            self.send(*registry.answer_to(self.path, sent))
+            self.send_json(*registry.answer_to(self.path, sent))
 
-        def send(self, status: int, text: str) -> None:
-            body = text.encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    registry.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.01), daemon=True)
-    thread.start()
-    yield registry
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with answering(Handler) as registry.url:
+        yield registry

@@ -2,13 +2,14 @@
 
 import base64
 import json
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qs
+
+from tests.harness.kafka.json_answers import JsonAnswers, answering
 
 CLIENT, SECRET = "app", "correct-horse-battery-staple"
 
@@ -50,7 +51,7 @@ def token_endpoint() -> Iterator[TokenEndpoint]:
     """The endpoint, while it answers."""
     endpoint = TokenEndpoint()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(JsonAnswers, BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
             if endpoint.redirect:
@@ -59,21 +60,8 @@ def token_endpoint() -> Iterator[TokenEndpoint]:
                 self.end_headers()
                 return
             status, fields = endpoint.answer(self.headers.get("Authorization", ""), form)
-            body = json.dumps(fields).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            self.send_json(status, json.dumps(fields))
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    endpoint.url = f"http://127.0.0.1:{server.server_port}/token"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield endpoint
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with answering(Handler) as url:
+        endpoint.url = f"{url}/token"
+        yield endpoint

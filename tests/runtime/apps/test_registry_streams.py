@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -15,6 +16,7 @@ from tests.harness.kafka.schema_server import SchemaServer, schema_server
 
 pytestmark = pytest.mark.usefixtures("loopback")
 USERS = {"type": "record", "name": "User", "fields": [{"name": "user", "type": "string"}]}
+GUID = UUID("89791762-2336-4186-9674-299b90a802e2")
 ANN, BOB, UNKNOWN = b"\0\0\0\0\x07\x06ann", b"\0\0\0\0\x07\x06bob", b"\0\0\0\0\x08\x06cyd"
 
 
@@ -58,6 +60,15 @@ def test_a_record_of_an_unknown_schema_is_left_out_with_its_place_and_id(server:
         (letter, _) = [(bad.stream, bad.partition, bad.offset, bad.reason) for bad in running.bad()]
         reason = "schema id 8: the registry says: Schema not found"
         assert letter == ("users", 0, 1, reason)
+
+
+def test_a_header_names_the_schema_of_a_record(server: SchemaServer) -> None:
+    server.register(GUID, USERS)
+    with InProcessApp(app(server.url)) as running:
+        running.send("users", ANN[5:], headers={"__value_schema_id": b"\x01" + GUID.bytes})
+        running.send("users", BOB)
+        assert running.rows("out") == [{"user": "ANN"}, {"user": "BOB"}]
+    assert server.paths == [f"/schemas/guids/{GUID}", "/schemas/ids/7"]
 
 
 def writing(server: SchemaServer, out: dict[str, Any], select: str = "user, n") -> str:
