@@ -76,7 +76,7 @@ class RegistryAvroFormat:
     def encode(self, columns: pa.RecordBatch) -> pa.BinaryArray:
         """The value of each row, behind its frame; ValueError where the schema has no place for it."""
         if self._writer is None:
-            raise ValueError("the registry was not asked for a schema to write by")
+            raise ValueError("no schema to write by was asked for; give records as bytes, behind their frame")
         frame, schema = self._writer
         return encoded_records(columns, schema, frame)
 
