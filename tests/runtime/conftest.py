@@ -45,6 +45,9 @@ def env(request: pytest.FixtureRequest) -> Iterator[AppEnv]:
         "in process": run_systems.in_process,
         "embedded": lambda folder: run_systems.embedded(request.getfixturevalue("session"), folder),
         "kafka": lambda folder: run_systems.kafka(
+            run_systems.no_session(), folder, KafkaConnection(request.getfixturevalue("kafka"))
+        ),
+        "spark over kafka": lambda folder: run_systems.kafka(
             request.getfixturevalue("session"), folder, KafkaConnection(request.getfixturevalue("kafka"))
         ),
     }

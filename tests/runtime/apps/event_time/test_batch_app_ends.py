@@ -5,7 +5,7 @@ from pathlib import Path
 from streamapp_runtime.crash_points import VARIABLE
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from tests.harness.runs.app_runs import AppEnv, Row, app, in_order, inputs, last_by_key
-from tests.harness.runs.run_systems import ON_BOTH, ON_SPARK_AND_KAFKA
+from tests.harness.runs.run_systems import ON_BOTH, ON_SPARK_OVER_BOTH
 from tests.harness.runs.timed_streams import at, counting, events, sent
 
 ROWS = [at(n, f"u{n % 7}", f"/{n % 3}") for n in range(40)]
@@ -87,7 +87,7 @@ def test_a_row_of_the_next_turn_opens_no_window_that_the_watermark_had_closed(en
     assert found == [("00", 1), ("20", 1), ("20", 2)]
 
 
-@ON_SPARK_AND_KAFKA
+@ON_SPARK_OVER_BOTH
 def test_killed_before_and_after_every_commit_it_ends_with_each_window_once(
     env: AppEnv, tmp_path: Path
 ) -> None:

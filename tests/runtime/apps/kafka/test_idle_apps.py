@@ -12,13 +12,13 @@ from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.inputs.batch_pacing import LONGEST_WAIT_SECONDS
 from streamapp_runtime.driver.wake_up import WakeUp
-from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.systems.connection import KafkaConnection
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from tests.harness.machine.processes import until
 from tests.harness.runs.app_runs import AppEnv, app, inputs, write_all
 from tests.harness.runs.drained_loop import drain
 from tests.harness.runs.run_systems import kafka as on_kafka
+from tests.harness.runs.run_systems import no_session
 
 LATENCY_SECONDS = 0.05
 MOST_LOOKS = 100
@@ -30,8 +30,8 @@ PASSING = app(
 
 
 @pytest.fixture
-def env(session: DeferredSession, kafka: str, tmp_path: Path) -> Iterator[AppEnv]:
-    with on_kafka(session, tmp_path, KafkaConnection(kafka)) as env:
+def env(kafka: str, tmp_path: Path) -> Iterator[AppEnv]:
+    with on_kafka(no_session(), tmp_path, KafkaConnection(kafka)) as env:
         yield env
 
 

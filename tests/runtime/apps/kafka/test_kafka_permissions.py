@@ -19,14 +19,13 @@ from confluent_kafka.admin import (
 
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.failures import FailedError
-from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.systems.connection import KafkaConnection
 from streamapp_runtime.systems.stream_system import DeniedError
 from tests.harness.kafka.broker import Broker
 from tests.harness.kafka.clients import QUIET
 from tests.harness.kafka.secured_broker import PASSWORD, USER, certificate, mounted
 from tests.harness.runs.app_runs import AppEnv, app, inputs, last_by_key
-from tests.harness.runs.run_systems import kafka
+from tests.harness.runs.run_systems import kafka, no_session
 
 TOPIC, WRITER = ResourceType.TOPIC, ResourceType.TRANSACTIONAL_ID
 LOGIN = "org.apache.kafka.common.security.scram.ScramLoginModule required;"
@@ -109,16 +108,16 @@ def gate(gates: dict[str, Gate], request: pytest.FixtureRequest) -> Gate:
 
 
 @pytest.fixture
-def owner(session: DeferredSession, gate: Gate, tmp_path: Path) -> Iterator[AppEnv]:
+def owner(gate: Gate, tmp_path: Path) -> Iterator[AppEnv]:
     """Who may do everything."""
-    with kafka(session, tmp_path / "owner", KafkaConnection(gate.broker.bootstrap)) as env:
+    with kafka(no_session(), tmp_path / "owner", KafkaConnection(gate.broker.bootstrap)) as env:
         yield env
 
 
 @pytest.fixture
-def env(session: DeferredSession, gate: Gate, owner: AppEnv, tmp_path: Path) -> Iterator[AppEnv]:
+def env(gate: Gate, owner: AppEnv, tmp_path: Path) -> Iterator[AppEnv]:
     """Who may do only what is allowed."""
-    with kafka(session, tmp_path, gate.connection, owner.prefix) as env:
+    with kafka(no_session(), tmp_path, gate.connection, owner.prefix) as env:
         yield env
 
 

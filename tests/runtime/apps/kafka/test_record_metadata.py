@@ -15,7 +15,7 @@ from tests.harness.core.app_resources import EVERY_FIELD
 from tests.harness.kafka.clients import created, end_of, producer
 from tests.harness.kafka.topic_records import committed_messages
 from tests.harness.runs.app_runs import AppEnv, app
-from tests.harness.runs.run_systems import ON_KAFKA
+from tests.harness.runs.run_systems import ON_SPARK_OVER_KAFKA
 
 PARTITIONS, COUNT = 3, 300
 TENANTS = ("north", "south", None)
@@ -58,7 +58,7 @@ def _produced(bootstrap: str, topic: str) -> Iterator[dict[str, Any]]:
     assert sending.flush(60) == 0
 
 
-@ON_KAFKA
+@ON_SPARK_OVER_KAFKA
 def test_what_a_plain_producer_wrote_beside_values_comes_through_a_repartition(
     env: AppEnv, bootstrap: str
 ) -> None:
@@ -81,7 +81,7 @@ def test_what_a_plain_producer_wrote_beside_values_comes_through_a_repartition(
     assert [{"tenant": None, "hop": None} | row for row in found] == expected
 
 
-@ON_KAFKA
+@ON_SPARK_OVER_KAFKA
 def test_another_client_reads_the_time_and_the_headers_that_an_app_has_said(
     env: AppEnv, bootstrap: str
 ) -> None:
