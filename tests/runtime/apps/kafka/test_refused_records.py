@@ -8,17 +8,18 @@ import pytest
 
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.failures import FinalFailureError
-from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.systems.connection import KafkaConnection
-from tests.harness.kafka.broker import Broker
+from streamapp_runtime.systems.kafka import latest_values
 from tests.harness.kafka.topic_records import create
 from tests.harness.runs.app_runs import AppEnv, app, inputs
-from tests.harness.runs.run_systems import kafka
+from tests.harness.runs.run_systems import kafka as on_kafka
+from tests.harness.runs.run_systems import no_session
 
 
 @pytest.fixture
-def env(session: DeferredSession, broker: Broker, tmp_path: Path) -> Iterator[AppEnv]:
-    with kafka(session, tmp_path, KafkaConnection(broker.bootstrap)) as env:
+def env(kafka: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppEnv]:
+    monkeypatch.setattr(latest_values, "SETTLE_SECONDS", 0.5)  # the transaction of the batch stays open
+    with on_kafka(no_session(), tmp_path, KafkaConnection(kafka)) as env:
         yield env
 
 
@@ -46,8 +47,8 @@ def test_a_time_that_is_too_far_ahead(env: AppEnv) -> None:
         env.run(copying())
 
 
-def test_a_record_that_is_too_large(env: AppEnv, broker: Broker) -> None:
-    create(broker.bootstrap, {f"{env.prefix}copied": 1}, **{"max.message.bytes": "1000"})
+def test_a_record_that_is_too_large(env: AppEnv, kafka: str) -> None:
+    create(kafka, {f"{env.prefix}copied": 1}, **{"max.message.bytes": "1000"})
     views = [view("2026-11-01T12:00:00Z", text) for text in ("x" * 10, hex(9**4000))]
     env.write("views", inputs(views, "user"), 1)
     with pytest.raises(FinalFailureError, match=r"copied.*_TOO_LARGE.*max\.message\.bytes"):
