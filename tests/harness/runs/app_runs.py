@@ -1,7 +1,6 @@
 """Apps run to their end on one Spark session: records in, the records of every stream out."""
 
 import json
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -9,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from click.testing import CliRunner, Result
 
 from streamapp.author.app_rules import app_problems
 from streamapp.author.not_supported import not_supported
+from streamapp.cli.main import root
 from streamapp.spec.parser import parse_data
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.serialization import as_data, as_yaml
@@ -103,17 +104,16 @@ class AppEnv:
 
     def command(self, app: StreamApp, *options: str) -> list[str]:
         """What runs an app in a process of its own."""
-        return self._command("run", app, *options)
+        return [str(COMMAND), "run", *self._file_and_data(app), *options]
 
-    def planned(self, app: StreamApp) -> subprocess.CompletedProcess[str]:
+    def planned(self, app: StreamApp) -> Result:
         """What `plan --live` says of an app."""
-        command = self._command("plan", app, "--live")
-        return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        return CliRunner().invoke(root, ["plan", *self._file_and_data(app), "--live"])
 
-    def _command(self, verb: str, app: StreamApp, *options: str) -> list[str]:
+    def _file_and_data(self, app: StreamApp) -> list[str]:
         file = self.data / f"{app.metadata.name}.yaml"
         file.write_text(as_yaml(self.in_environment(app)), "utf-8")
-        return [str(COMMAND), verb, str(file), "--data", str(self.data), *options]
+        return [str(file), "--data", str(self.data)]
 
     def ends(self, stream: str, *partitions: int) -> None:
         """Append a record without a key to these partitions: it ends a version."""
@@ -144,9 +144,9 @@ class AppEnv:
         )
         return ledger, launch(context, self.session, processors)
 
-    def run(self, app: StreamApp, *, rows: int | None = None) -> list[BatchResult]:
+    def run(self, app: StreamApp, *, rows: int | None = None, processors: int = 1) -> list[BatchResult]:
         """Run an app until it has read all that there is."""
-        _, ready = self.launched(app)
+        _, ready = self.launched(app, processors)
         loop = self.loop(CurrentRun.of(ready, batch_rows=rows or app.spec.batch.rows), pause=_no_pause)
         loop.start()
         batches = drain(loop)

@@ -1,6 +1,5 @@
 """What the resource says of streams, tasks and time, as running apps show it."""
 
-import subprocess
 from collections.abc import Iterator
 from itertools import count
 
@@ -62,7 +61,6 @@ def test_columns_may_have_names_that_are_words_of_sql_or_hold_hyphens_and_dots(e
     assert env.rows("out") == in_order(expected)
 
 
-@pytest.mark.usefixtures("process")
 def test_one_task_for_all_gives_each_row_once_whatever_the_number_of_processors(env: AppEnv) -> None:
     made = app(
         {"name": "counted", "aggregate": {"from": "events", "aggregates": "count(*) AS n"}},
@@ -73,7 +71,7 @@ def test_one_task_for_all_gives_each_row_once_whatever_the_number_of_processors(
         processors=2,
     )
     env.write("events", inputs(ROWS, "user"), partitions=3)
-    subprocess.run(env.command(made, "--until-end", "--batch-rows", "7"), check=True, timeout=300)
+    env.run(made, rows=7, processors=2)
     assert env.rows("out") == in_order(ROWS)
     counts = last_by_key(env.records("counts"))
     assert {user: row["n"] for user, row in counts.items()} == {f"u{i}": 4 for i in range(5)}

@@ -30,17 +30,15 @@ def mapping(function: str, **spec: Any) -> Any:
 
 
 @ON_SPARK
-@pytest.mark.parametrize(
-    ("function", "reason"),
-    [
-        ("crashing", r"a Python worker died: Segmentation fault in crashing, line \d+ of graph_code.py"),
-        ("exiting", "a Python worker ended without a word: .* memory, or it ended itself"),
-        ("exhausting", "wants more memory than there is: MemoryError"),
-    ],
-)
-def test_code_that_ends_its_worker_ends_the_app_and_the_record_is_named(
-    env: AppEnv, function: str, reason: str
-) -> None:
+def test_code_that_ends_its_worker_ends_the_app_and_the_record_is_named(env: AppEnv) -> None:
+    ends_the_app(env, "exiting", "a Python worker ended without a word: .* memory, or it ended itself")
+
+
+def test_code_that_wants_more_memory_than_there_is_ends_the_app_and_the_record_is_named(env: AppEnv) -> None:
+    ends_the_app(env, "exhausting", "wants more memory than there is: MemoryError")
+
+
+def ends_the_app(env: AppEnv, function: str, reason: str) -> None:
     env.write("events", inputs(ROWS, "user"), partitions=1)
     expected = f'the app\'s own code fails on a record: events#0 at offset 3, key "[^"]+": .*{reason}'
     with pytest.raises(FinalFailureError, match=expected):
@@ -54,6 +52,10 @@ def test_a_record_on_which_workers_die_is_set_aside_as_the_app_says(env: AppEnv)
     batches = env.run(mapping("crashing", onCodeError={"action": "skip"}))
     assert env.rows("out") == in_order(GOOD)
     assert sum(batch.bad for batch in batches) == 1
+    (sample,) = [sample for batch in batches for sample in batch.samples]
+    assert (sample.stream, sample.partition, sample.offset) == ("events", 0, 3)
+    died = r"a Python worker died: Segmentation fault in crashing, line \d+ of graph_code.py"
+    assert re.search(died, sample.reason)
 
 
 @ON_SPARK

@@ -293,14 +293,3 @@ def test_a_run_that_ends_at_an_expression_says_so_in_a_few_lines(
     assert re.search(r'cannot be processed: events#0 at offset 3, key "u3": Spark says: Remai', ended.stderr)
     assert len(ended.stderr) < 2000
     assert "Traceback" not in ended.stderr
-
-
-@pytest.mark.usefixtures("process")
-def test_the_last_line_of_a_run_says_how_many_records_were_left_out_and_why(env: AppEnv) -> None:
-    env.write("events", [BROKEN, *inputs(GOOD, "user"), BROKEN])
-    made = env.command(copying({"action": "skip"}), "--until-end")
-    ended = subprocess.run(made, capture_output=True, text=True, timeout=300, check=True)
-    assert re.search(
-        r", 2 records left out: 2 of events: n: found [^;(]+ \(the app's page shows where they are\)$",
-        ended.stderr.strip(),
-    )

@@ -1,9 +1,5 @@
 """Streams that an app writes and reads again: rows go round until an operator drops them."""
 
-import subprocess
-
-import pytest
-
 from tests.harness.runs.app_runs import AppEnv, Row, app, in_order, inputs
 from tests.harness.runs.run_systems import ON_BOTH
 from tests.harness.runs.timed_streams import NOW, at, counting, events, sent
@@ -34,15 +30,6 @@ def test_rows_go_round_until_an_operator_drops_them(env: AppEnv) -> None:
     env.write("events", inputs(ROWS, "user"))
     env.write("again", [])
     env.run(made)
-    assert env.rows("out") == rounds(0, 1, 2, 3)
-
-
-@pytest.mark.usefixtures("process")
-def test_the_command_ends_when_nothing_comes_back_any_more(env: AppEnv) -> None:
-    made = app(*COUNTDOWN, streams=[EVENTS, AGAIN, {"name": "out", "key": "user"}])
-    env.write("events", inputs(ROWS, "user"))
-    env.write("again", [])
-    subprocess.run(env.command(made, "--until-end"), check=True, timeout=300)
     assert env.rows("out") == rounds(0, 1, 2, 3)
 
 

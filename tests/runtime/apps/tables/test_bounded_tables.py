@@ -1,12 +1,10 @@
 """Tables whose rows come as versions: each is seen as a whole, from the batch after its end came."""
 
-import subprocess
-from signal import SIGINT
-
 import pytest
 
 from streamapp.spec.resource.app import StreamApp
 from tests.harness.runs.app_runs import AppEnv, Input, Row, app, in_order, inputs
+from tests.harness.runs.growing_loop import Run
 
 VIEWS = {"name": "views", "key": "page", "columns": "page STRING, n INT"}
 PRICES = {"name": "prices", "key": "page", "columns": "page STRING, price INT"}
@@ -97,16 +95,10 @@ def test_a_broadcast_table_outlives_the_driver_with_the_version_that_was_whole(
     assert env.rows("out") == [{"n": 1, "price": 1}]
 
 
-@pytest.mark.usefixtures("process")
-def test_a_run_says_that_rows_wait_for_the_first_version(env: AppEnv) -> None:
+def test_a_run_knows_for_whose_first_version_rows_wait(env: AppEnv) -> None:
     env.write("prices", inputs([price("a", 1)], "page"), partitions=1)
     env.write("views", inputs([{"page": "a", "n": 1}], "page"), partitions=1)
-    command = env.command(made("rocksdb", broadcast=False), "--until-end", "--processors", "1")
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
-        assert running.stderr is not None
-        try:
-            waiting = next((line for line in running.stderr if line.startswith("waiting: ")), "it ended")
-        finally:
-            running.send_signal(SIGINT)
-            running.communicate()
-    assert "no version of prices has ended yet" in waiting
+    run = Run.start(env, made("rocksdb", broadcast=False))
+    run.steps(5)
+    assert run.loop.backlog.side_inputs.unended == ("prices",)
+    assert env.rows("out") == []
