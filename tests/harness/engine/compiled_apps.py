@@ -1,5 +1,7 @@
 """Apps in a few words, compiled; and their programs run on rows, where nothing keeps state."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -103,33 +105,44 @@ def run_with_failures(
     spark: SparkSession, program: Program, records: dict[str, list[Row]]
 ) -> tuple[dict[str, list[Row]], dict[int, str]]:
     """The same, and why expressions failed, by the place of the record."""
-    client = ExpressionClient(lambda: expression_folder(spark.sparkContext))
     moments = [row["now"] for rows in records.values() for row in rows if "now" in row]
     now = int(moments[0].replace(tzinfo=UTC).timestamp() * 1000) if moments else 0
+    with lane_state(spark, now) as state:
+        written = _run(program, records, state)
+    return written, {row.offset: row.reason for row in state.failed}
+
+
+@contextmanager
+def lane_state(spark: SparkSession, now: int = 0) -> Iterator[LaneState]:
+    """The state of a lane that keeps nothing, and asks Spark for expressions."""
     state = LaneState(_no_store, {}, tasks=1, time_ms=now)
-    state.expressions = client
+    state.expressions = ExpressionClient(lambda: expression_folder(spark.sparkContext))
+    yield state
+    state.expressions.close()
+
+
+def _run(program: Program, records: dict[str, list[Row]], state: LaneState) -> dict[str, list[Row]]:
     rows: dict[int, Slice] = {}
     written: dict[str, list[Row]] = {}
     for each in program.tasks:
         match each.operation:
             case Read(stream=stream):
-                rows |= {edge.tag: _slice(records[stream], edge.columns) for edge in each.outputs}
+                rows |= {edge.tag: slice_of(records[stream], edge.columns) for edge in each.outputs}
             case Write():
                 (edge,) = each.sources
                 written[each.name] = _rows(rows.pop(edge.tag), edge.columns)
             case _:
                 made = task_executor(each).execute(tuple(rows.pop(edge.tag) for edge in each.sources), state)
                 for edge in each.outputs:
-                    rows[edge.tag] = _slice([], edge.columns) if made is None else made
-    client.close()
-    return written, {row.offset: row.reason for row in state.failed}
+                    rows[edge.tag] = slice_of([], edge.columns) if made is None else made
+    return written
 
 
 def _no_store(task: int, name: str) -> Store:
     raise AssertionError(f"{name} of task {task} is touched")
 
 
-def _slice(records: list[Row], columns: tuple[Column, ...]) -> Slice:
+def slice_of(records: list[Row], columns: tuple[Column, ...]) -> Slice:
     values = [
         pa.array([_moment(record.get(field.name)) for record in records], field.type)
         for field in arrow_schema(columns)

@@ -1,5 +1,6 @@
 """The expression server as lanes reach it: who may, what is refused, and what a lost connection costs."""
 
+import socket
 import stat
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -62,6 +63,33 @@ def test_a_lost_connection_is_made_again_with_its_programs(client: ExpressionCli
     assert halves(client) == EXPECTED
     assert client._socket is not None
     client._socket.close()
+    assert halves(client) == EXPECTED
+
+
+def leave_while_asking(folder: Path) -> None:
+    """Ask for much, and end the connection before the reply."""
+    leaving, many = ExpressionClient(lambda: folder), pa.array(range(2_000_000), pa.int32())
+    request = SparkExpressions("n INT", (0,), None, ("n", "n", "n"))
+    with pytest.raises(ExpressionServerError), ThreadPoolExecutor(1) as thread:
+        asking = thread.submit(leaving.evaluate, request, [many], len(many))
+        until(lambda: leaving._socket is not None, limit=10)
+        assert leaving._socket is not None
+        leaving._folder = lambda: folder / "none"  # so that it is not asked again
+        leaving._socket.shutdown(socket.SHUT_RDWR)
+        asking.result()
+
+
+def test_a_worker_that_ends_before_its_reply_ends_no_jvm(folder: Path, client: ExpressionClient) -> None:
+    for _ in range(3):
+        leave_while_asking(folder)
+    assert halves(client) == EXPECTED
+
+
+def test_what_is_no_request_is_refused_and_the_connection_goes_on(client: ExpressionClient) -> None:
+    assert halves(client) == EXPECTED
+    for kind, number, body in ((7, 0, b"?"), (2, 99, b"?"), (2, 0, b"no Arrow message"), (1, 0, b"no JSON")):
+        with pytest.raises(ExpressionServerError, match="Spark"):
+            client._ask(kind, number, body)
     assert halves(client) == EXPECTED
 
 

@@ -8,7 +8,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from tests.harness.engine.compiled_apps import Row, app, program_of, run, run_with_failures
+from streamapp.spec.value_types.column_list import Column
+from streamapp_runtime.expressions.template import RECORD_KEY, Template, column_template
+from streamapp_runtime.formats.arrow_types import arrow_schema
+from streamapp_runtime.operators.compilation.evaluated_rows import evaluated_rows
+from streamapp_runtime.operators.compilation.piece import SqlPart
+from streamapp_runtime.operators.stateless.evaluated_rows_executor import EvaluatedRowsExecutor
+from tests.harness.engine.compiled_apps import (
+    Row,
+    app,
+    lane_state,
+    program_of,
+    run,
+    run_with_failures,
+    slice_of,
+)
 from tests.harness.machine.random_cases import share
 
 VIEWS: list[Row] = [
@@ -116,6 +130,20 @@ def test_rows_that_fail_are_named_with_sparks_words_and_the_others_come_out(spar
         ("1", 0, 1, False),
         ("1", 1, 2, False),
         (None, None, None, True),
+    ]
+
+
+def test_a_tombstone_whose_key_cannot_be_made_is_a_failed_row(spark: SparkSession) -> None:
+    key = Template((f"10 / int(CAST({RECORD_KEY} AS STRING))",))
+    part = SqlPart((column_template(0),), key=Template(("10 / int(", 0, ")")), key_of_tombstone=key)
+    users = (Column("user", "STRING"),)
+    rows = slice_of([{"k": b"5", "z": True}, {"k": b"0", "z": True}, {"user": "2"}], users)
+    with lane_state(spark) as state:
+        made = EvaluatedRowsExecutor(evaluated_rows(part, users), arrow_schema(users)).execute((rows,), state)
+    assert made is not None
+    assert made.key.to_pylist() == [b"2.0", None, b"5.0"]
+    assert [(row.offset, row.reason.split(".")[0]) for row in state.failed] == [
+        (1, "Spark says: Division by zero")
     ]
 
 

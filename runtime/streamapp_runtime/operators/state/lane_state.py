@@ -139,9 +139,13 @@ class LaneState:
         """Note rows that an operation fails on, and say which they are: none of them is a tombstone."""
         failed_rows = [row for row in failures if not rows.tombstone[row].as_py()]
         for row in failed_rows:
-            source, offset = rows.source[row].as_py(), rows.offset[row].as_py()
-            self.failed.append(RejectedRow(source, offset, failures[row]))
+            self.fail_row(rows, row, failures[row])
         return failed_rows
+
+    def fail_row(self, rows: Slice, row: int, reason: str) -> None:
+        """Note a row that an operation fails on, be it a tombstone."""
+        source, offset = rows.source[row].as_py(), rows.offset[row].as_py()
+        self.failed.append(RejectedRow(source, offset, reason))
 
     def leave_out(self, late: LateRowBatch) -> None:
         """Count rows that came too late, and keep them for whoever wants them."""

@@ -76,6 +76,8 @@ class EvaluatedRowsExecutor(StatelessExecutor):
         if operation.key_of_tombstone is not None:
             inputs = _inputs(operation.key_of_tombstone, rows, state)
             evaluated = state.expressions.evaluate(operation.key_of_tombstone, inputs, len(rows))
+            for row, reason in evaluated.failures.items():
+                state.fail_row(rows, row, reason)
             return replace(blank, key=evaluated.values[0])
         return (
             blank if operation.tombstones_keep_key else replace(blank, key=pa.nulls(len(rows), pa.binary()))

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.streamapp
 
-import java.io.{ByteArrayOutputStream, EOFException, IOException}
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, EOFException, IOException}
 import java.net.{StandardProtocolFamily, UnixDomainSocketAddress}
 import java.nio.ByteBuffer
 import java.nio.channels.{Channels, ClosedChannelException, ServerSocketChannel, SocketChannel}
@@ -11,7 +11,6 @@ import java.security.{MessageDigest, SecureRandom}
 import java.util.{HexFormat, Map => JavaMap}
 
 import scala.collection.mutable
-import scala.util.control.NonFatal
 
 import org.apache.arrow.vector.ipc.{ReadChannel, WriteChannel}
 import org.apache.arrow.vector.ipc.message.MessageSerializer
@@ -86,7 +85,10 @@ final class ExpressionServer(folder: Path, settings: Seq[(String, String)]) exte
           SQLConf.withExistingConf(conf) { while (true) connection.answer() }
         }
       } finally connection.close()
-    } catch { case _: EOFException | _: ClosedChannelException => }
+    } catch {
+      // The worker has ended, or asks for too much. An executor ends with what nobody catches.
+      case _: IOException | _: OutOfMemoryError =>
+    }
   }
 }
 
@@ -115,7 +117,6 @@ private final class WorkerConnection(worker: SocketChannel, conf: SQLConf) exten
 
   private val allocator = ArrowUtils.rootAllocator.newChildAllocator("expressions", 0, Long.MaxValue)
   private val programs = mutable.ArrayBuffer[ExpressionProgram]()
-  private val rows = new ReadChannel(worker)
   private val reply = new ReplyBuffer
 
   override def close(): Unit = {
@@ -133,17 +134,17 @@ private final class WorkerConnection(worker: SocketChannel, conf: SQLConf) exten
   def answer(): Unit = {
     val header = ByteBuffer.wrap(bytes(HeaderLength))
     val (kind, number, length) = (header.getInt, header.getInt, header.getInt)
+    val body = bytes(length)
     reply.reset()
     val status =
       try {
         kind match {
-          case MakeProgram => make(new String(bytes(length), UTF_8))
-          case EvaluateRows => evaluate(programs(number))
+          case MakeProgram => make(new String(body, UTF_8))
+          case EvaluateRows => evaluate(programs(number), body)
         }
         Done
       } catch {
-        case error: IOException => throw error
-        case error @ (NonFatal(_) | _: OutOfMemoryError | _: StackOverflowError) =>
+        case error: Throwable =>
           reply.reset()
           reply.write(String.valueOf(error.getMessage).getBytes(UTF_8))
           Refused
@@ -158,7 +159,8 @@ private final class WorkerConnection(worker: SocketChannel, conf: SQLConf) exten
     MessageSerializer.serialize(new WriteChannel(Channels.newChannel(reply)), program.schema)
   }
 
-  private def evaluate(program: ExpressionProgram): Unit = {
+  private def evaluate(program: ExpressionProgram, message: Array[Byte]): Unit = {
+    val rows = new ReadChannel(Channels.newChannel(new ByteArrayInputStream(message)))
     val batch = MessageSerializer.deserializeRecordBatch(rows, allocator)
     try program.load(batch)
     finally batch.close()
