@@ -30,7 +30,7 @@ VIOLATIONS = [
     ("operator/streamapp_operator/reconciler/planning/planted.py", "import asyncio"),
     ("operator/streamapp_operator/reconciler/unlisted/__init__.py", ""),
     ("runtime/streamapp_runtime/stores/engines/planted.py", "import streamapp_runtime.lanes.protocol"),
-    ("runtime/streamapp_runtime/lanes/protocol/planted.py", "import streamapp_runtime.lanes.layers"),
+    ("runtime/streamapp_runtime/lanes/protocol/planted.py", "import streamapp_runtime.lanes.batches"),
     ("runtime/streamapp_runtime/driver/batches/planted.py", "import streamapp_runtime.driver.reporting"),
     ("runtime/streamapp_runtime/driver/inputs/planted.py", "import pyspark"),
     ("runtime/streamapp_runtime/operators/join/planted.py", "import streamapp_runtime.operators.aggregate"),

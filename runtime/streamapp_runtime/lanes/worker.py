@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 from pyspark import TaskContext
 
+from streamapp_runtime.lanes.batches.lane_worker import LaneWorker
 from streamapp_runtime.lanes.connection.driver_connection import DriverConnection
 from streamapp_runtime.lanes.connection.lane_address import LaneAddress
-from streamapp_runtime.lanes.layers.lane_worker import LaneWorker
 from streamapp_runtime.lanes.protocol.executor_identity import report_identity
 from streamapp_runtime.lanes.protocol.order_codec import OrderMemory
 from streamapp_runtime.lanes.worker_setup import WorkerSetup

@@ -1,4 +1,4 @@
-"""From compiled pieces to the program that lanes run: hops, layers, tags, registers and steps of Spark SQL.
+"""From compiled pieces to the program that lanes run: operations in order, and tagged edges between them.
 
 Imports operators and expressions; not remote, lanes or driver.
 """

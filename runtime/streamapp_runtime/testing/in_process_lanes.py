@@ -13,7 +13,7 @@ from streamapp_runtime.driver.executors.lane_hosts import HostedModel
 from streamapp_runtime.driver.spark.spark_session import expression_folder
 from streamapp_runtime.expressions.expression_client import ExpressionClient
 from streamapp_runtime.expressions.spark_source import SparkOnDemand
-from streamapp_runtime.lanes.layers.lane_worker import LaneWorker
+from streamapp_runtime.lanes.batches.lane_worker import LaneWorker
 from streamapp_runtime.lanes.protocol.batch_orders import Orders
 from streamapp_runtime.lanes.protocol.order_codec import OrderMemory
 from streamapp_runtime.lanes.protocol.task_report import TaskReport

@@ -19,7 +19,7 @@ from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.driver.spark.spark_session import expression_folder
 from streamapp_runtime.expressions.expression_client import ExpressionClient
 from streamapp_runtime.formats.arrow_types import arrow_schema
-from streamapp_runtime.lanes.layers.task_executor import task_executor
+from streamapp_runtime.lanes.batches.task_executor import task_executor
 from streamapp_runtime.operators.compilation.row_operations import EvaluateRows
 from streamapp_runtime.operators.state.lane_state import LaneState
 from streamapp_runtime.operators.stateless.stream_operations import Read, Write

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.formats.stream_format import open_format
-from streamapp_runtime.lanes.layers.side_input_arrivals import SideInputArrivals
+from streamapp_runtime.lanes.batches.side_input_arrivals import SideInputArrivals
 from streamapp_runtime.lanes.protocol.batch_orders import (
     BroadcastOrder,
     LaneOrder,

@@ -13,7 +13,7 @@ from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStr
 from streamapp_runtime.driver.executors import lane_server
 from streamapp_runtime.driver.executors.lane_server import LaneReport, LaneServer
 from streamapp_runtime.incarnation import Incarnation
-from streamapp_runtime.lanes.layers import lane_worker
+from streamapp_runtime.lanes.batches import lane_worker
 from streamapp_runtime.lanes.protocol import order_codec
 from streamapp_runtime.lanes.task_stores import lane_stores
 from streamapp_runtime.systems.embedded import embedded_transaction, latest_index

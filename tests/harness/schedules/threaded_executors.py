@@ -12,9 +12,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from streamapp_runtime.lanes.batches.lane_worker import LaneWorker
 from streamapp_runtime.lanes.connection.driver_connection import DriverConnection, DriverLostError
 from streamapp_runtime.lanes.connection.lane_address import LaneAddress
-from streamapp_runtime.lanes.layers.lane_worker import LaneWorker
 from streamapp_runtime.lanes.worker import serve_orders
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.program.program import Program

@@ -13,7 +13,7 @@ from streamapp_runtime.driver.failures import (
     refuse_fatal,
 )
 from streamapp_runtime.driver.status_rules import STATUS_RULES, Reaction, complete_rules, is_fine
-from streamapp_runtime.lanes.layers.lane_errors import LANE_ERRORS, status_of
+from streamapp_runtime.lanes.batches.lane_errors import LANE_ERRORS, status_of
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.systems.stream_system import UnavailableError

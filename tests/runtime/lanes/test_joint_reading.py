@@ -12,7 +12,7 @@ from streamapp.control.control_message import MessageKind
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp.tasks.key_placement import KeyPlacement
 from streamapp_runtime.formats.stream_format import open_format
-from streamapp_runtime.lanes.layers.lane_input import joint_requests
+from streamapp_runtime.lanes.batches.lane_input import joint_requests
 from streamapp_runtime.lanes.protocol.batch_orders import KnownRejection, ReadRange
 from streamapp_runtime.lanes.records import record_reader
 from streamapp_runtime.lanes.records.key_check import KeyCheck

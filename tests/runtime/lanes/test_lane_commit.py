@@ -8,7 +8,7 @@ import pytest
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint, CheckpointUnreadableError
-from streamapp_runtime.lanes.layers.lane_commit import CommitResult, LaneCommit
+from streamapp_runtime.lanes.batches.lane_commit import CommitResult, LaneCommit
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders, ReadRange, TaskOrder
 from streamapp_runtime.lanes.records.record_collector import RecordCollector
 from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec

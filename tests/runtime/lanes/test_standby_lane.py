@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from streamapp_runtime.lanes.layers.standby_lane import StandbySetup, packed_tasks, restore_standby_lane
+from streamapp_runtime.lanes.batches.standby_lane import StandbySetup, packed_tasks, restore_standby_lane
 from streamapp_runtime.lanes.protocol.batch_orders import TaskOrder
 from streamapp_runtime.lanes.task_stores.lane_stores import RestoreProgress
 from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec

@@ -3,7 +3,7 @@ from time import perf_counter
 
 import pytest
 
-from streamapp_runtime.lanes.layers.step_times import StepTimes
+from streamapp_runtime.lanes.batches.step_times import StepTimes
 
 
 def _spend(seconds: float) -> None:
@@ -29,13 +29,6 @@ def test_making_items_is_part_of_a_step_and_using_them_is_not() -> None:
     seconds = times.by_step()
     assert 0.03 <= seconds["read"] < seconds["use"]
     assert seconds["use"] >= 0.15
-
-
-def test_what_other_layers_counted_is_added() -> None:
-    times = StepTimes()
-    times.add({"read": 1.5, "joined": 2.0})
-    times.add({"read": 0.5})
-    assert times.by_step() == {"joined": 2.0, "read": 2.0}
 
 
 def test_a_step_that_fails_is_counted_as_well() -> None:

@@ -8,9 +8,9 @@ from streamapp.control.control_message import ENDED, NO_BOUND, EndOfStream, Upst
 from streamapp.control.idle_rule import IdleRule
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint, CheckpointUnreadableError, EventTimeProgress
+from streamapp_runtime.lanes.batches.lane_errors import error_message, status_of
 from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup
 from streamapp_runtime.lanes.event_time.watermark_receiver import WatermarkReceiver, WatermarkUpdate
-from streamapp_runtime.lanes.layers.lane_errors import error_message, status_of
 from streamapp_runtime.lanes.protocol.batch_orders import TaskOrder
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.systems.stream_system import FencedError

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from streamapp.spec.resource.operator_kinds import OPERATOR_TRAITS, OperatorKind, StreamUse
 from streamapp.spec.resource.operators import Operator
 from streamapp_runtime import operators
-from streamapp_runtime.lanes.layers.task_executor import task_executor
+from streamapp_runtime.lanes.batches.task_executor import task_executor
 from streamapp_runtime.operators.kind_table import COMPILERS
 from streamapp_runtime.operators.operation import Operation, RowOperation
 from streamapp_runtime.operators.operation_table import RUNNERS, make_executor, state_schema_hash

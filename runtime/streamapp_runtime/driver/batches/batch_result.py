@@ -82,10 +82,6 @@ class BatchResult:
                 longest[step] = max(seconds, longest.get(step, 0.0))
         return longest
 
-    def longest_lane(self) -> float:
-        """The seconds of the lane that took longest for all of its steps together."""
-        return max((sum(seconds for _, seconds in report.steps) for report in self.reports), default=0.0)
-
 
 def batch_result(
     number: int,

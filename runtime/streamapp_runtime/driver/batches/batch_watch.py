@@ -18,8 +18,8 @@ from py4j.protocol import Py4JError
 from streamapp_runtime.driver.executors.executor_probe import LOOK_SECONDS, PATIENCE_SECONDS
 from streamapp_runtime.driver.failures import RETRIABLE, BatchTimeoutError
 from streamapp_runtime.driver.watch_thread import watching
+from streamapp_runtime.lanes.batches.step_beacon import beacon_address
 from streamapp_runtime.lanes.connection.messages import MalformedMessageError, parsed_object
-from streamapp_runtime.lanes.layers.step_beacon import beacon_address
 from streamapp_runtime.systems.stream_system import SystemTrouble
 
 SLOW_SECONDS: Final = 30.0

@@ -15,7 +15,7 @@ from streamapp_runtime.driver.start.live_world import live_world
 from streamapp_runtime.driver.start.task_reads import side_partitions_by_task
 from streamapp_runtime.driver.start.user_functions import proposed
 from streamapp_runtime.expressions.spark_source import SparkSource
-from streamapp_runtime.lanes.layers.standby_lane import StandbySetup, filling_program
+from streamapp_runtime.lanes.batches.standby_lane import StandbySetup, filling_program
 from streamapp_runtime.lanes.protocol.batch_orders import SidePartition, TaskOrder
 from streamapp_runtime.lanes.task_stores.side_input_specs import side_input_store_specs
 from streamapp_runtime.lanes.task_stores.store_specs import store_specs

@@ -26,7 +26,7 @@ from streamapp_runtime.driver.spark.spark_session import live_executors
 from streamapp_runtime.driver.standby.standby_program import StandbyProgram, standby_program
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.expressions.spark_source import DeferredSession
-from streamapp_runtime.lanes.layers.standby_lane import StandbySetup, packed_tasks, restore_standby_lane
+from streamapp_runtime.lanes.batches.standby_lane import StandbySetup, packed_tasks, restore_standby_lane
 from streamapp_runtime.lanes.protocol.batch_orders import TaskOrder
 from streamapp_runtime.lanes.task_stores.lane_stores import RestoreProgress
 from streamapp_runtime.systems.stream_system import UnknownStreamError

@@ -9,7 +9,7 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.app_refusal import path_of
 from streamapp_runtime.formats.format_options import FormatOptions
 from streamapp_runtime.formats.stream_format import UnfitFormatError
-from streamapp_runtime.lanes.layers.task_executor import task_executor
+from streamapp_runtime.lanes.batches.task_executor import task_executor
 from streamapp_runtime.lanes.records.stream_formats import task_format
 from streamapp_runtime.operators.operation_executor import UnsupportedOperationError
 from streamapp_runtime.operators.stateless.stream_operations import Read, Write

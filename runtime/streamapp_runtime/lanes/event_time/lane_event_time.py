@@ -1,4 +1,4 @@
-"""Event time in one batch of one lane, as one layer knows it: received in the first, then handed on."""
+"""Event time in one batch of one lane: received with the records, then known to operations and commit."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -52,10 +52,9 @@ class LaneEventTime:
         """Everything was read: reckon what each task has reached."""
         for index in range(len(self.lane.tasks)):
             if index not in failed and (index in self._receivers or self._may_move(index)):
-                self.take_update(index, self._of(index).news())
+                self._take_update(index, self._of(index).news())
 
-    def take_update(self, index: int, update: WatermarkUpdate) -> None:
-        """Take what the first layer has found out of a task."""
+    def _take_update(self, index: int, update: WatermarkUpdate) -> None:
         self.updates[index] = update
         self.clock.end[index] = {s: update.watermarks.get(s) for s in self.clock.start[index]}
         self.clock.short[index] = {**self.clock.end[index], **update.short}

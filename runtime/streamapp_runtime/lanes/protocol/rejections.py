@@ -122,7 +122,7 @@ class RejectionReport:
         self.samples += islice(samples, MOST_SAMPLES - len(self.samples))
 
     def add(self, other: "RejectionReport") -> None:
-        """Take in what another layer has of the same task."""
+        """Take in what another range has of the same task."""
         self.counts += other.counts
         self.reasons = merged_reasons(self.reasons, other.reasons)
         self.sample(iter(other.samples))

@@ -1,4 +1,4 @@
-"""The parts that operators are compiled to, before they are given tags, registers and layers."""
+"""The parts that operators are compiled to, before they are given tags and an order."""
 
 from dataclasses import dataclass, field, replace
 from typing import Final

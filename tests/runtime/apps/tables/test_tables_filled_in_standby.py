@@ -11,7 +11,7 @@ from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.spark.spark_session import expression_folder
 from streamapp_runtime.driver.standby.standby_program import standby_program
-from streamapp_runtime.lanes.layers.standby_lane import packed_tasks, restore_standby_lane
+from streamapp_runtime.lanes.batches.standby_lane import packed_tasks, restore_standby_lane
 from streamapp_runtime.lanes.task_stores.lane_stores import RestoreProgress
 from tests.harness.runs.app_runs import AppEnv, Input, Row, app, inputs
 from tests.harness.runs.drained_loop import drain
@@ -76,7 +76,7 @@ def test_what_was_filled_is_not_read_again(env: AppEnv) -> None:
 
 
 def test_time_that_is_over_leaves_records_for_later(env: AppEnv, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("streamapp_runtime.lanes.layers.standby_lane.FILL_RECORDS", 8)
+    monkeypatch.setattr("streamapp_runtime.lanes.batches.standby_lane.FILL_RECORDS", 8)
     env.write("events", inputs([{"user": "u1", "n": 1}], "user"), 4)
     env.write("people", inputs([person(number) for number in range(20)], "user"), 4)
     first = warmed_up(env, joined(), seconds=0.0)

@@ -10,8 +10,8 @@ import pytest
 from streamapp_runtime.driver.batches.batch_watch import BatchWatch, watched_calls
 from streamapp_runtime.driver.executors.executor_probe import PATIENCE_SECONDS
 from streamapp_runtime.driver.failures import BatchTimeoutError
-from streamapp_runtime.lanes.layers.step_beacon import StepBeacon
-from streamapp_runtime.lanes.layers.step_times import StepTimes
+from streamapp_runtime.lanes.batches.step_beacon import StepBeacon
+from streamapp_runtime.lanes.batches.step_times import StepTimes
 from streamapp_runtime.systems.stream_system import SystemTrouble
 from tests.harness.machine.processes import until
 

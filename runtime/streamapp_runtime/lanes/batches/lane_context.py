@@ -11,8 +11,8 @@ import pyarrow as pa
 from streamapp_runtime.expressions.expression_client import ExpressionClient
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.formats.record_format import RecordFormat
+from streamapp_runtime.lanes.batches.task_executor import task_executor
 from streamapp_runtime.lanes.event_time.watermark_receiver import BookkeepingCache
-from streamapp_runtime.lanes.layers.task_executor import task_executor
 from streamapp_runtime.lanes.records.stream_formats import record_formats
 from streamapp_runtime.lanes.task_stores.lane_stores import LaneStores
 from streamapp_runtime.lanes.task_stores.side_input_stores import SideInputStores

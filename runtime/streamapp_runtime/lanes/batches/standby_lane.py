@@ -15,10 +15,10 @@ from typing import Final
 from streamapp.side_inputs.growth_order import waits_for_older
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.expressions.expression_client import ExpressionClient
-from streamapp_runtime.lanes.layers.lane_batch import LaneBatch
-from streamapp_runtime.lanes.layers.lane_context import LaneContext
-from streamapp_runtime.lanes.layers.lane_errors import EXPECTED_ERRORS
-from streamapp_runtime.lanes.layers.lane_input import LaneInput
+from streamapp_runtime.lanes.batches.lane_batch import LaneBatch
+from streamapp_runtime.lanes.batches.lane_context import LaneContext
+from streamapp_runtime.lanes.batches.lane_errors import EXPECTED_ERRORS
+from streamapp_runtime.lanes.batches.lane_input import LaneInput
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders, ReadRange, TaskOrder
 from streamapp_runtime.lanes.task_stores.lane_stores import LaneStores, RestoreProgress
 from streamapp_runtime.lanes.worker_setup import WorkerSetup

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.lanes.layers.lane_batch import LaneBatch
+from streamapp_runtime.lanes.batches.lane_batch import LaneBatch
 from streamapp_runtime.lanes.protocol.batch_orders import KnownRejection, ReadRange
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.lanes.protocol.traffic import BYTES_IN, ROWS_IN

@@ -1,7 +1,7 @@
 """The time that each step of a lane takes in one batch."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
 from typing import TypeVar
@@ -41,11 +41,6 @@ class StepTimes:
                 except StopIteration:
                     return
             yield item
-
-    def add(self, others: Mapping[str, float]) -> None:
-        """Take in what another layer of the lane has counted."""
-        for step, seconds in others.items():
-            self._seconds[step] += seconds
 
     def by_step(self) -> dict[str, float]:
         """The seconds of each step, in order of names."""

@@ -10,11 +10,11 @@ import pyarrow as pa
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.formats.arrow_types import arrow_schema
+from streamapp_runtime.lanes.batches.lane_commit import CommitResult, LaneCommit
+from streamapp_runtime.lanes.batches.lane_context import LaneContext
+from streamapp_runtime.lanes.batches.side_input_arrivals import SideInputArrivals
+from streamapp_runtime.lanes.batches.step_times import StepTimes
 from streamapp_runtime.lanes.event_time.lane_event_time import LaneEventTime
-from streamapp_runtime.lanes.layers.lane_commit import CommitResult, LaneCommit
-from streamapp_runtime.lanes.layers.lane_context import LaneContext
-from streamapp_runtime.lanes.layers.side_input_arrivals import SideInputArrivals
-from streamapp_runtime.lanes.layers.step_times import StepTimes
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders, ReadRange
 from streamapp_runtime.lanes.protocol.failed_records import MOST_FAILED_RECORDS, FailedRecord
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause, RejectionReport

@@ -13,13 +13,13 @@ from typing import Any
 from streamapp_runtime.checkpoint import attempt_name
 from streamapp_runtime.expressions.expression_client import ExpressionClient
 from streamapp_runtime.incarnation import check_newest
+from streamapp_runtime.lanes.batches.lane_batch import LaneBatch
+from streamapp_runtime.lanes.batches.lane_commit import CommitResult
+from streamapp_runtime.lanes.batches.lane_context import LaneContext
+from streamapp_runtime.lanes.batches.lane_errors import EXPECTED_ERRORS, error_message, status_of
+from streamapp_runtime.lanes.batches.lane_input import LaneInput
+from streamapp_runtime.lanes.batches.step_beacon import StepBeacon
 from streamapp_runtime.lanes.event_time.watermark_sender import has_ended
-from streamapp_runtime.lanes.layers.lane_batch import LaneBatch
-from streamapp_runtime.lanes.layers.lane_commit import CommitResult
-from streamapp_runtime.lanes.layers.lane_context import LaneContext
-from streamapp_runtime.lanes.layers.lane_errors import EXPECTED_ERRORS, error_message, status_of
-from streamapp_runtime.lanes.layers.lane_input import LaneInput
-from streamapp_runtime.lanes.layers.step_beacon import StepBeacon
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders
 from streamapp_runtime.lanes.protocol.executor_identity import executor_identity, location_of, oom_kills
 from streamapp_runtime.lanes.protocol.rejections import RejectionReport

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
-from streamapp_runtime.lanes.layers.step_times import StepTimes
+from streamapp_runtime.lanes.batches.step_times import StepTimes
 from streamapp_runtime.systems.stream_system import SystemTrouble
 
 SECONDS: Final = 1.0
