@@ -6,10 +6,13 @@ image has the jar among Spark's. Elsewhere it is made once for each Spark and ke
     python -m streamapp_runtime.driver.spark.expression_jar
 """
 
+import atexit
 import hashlib
 import os
+import shutil
 import subprocess
 import tempfile
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -40,13 +43,26 @@ def expression_jar(jars: Path) -> Path | None:
     digest = hashlib.sha256()
     for part in (*map(os.path.basename, spark_jars(jars)), *(file.read_text() for file in _sources())):
         digest.update(f"{part}\0".encode())
+    name = f"expressions-{digest.hexdigest()[:24]}.jar"
     cache = cache_folder()
-    folder = Path(tempfile.gettempdir(), f"streamapp-{os.getuid()}") if cache is None else cache
-    jar = folder / "jars" / f"expressions-{digest.hexdigest()[:24]}.jar"
-    if not jar.exists():
-        jar.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _make(java, jars, jar)
+    if cache is not None and (made_before := cache / "jars" / name).exists():
+        return made_before
+    jar = _folder(cache) / name
+    _make(java, jars, jar)
     return jar
+
+
+def _folder(cache: Path | None) -> Path:
+    """The folder of jars in the cache; one of this process's own where nothing can be kept."""
+    if cache is not None:
+        with suppress(OSError):
+            folder = cache / "jars"
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if os.access(folder, os.W_OK):
+                return folder
+    own_folder = Path(tempfile.mkdtemp(prefix="streamapp-jars-"))
+    atexit.register(shutil.rmtree, own_folder, ignore_errors=True)
+    return own_folder
 
 
 def _make(java: str, jars: Path, jar: Path) -> None:
