@@ -20,7 +20,7 @@ from tests.harness.kafka.jars import TO_BE_KILLED
 @click.option("--spare-driver", is_flag=True, help="Kill only what a driver replaces.")
 @click.option("--system", type=click.Choice(["embedded", "kafka"]), default="embedded", show_default=True)
 @click.option(
-    "--lanes", type=click.Choice([way.value for way in LaneWay]), default="job-per-batch", help="Their way."
+    "--lanes", type=click.Choice([way.value for way in LaneWay]), default="evaluated", help="Their way."
 )
 @click.option("--folder", type=click.Path(path_type=Path), help="Kept afterwards; a temporary one otherwise.")
 def main(kills: int, seed: int, spare_driver: bool, system: str, lanes: str, folder: Path | None) -> None:

@@ -60,9 +60,9 @@ def _without_spark(operators: Iterable[dict[str, Any]]) -> Iterator[dict[str, An
 
 
 class LaneWay(StrEnum):
-    """How the lanes of the app get their batches."""
+    """How the lanes of the app get their batches, and who computes its expressions."""
 
-    JOB_PER_BATCH = "job-per-batch"
+    EVALUATED = "evaluated"
     RESIDENT = "resident"
     INDEPENDENT = "independent"
 
@@ -70,8 +70,7 @@ class LaneWay(StrEnum):
 class Siege:
     """One app under attack, in a folder of its own: on an embedded log, or on a broker that is hit too.
 
-    A column of the app is Spark's to compute, so that each batch is a Spark job. Where lanes are to stay, the
-    app's own Python computes it.
+    A column of the app is Spark's to evaluate. With the other ways of lanes the app's own Python computes it.
     """
 
     def __init__(
@@ -80,7 +79,7 @@ class Siege:
         say: Callable[[str], None],
         broker: Broker | None = None,
         *,
-        lanes: LaneWay = LaneWay.JOB_PER_BATCH,
+        lanes: LaneWay = LaneWay.EVALUATED,
     ) -> None:
         self.folder, self.say, self.broker, self.lanes = folder, say, broker, lanes
         self.points = folder / "points"
@@ -217,7 +216,7 @@ class Siege:
         app = yaml.safe_load(APP.read_text("utf-8"))
         if self.broker is not None:
             app["spec"]["systems"] = [{"name": "main", "kafka": {"bootstrapServers": self.broker.bootstrap}}]
-        if self.lanes is not LaneWay.JOB_PER_BATCH:
+        if self.lanes is not LaneWay.EVALUATED:
             app["spec"]["operators"] = list(_without_spark(app["spec"]["operators"]))
             app["spec"]["batch"] = {"independentLanes": self.lanes is LaneWay.INDEPENDENT}
         there = self.folder / APP.name

@@ -22,6 +22,7 @@ from streamapp_runtime.driver.spark.class_archive_making import (
     loaded_classes,
     make,
 )
+from streamapp_runtime.driver.spark.expression_jar import expression_jar
 from streamapp_runtime.driver.spark.java_command import ARCHIVE_MODULES, spark_jars
 from streamapp_runtime.installed_java import find_java
 
@@ -214,7 +215,7 @@ def test_a_failure_to_make_one_is_not_repeated(monkeypatch: pytest.MonkeyPatch, 
 @pytest.mark.usefixtures("process")
 def test_spark_starts_with_an_archive_that_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(FOLDER, str(tmp_path / "classes"))
-    archive = ClassArchive.of(JvmRole.LOCAL, _java(), JARS)
+    archive = ClassArchive.of(JvmRole.LOCAL, _java(), _all_jars())
     assert archive is not None
     archive.folder.mkdir()
     archive.file.write_text("no archive at all")
@@ -227,12 +228,18 @@ def test_the_second_run_of_spark_takes_the_archive_that_the_first_one_left(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv(FOLDER, str(tmp_path / "classes"))
-    archive = ClassArchive.of(JvmRole.LOCAL, _java(), JARS)
+    archive = ClassArchive.of(JvmRole.LOCAL, _java(), _all_jars())
     assert archive is not None
     assert _spark_run().splitlines() == ["not mapped"]
-    make(archive, _java(), JARS)  # or wait for the process that does
+    make(archive, _java(), _all_jars())  # or wait for the process that does
     assert archive.is_whole
     assert _spark_run().splitlines() == ["mapped"]
+
+
+def _all_jars() -> tuple[str, ...]:
+    """The jars of a JVM: Spark's, and that of the expression server."""
+    folder = Path(pyspark.__file__).with_name("jars")
+    return tuple(sorted((*spark_jars(folder), str(expression_jar(folder)))))
 
 
 def _spark_run() -> str:
