@@ -1,4 +1,4 @@
-"""Spark's types as text that Spark reads back: what edges, registers and programs carry."""
+"""Spark's types as text that Spark reads back: what edges and programs carry."""
 
 from pyspark.sql import types as t
 

@@ -1,4 +1,4 @@
-"""An expression with holes where its columns stand, so that it can be written over any registers.
+"""An expression with holes where its columns stand, so that it can be written over any names.
 
 The text between the holes is the user's own, to the letter: nothing is rendered again, so nothing can
 change its meaning on the way.
@@ -81,7 +81,7 @@ def all_columns(templates: Iterable[Template]) -> bool:
 
 
 ROW_ALIAS = "`the row`"
-"""What registers are asked for by: no name or lambda variable of a user is like it."""
+"""What columns are asked for by: no name or lambda variable of a user is like it."""
 
 
 RECORD_KEY = f"{ROW_ALIAS}.k"

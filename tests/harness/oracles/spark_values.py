@@ -42,7 +42,7 @@ def without_shared_subexpressions(spark: SparkSession) -> Iterator[None]:
 def optimized_as_rows_of_a_batch(spark: SparkSession) -> Iterator[None]:
     """Rows that stand in a plan are computed before most rules of the optimizer have seen it."""
     setting = "spark.sql.optimizer.excludedRules"
-    before = str(spark.conf.get(setting))
+    before = str(spark.conf.get(setting, ""))
     spark.conf.set(setting, f"{before},org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation")
     try:
         yield

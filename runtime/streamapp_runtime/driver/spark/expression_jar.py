@@ -41,7 +41,8 @@ def expression_jar(jars: Path) -> Path | None:
     if java is None:
         return None
     digest = hashlib.sha256()
-    for part in (*map(os.path.basename, spark_jars(jars)), *(file.read_text() for file in _sources())):
+    names = sorted(file.name for file in jars.glob("*.jar"))
+    for part in (*names, *(file.read_text() for file in _sources())):
         digest.update(f"{part}\0".encode())
     name = f"expressions-{digest.hexdigest()[:24]}.jar"
     cache = cache_folder()

@@ -55,9 +55,6 @@ SETTINGS: Final[Mapping[str, str]] = {
     "spark.ui.killEnabled": "false",  # whoever reaches Spark's pages looks on
     "spark.ui.showConsoleProgress": "false",
     **_KEEP_MEMORY,
-    # A filter pushed below the steps before it takes their expressions into itself, and each register's
-    # `CASE ... ELSE register` doubles it: ten maps in a row would make it a thousand times as long.
-    "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.PushDownPredicates",
 }
 """What the engine's promises rest on; `spec.driver.sparkConf` may not change these."""
 

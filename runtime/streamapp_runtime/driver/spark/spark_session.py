@@ -125,8 +125,8 @@ def live_executors(context: SparkContext) -> dict[str, str]:
 
 def expression_folder(context: SparkContext) -> Path:
     """The folder with the address of the expression server in the JVM of a driver without executors."""
-    server: Any = context._jvm.org.apache.spark.sql.streamapp.ExpressionServer  # type: ignore[union-attr]  # noqa: SLF001
-    return Path(str(server.addressFolder().toString()))
+    jvm: Any = context._jvm  # noqa: SLF001 - Spark has no other way
+    return Path(jvm.org.apache.spark.sql.streamapp.ExpressionServer.addressFolder().toString())
 
 
 def in_one_process(context: SparkContext) -> bool:

@@ -113,9 +113,12 @@ private object ExpressionProgram {
     val columns = described.get("columns").asText
     val input = if (columns.isEmpty) StructType(Nil) else StructType.fromDDL(columns)
     val where = Option(described.get("where")).filterNot(_.isNull).map(_.asText)
+    val select = described.get("select").elements.asScala.map(_.asText).toSeq
+    val catalog = new InMemoryCatalog(new SparkConf(false), new Configuration(false))
+    val analyzer = new Analyzer(new SessionCatalog(catalog, FunctionRegistry.builtin, conf))
     val rows = BatchRows(attributes(input))
-    val condition = where.map(text => projections(rows, Seq(s"coalesce($text, false)"), conf)._1)
-    val (steps, types) = projections(rows, described.get("select").elements.asScala.map(_.asText).toSeq, conf)
+    val condition = where.map(text => projections(rows, Seq(s"coalesce($text, false)"), analyzer, conf)._1)
+    val (steps, types) = projections(rows, select, analyzer, conf)
     new ExpressionProgram(input, condition, steps, types, allocator)
   }
 
@@ -124,25 +127,23 @@ private object ExpressionProgram {
 
   /** The projections that one after the other make the values of a list, and the types of these. */
   private def projections(
-      rows: BatchRows, texts: Seq[String], conf: SQLConf): (Seq[UnsafeProjection], Seq[DataType]) = {
+      rows: BatchRows, texts: Seq[String], analyzer: Analyzer, conf: SQLConf)
+      : (Seq[UnsafeProjection], Seq[DataType]) = {
     val list = texts.zipWithIndex.map { case (text, place) =>
       Alias(CatalystSqlParser.parseExpression(text), s"value $place")()
     }
-    val analyzer = new Analyzer(
-      new SessionCatalog(
-        new InMemoryCatalog(new SparkConf(false), new Configuration(false)), FunctionRegistry.builtin, conf))
     val plan = analyzer.executeAndCheck(Project(list, SubqueryAlias(RowAlias, rows)), new QueryPlanningTracker)
     val types = plan.output.map(_.dataType)
     val best =
-      try optimized(plan, analyzer, conf)
+      try optimized(plan, analyzer)
       catch {
         // A constant that fails does so where a row comes to it, not before any row is there.
-        case NonFatal(_) => withoutFolding(conf) { optimized(plan, analyzer, conf) }
+        case NonFatal(_) => withoutFolding(conf) { optimized(plan, analyzer) }
       }
     (steps(best, rows), types)
   }
 
-  private def optimized(plan: LogicalPlan, analyzer: Analyzer, conf: SQLConf): LogicalPlan =
+  private def optimized(plan: LogicalPlan, analyzer: Analyzer): LogicalPlan =
     new SparkOptimizer(
       analyzer.catalogManager, analyzer.catalogManager.v1SessionCatalog, new ExperimentalMethods).execute(plan)
 
@@ -162,7 +163,6 @@ private object ExpressionProgram {
       step.initialize(0)
       before :+ step
     case leaf: BatchRows if leaf.output == rows.output => Nil
-    case SubqueryAlias(_, child) => steps(child, rows)
     case other => throw new UnsupportedOperationException(s"a plan with ${other.nodeName} is no row's alone")
   }
 

@@ -86,8 +86,9 @@ final class ExpressionServer(folder: Path, settings: Seq[(String, String)]) exte
         }
       } finally connection.close()
     } catch {
-      // The worker has ended, or asks for too much. An executor ends with what nobody catches.
-      case _: IOException | _: OutOfMemoryError =>
+      case _: IOException => // The worker has ended.
+      // An executor ends with what nobody catches: nothing but this connection is to end.
+      case error: Throwable => error.printStackTrace()
     }
   }
 }
