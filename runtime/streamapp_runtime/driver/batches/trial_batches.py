@@ -3,7 +3,6 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 from py4j.protocol import Py4JError
@@ -12,7 +11,6 @@ from pyspark.errors import PySparkException
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver import failures
 from streamapp_runtime.driver.bad_records.bisection import TrialFailure
-from streamapp_runtime.driver.bad_records.expression_failures import RecordId, failing_records
 from streamapp_runtime.driver.bad_records.search_watch import SearchStoppedError, SearchTimeoutError
 from streamapp_runtime.driver.batches.batch_runner import LockStep, OrderedBatch
 from streamapp_runtime.driver.batches.lane_batches import LaneBatches
@@ -22,10 +20,17 @@ from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.status_rules import CAUSES
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
+from streamapp_runtime.operators.aggregate.totals_operation import Totals
+from streamapp_runtime.operators.compilation.row_operations import ComputeColumns, EvaluateRows, FilterRows
 from streamapp_runtime.systems.stream_system import OutOfRangeError, UnavailableError, UnknownStreamError
 
 TRIAL_SECONDS: Final = 30.0
 """A part of a batch that is tried may take so long at least, and ten times as long as any batch before."""
+
+RecordId = tuple[str, int, int]
+"""Stream, partition and offset."""
+_NAMES_FAILED_ROWS: Final = (ComputeColumns, EvaluateRows, FilterRows, Totals)
+"""The operations that name the rows on which they fail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +92,16 @@ class TrialBatches:
         return failure
 
     def _records_that_fail(self, ranges: Sequence[PendingRange]) -> Mapping[RecordId, str]:
-        """The records on which expressions fail."""
+        """The records on which expressions fail, found in one trial; none where something else fails."""
         self.batches.restore_lanes()
-        planner = self.batches.planner
-        supervisor = planner.lanes.supervisor
-        trial = partial(self.trial, ranges, supervisor.exchange)
-        return failing_records(supervisor.executors.program, trial)
+        supervisor = self.batches.planner.lanes.supervisor
+        tasks = supervisor.executors.program.tasks
+        if not any(isinstance(task.operation, _NAMES_FAILED_ROWS) for task in tasks):
+            return {}
+        reports = self.trial(ranges, supervisor.exchange)
+        if isinstance(reports, TrialFailure):
+            return {}
+        return {one[:3]: one[3] for report in reports for one in report.failed_records}
 
     def _trial_failure(self, ranges: Sequence[PendingRange]) -> TrialFailure | None:
         """The failure of a batch; None where it does not fail. Nothing of the batch is committed."""
