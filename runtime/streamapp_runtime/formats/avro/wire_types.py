@@ -300,8 +300,7 @@ class WireArray:
 
     def skip(self, cursor: RecordCursor, rows: Positions) -> None:
         """All blocks."""
-        for _ in _blocks(cursor, rows, self.item.skip):
-            pass
+        _blocks(cursor, rows, self.item.skip)
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,8 +325,7 @@ class WireMap:
 
     def skip(self, cursor: RecordCursor, rows: Positions) -> None:
         """All blocks."""
-        for _ in _blocks(cursor, rows, self.pair.skip):
-            pass
+        _blocks(cursor, rows, self.pair.skip)
 
 
 def _items(cursor: RecordCursor, rows: Positions, wire: WireType) -> tuple[Positions, pa.Array]:
@@ -346,7 +344,7 @@ def _items(cursor: RecordCursor, rows: Positions, wire: WireType) -> tuple[Posit
 
 def _blocks(
     cursor: RecordCursor, rows: Positions, read: Callable[[RecordCursor, Positions], None]
-) -> "list[Positions]":
+) -> list[Positions]:
     """Have the next item of each row read that has one, until none has; whose these were, step by step."""
     steps: list[Positions] = []
     unread = np.arange(len(rows))
