@@ -14,8 +14,8 @@ from pathlib import Path
 
 from bench.app_runs import page_views
 from bench.app_runs.apps import JOIN
+from bench.app_runs.profile import profile
 from bench.app_runs.runs import Run, child, run_app
-from bench.engine.profile import profile
 from bench.row import Aim, Compared, Row
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 

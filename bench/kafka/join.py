@@ -12,9 +12,9 @@ from pathlib import Path
 
 from bench.app_runs import page_views
 from bench.app_runs.apps import JOIN
+from bench.app_runs.profile import profile
 from bench.app_runs.redis_server import cpu_of
 from bench.app_runs.runs import run_app
-from bench.engine.profile import profile
 from bench.kafka.fetched import MissingError
 from bench.kafka.others import kafka_streams, rate, stock_spark, wall
 from bench.kafka.sizes import BATCH, STOCK_BATCH, STOCK_BATCHES, VIEWS, WARM

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from bench.app_runs import page_views
 from bench.app_runs.apps import COUNTS
+from bench.app_runs.profile import profile
 from bench.app_runs.runs import run_app
-from bench.engine.profile import profile
 from bench.kafka.fetched import MissingError
 from bench.kafka.others import COUNTING, rate, stock_spark, wall
 from bench.kafka.sizes import BATCH, STOCK_BATCH, STOCK_BATCHES, VIEWS, WARM
