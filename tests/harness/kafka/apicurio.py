@@ -1,19 +1,17 @@
 """A schema registry that nobody here wrote: Apicurio's, got by Maven once, with its schemas in memory."""
 
-import os
 import shutil
 import subprocess
 import tarfile
-import tempfile
-import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tests.harness.machine.fetched_folder import fetched_folder
 from tests.harness.machine.left_out import leave_out
 from tests.harness.machine.listening_sockets import listening_sockets
+from tests.harness.machine.processes import until
 
 RELEASE = "3.0.9"  # newer ones need Java 21
 _ARTIFACT = f"io.apicurio:apicurio-registry-app:{RELEASE}:tar.gz:all"
@@ -39,38 +37,29 @@ def apicurio() -> Iterator[str]:
 
 def _answering(process: "subprocess.Popen[bytes]") -> str:
     """The URL, once something answers there as a registry does."""
-    deadline = time.monotonic() + _START_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
+    urls: list[str] = []
+
+    def answers() -> bool:
+        assert process.poll() is None, "Apicurio has ended"
         for socket in listening_sockets(process.pid):
             url = f"http://127.0.0.1:{socket.port}/apis/ccompat/v7"
-            try:
-                with urllib.request.urlopen(f"{url}/subjects", timeout=5):  # noqa: S310
-                    return url
-            except (urllib.error.URLError, OSError):
-                pass
-        time.sleep(0.1)
-    raise AssertionError(f"Apicurio does not answer after {_START_SECONDS:.0f} s, or has ended")
+            with suppress(OSError), urllib.request.urlopen(f"{url}/subjects", timeout=5):  # noqa: S310
+                urls.append(url)
+        return bool(urls)
+
+    until(answers, limit=_START_SECONDS)
+    return urls[0]
 
 
 def _home() -> Path:
     """The folder of the unpacked registry."""
-    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    home = caches / "streamapp" / "apicurio" / RELEASE
-    if not home.exists():
-        maven = shutil.which("mvn")
-        if maven is None or shutil.which("java") is None:
-            leave_out("no Maven or Java to run a schema registry with (Debian: apt-get install maven)")
-        home.parent.mkdir(parents=True, exist_ok=True)
-        # Renamed when complete, so that a fetch that was cut short is not taken for the registry.
-        with tempfile.TemporaryDirectory(dir=home.parent) as unfinished:
-            _fetch(maven, Path(unfinished))
-            unpacked = Path(unfinished, "unpacked")
-            if not home.exists():  # another process was faster
-                unpacked.rename(home)
-    return home
+    return fetched_folder(f"apicurio/{RELEASE}", _fetch)
 
 
-def _fetch(maven: str, folder: Path) -> None:
+def _fetch(folder: Path) -> Path:
+    maven = shutil.which("mvn")
+    if maven is None or shutil.which("java") is None:
+        leave_out("no Maven or Java to run a schema registry with (Debian: apt-get install maven)")
     # Into a repository of its own, and without its parent, which is not published.
     chosen = [f"-Dartifact={_ARTIFACT}", "-Dtransitive=false", f"-Dmaven.repo.local={folder}"]
     goal = "org.apache.maven.plugins:maven-dependency-plugin:2.8:get"
@@ -81,3 +70,4 @@ def _fetch(maven: str, folder: Path) -> None:
     (archive,) = folder.rglob("apicurio-registry-app-*.tar.gz")
     with tarfile.open(archive) as files:
         files.extractall(folder / "unpacked", filter="data")
+    return folder / "unpacked"

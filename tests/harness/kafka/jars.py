@@ -1,10 +1,11 @@
 """The jars of Apache Kafka, got by Maven once: `python -m tests.harness.kafka.jars`."""
 
-import os
 import shutil
 import subprocess
-import tempfile
+from functools import partial
 from pathlib import Path
+
+from tests.harness.machine.fetched_folder import fetched_folder
 
 NEWEST = "4.3.0"
 """The release of brokers that run from a test's beginning to its end."""
@@ -29,36 +30,25 @@ def jars(release: str = NEWEST, pom: Path = _POM, kind: str = "") -> Path:
     """
     if shutil.which("java") is None:
         raise NoKafkaError("no Java 17 on this machine (Debian: apt-get install openjdk-17-jre-headless)")
-    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    home = caches / "streamapp" / "kafka" / f"{release}{kind}"
-    if not home.exists():
-        _fetch(release, pom, home)
-    return home
+    return fetched_folder(f"kafka/{release}{kind}", partial(_fetch, release, pom))
 
 
-def _fetch(release: str, pom: Path, home: Path) -> None:
+def _fetch(release: str, pom: Path, folder: Path) -> Path:
     maven = shutil.which("mvn")
     if maven is None:
         raise NoKafkaError("no Maven on this machine to fetch a broker with (Debian: apt-get install maven)")
-    home.parent.mkdir(parents=True, exist_ok=True)
-    # Renamed when complete, so that a fetch that was cut short is not taken for jars.
-    with tempfile.TemporaryDirectory(dir=home.parent) as unfinished:
-        target = Path(unfinished, "jars")
-        goal = ("dependency:copy-dependencies", f"-DoutputDirectory={target}", f"-Dkafka.version={release}")
-        run = subprocess.run(
-            [maven, "-B", "-q", "-f", pom, *goal],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if run.returncode != 0:
-            words = (run.stdout + run.stderr).strip().splitlines() or ["it did not say why"]
-            raise NoKafkaError(f"Maven could not fetch a broker: {words[0]}")
-        try:
-            target.rename(home)
-        except OSError:
-            if not home.exists():  # another process was faster
-                raise
+    target = folder / "jars"
+    goal = ("dependency:copy-dependencies", f"-DoutputDirectory={target}", f"-Dkafka.version={release}")
+    run = subprocess.run(
+        [maven, "-B", "-q", "-f", pom, *goal],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if run.returncode != 0:
+        words = (run.stdout + run.stderr).strip().splitlines() or ["it did not say why"]
+        raise NoKafkaError(f"Maven could not fetch a broker: {words[0]}")
+    return target
 
 
 if __name__ == "__main__":

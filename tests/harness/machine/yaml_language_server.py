@@ -4,13 +4,14 @@ import json
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
+from tests.harness.machine.fetched_folder import fetched_folder
 from tests.harness.machine.left_out import leave_out
 
 PACKAGE = "yaml-language-server"
@@ -151,34 +152,24 @@ def _command() -> tuple[str, Path]:
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is None or npm is None:
         raise _NoLanguageServerError(NO_NPM)
-    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    home = caches / "streamapp" / "npm" / f"{PACKAGE}-{RELEASE}"
-    if not home.exists():
-        _fetch(npm, home)
+    home = fetched_folder(f"npm/{PACKAGE}-{RELEASE}", partial(_fetch, npm))
     return node, home / "node_modules" / PACKAGE / "bin" / PACKAGE
 
 
-def _fetch(npm: str, home: Path) -> None:
-    home.parent.mkdir(parents=True, exist_ok=True)
-    # Renamed when complete, so that a fetch that was cut short is not taken for the server.
-    with tempfile.TemporaryDirectory(dir=home.parent) as unfinished:
-        target = Path(unfinished, "server")
-        target.mkdir()
-        options = ["--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(target)]
-        run = subprocess.run(
-            [npm, "install", *options, f"{PACKAGE}@{RELEASE}"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if run.returncode != 0:
-            lines = (run.stdout + run.stderr).strip().splitlines() or ["it did not say why"]
-            raise _NoLanguageServerError(f"npm could not fetch a YAML language server: {lines[0]}")
-        try:
-            target.rename(home)
-        except OSError:
-            if not home.exists():  # another process was faster
-                raise
+def _fetch(npm: str, folder: Path) -> Path:
+    target = folder / "server"
+    target.mkdir()
+    options = ["--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(target)]
+    run = subprocess.run(
+        [npm, "install", *options, f"{PACKAGE}@{RELEASE}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if run.returncode != 0:
+        lines = (run.stdout + run.stderr).strip().splitlines() or ["it did not say why"]
+        raise _NoLanguageServerError(f"npm could not fetch a YAML language server: {lines[0]}")
+    return target
 
 
 def _markdown(content: Any) -> str:
