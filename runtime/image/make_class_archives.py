@@ -22,15 +22,15 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pyspark
-from pyspark.sql import SparkSession
-from pyspark.sql.functions import col, expr
+from pyspark import SparkConf, SparkContext
 
 from streamapp_runtime.driver.spark.class_archive import FOLDER, ClassArchive, JvmRole
 from streamapp_runtime.driver.spark.class_archive_making import make
 from streamapp_runtime.driver.spark.expression_jar import PLUGIN
 from streamapp_runtime.driver.spark.java_command import spark_jars
 from streamapp_runtime.driver.spark.jvm import end_jvm, start_jvm
-from streamapp_runtime.driver.spark.sql_class_recording import evaluate_once
+from streamapp_runtime.driver.spark.sql_class_recording import evaluate_once, read_once
+from streamapp_runtime.expressions.spark_source import SparkJvm
 from streamapp_runtime.installed_java import find_java
 
 EXECUTOR_SECONDS = 120.0
@@ -125,7 +125,7 @@ def api_server(kubelet: Kubelet) -> Iterator[str]:
 
 
 def use_spark(master: str) -> None:
-    """A driver's first minutes: a session, an executor, and jobs that have expressions evaluated."""
+    """A driver's first minutes: an executor, and expressions that are read here and evaluated there."""
     settings = {
         "spark.master": f"k8s://{master}",
         "spark.driver.host": "127.0.0.1",
@@ -147,28 +147,22 @@ def use_spark(master: str) -> None:
         "spark.ui.showConsoleProgress": "false",
     }
     start_jvm(settings)
-    builder = SparkSession.builder.appName("recorded").config("spark.executor.instances", "1")
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
+    conf = SparkConf().setAppName("recorded").set("spark.executor.instances", "1").setAll([*settings.items()])
+    context = SparkContext(conf=conf)
+    context.setLogLevel("ERROR")
     deadline = time.monotonic() + EXECUTOR_SECONDS
-    while not _has_executor(session):
+    while not _has_executor(context):
         if time.monotonic() > deadline:
             raise TimeoutError("the executor did not come")
         time.sleep(0.1)
-    rows = session.range(0, 8, 1, 1).select(
-        col("id"), expr("CAST(id AS STRING) AS text"), expr("CASE WHEN id > 2 THEN upper('a') END AS letter")
-    )
+    read_once(SparkJvm.of_context(context))
     for _ in range(JOBS):
-        rows.rdd.mapPartitions(lambda part: part).count()
-        session.sparkContext.parallelize(range(1), 1).mapPartitions(evaluate_once).count()
-    session.stop()
+        context.parallelize(range(1), 1).mapPartitions(evaluate_once).count()
+    context.stop()
     end_jvm()
 
 
-def _has_executor(session: SparkSession) -> bool:
-    context: Any = session.sparkContext
+def _has_executor(context: Any) -> bool:
     listed = context._jsc.sc().statusStore().executorList(True)  # noqa: SLF001 - Spark has no other way
     return any(listed.apply(index).id() != "driver" for index in range(listed.size()))
 

@@ -24,7 +24,6 @@ STARTED_BY_NAME = {
     "streamapp_runtime.notebook.notebook_run": "`App.run` loads it by its entry point",
     "streamapp_runtime.testing.pytest_plugin": "pytest loads it by its entry point",
     "streamapp_runtime.driver.spark.class_archive_making": "a process that outlives the run it works for",
-    "streamapp_runtime.driver.spark.sql_class_recording": "a session whose JVM writes down classes",
     "streamapp_runtime.systems.embedded.page_check": "a process of its own, which may end by a signal",
 }
 """The modules that no module imports, and who does instead. Commands are started by their entry points."""

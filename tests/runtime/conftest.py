@@ -6,29 +6,37 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from streamapp_runtime.driver.executors.session_lanes import close_lanes, end_open_lanes
 from streamapp_runtime.driver.spark.spark_session import close_session, open_session
-from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.systems.connection import KafkaConnection
+from streamapp_runtime.testing.shared_jvm import end_shared_jvm
 from tests.harness.runs import run_systems
 from tests.harness.runs.app_runs import AppEnv
 
 
 @pytest.fixture(scope="session")
-def session() -> Iterator[DeferredSession]:
+def session() -> Iterator[SparkContext]:
     opened = open_session("tests", 1)
     # Workers find the user code that lies below tests.
-    opened.context.environment["PYTHONPATH"] = str(Path(__file__).parents[2])
+    opened.environment["PYTHONPATH"] = str(Path(__file__).parents[2])
     yield opened
     close_lanes()
     close_session(opened)
 
 
 @pytest.fixture(scope="session")
-def spark(session: DeferredSession) -> SparkSession:
-    return session.open()
+def spark(session: SparkContext) -> SparkSession:
+    return SparkSession.builder.getOrCreate()
+
+
+@pytest.fixture(scope="session")
+def kit_jvm() -> Iterator[None]:
+    """The JVM of tests in this process, which the first expression starts."""
+    yield
+    end_shared_jvm()
 
 
 @pytest.fixture(autouse=True)

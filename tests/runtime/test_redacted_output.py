@@ -121,7 +121,7 @@ from streamapp_runtime.redacted_output import redact_output
 
 redact_output([{MARK!r}])
 session = open_configured_session("app", {{"spark.master": "local[1]"}})
-session.context._jvm.org.slf4j.LoggerFactory.getLogger("app").error("logged by the JVM: {MARK}")
+session._jvm.org.slf4j.LoggerFactory.getLogger("app").error("logged by the JVM: {MARK}")
 session.stop()
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -150,12 +150,11 @@ def run(
     with _interrupts_reported():
         from streamapp_runtime.driver.spark.jvm_process import JvmRequest, start_early
         from streamapp_runtime.driver.spark.session_settings import local_shape
-        from streamapp_runtime.log_lines.log4j_configuration import terminal_configuration
 
         processors = processors or selected.spec.processors
         if not start_problems(selected):
             # A second of Java, beside a second of imports.
-            start_early(JvmRequest.of_session(local_shape(processors), terminal_configuration()))
+            start_early(JvmRequest.of_session(local_shape(processors)))
 
         from streamapp_runtime.cli.run_process.message_output import message_output
         from streamapp_runtime.driver.modes.standalone import RunOptions

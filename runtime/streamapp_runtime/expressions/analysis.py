@@ -1,5 +1,6 @@
 """The names and types that Spark gives expressions before any row is there, or why they are wrong."""
 
+import json
 from dataclasses import dataclass, replace
 
 from pyspark.errors import PySparkException
@@ -13,8 +14,7 @@ from streamapp.spec.reasons import Reason
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.expressions.declared_types import UnheldTypeError, type_name
 from streamapp_runtime.expressions.plain.plain_expression import PlainCall, plain_entries, plain_type
-from streamapp_runtime.expressions.spark_messages import spark_message
-from streamapp_runtime.expressions.spark_source import SparkSource, spark_for
+from streamapp_runtime.expressions.spark_source import SparkSource, TextRefusedError, spark_jvm
 from streamapp_runtime.expressions.sql_types import columns_of_schema, ddl, quoted
 
 
@@ -51,27 +51,23 @@ def columns_by_spark(
     """The columns that Spark's own analyser makes of a select list; RefusedError as above."""
     grouping = f" GROUP BY {group_by}" if group_by else ""
     entries = ",\n".join(items)
+    query = f"SELECT {entries}\nFROM (SELECT {null_row_sql(scope)}){grouping}"
     try:
-        frame = spark_for(spark, entries).sql(
-            f"SELECT {entries}\nFROM (SELECT {null_row_sql(scope)}){grouping}"
-        )
-        plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001
-        nodes, deterministic = {plan.nodeName(), plan.children().apply(0).nodeName()}, plan.deterministic()
-        schema = frame.schema
-    except PySparkException as error:
-        raise CompileRefusedError(spark_message(error)) from None
-    if "Aggregate" in nodes and not allowed.aggregates:
+        analysed = spark_jvm(spark, entries).analysed(query)
+    except TextRefusedError as refused:
+        raise CompileRefusedError(str(refused)) from None
+    if "Aggregate" in analysed.nodes and not allowed.aggregates:
         raise CompileRefusedError("an aggregate function has no place here; use an aggregate operator")
-    if "Generate" in nodes and not allowed.generator:
+    if "Generate" in analysed.nodes and not allowed.generator:
         raise CompileRefusedError(
             "a generator such as explode makes many rows of one; use a flatMap operator"
         )
-    if not deterministic:
+    if not analysed.is_deterministic:
         raise CompileRefusedError(
             "gives another answer each time it is asked, so a repeated batch would not give the same rows; "
             "use only functions of the row"
         )
-    return _checked(schema)
+    return _checked(t.StructType.fromJson(json.loads(analysed.schema)))
 
 
 def plain_columns(

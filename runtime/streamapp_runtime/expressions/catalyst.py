@@ -1,27 +1,28 @@
 """Spark's own reading of an expression: which words in it are columns, functions, aliases, and where.
 
 The parser that will run an expression is the one that says what its words mean: struct fields, lambda
-variables, units and type names are never mistaken for columns. It is reached through the session's JVM.
+variables, units and type names are never mistaken for columns. It is asked in a JVM that knows Spark.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Final
 
-from pyspark.errors import PySparkException
 from sqlglot import tokenize
 from sqlglot.errors import TokenError
 
 from streamapp.columns.compile_refusal import CompileRefusedError
 from streamapp_runtime.expressions.plain.plain_expression import PlainCall, PlainEntry, plain_entries
-from streamapp_runtime.expressions.spark_messages import spark_message
-from streamapp_runtime.expressions.spark_source import SparkSource, spark_for
+from streamapp_runtime.expressions.spark_source import SparkSource, SyntaxTree, TextRefusedError, spark_jvm
 from streamapp_runtime.expressions.sql_types import quoted
 
-SUBQUERIES = frozenset({"ScalarSubquery", "ListQuery", "InSubquery", "Exists", "LateralSubquery"})
-_LEAD = "SELECT "
-_OPEN = frozenset({"L_PAREN", "L_BRACKET", "L_BRACE"})
-_CLOSE = frozenset({"R_PAREN", "R_BRACKET", "R_BRACE"})
+SUBQUERIES: Final = frozenset({"ScalarSubquery", "ListQuery", "InSubquery", "Exists", "LateralSubquery"})
+_CALLS: Final = frozenset({"UnresolvedFunction", "AggregateExpression"})
+"""Aggregates such as FIRST are words of the grammar."""
+_LEAD: Final = "SELECT "
+"""The text before a list, from whose beginning Spark counts places."""
+_OPEN: Final = frozenset({"L_PAREN", "L_BRACKET", "L_BRACE"})
+_CLOSE: Final = frozenset({"R_PAREN", "R_BRACKET", "R_BRACE"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,16 +116,13 @@ def _tokens(text: str) -> list[_Token]:
         raise CompileRefusedError(f"cannot be read: {str(error).splitlines()[0]}") from None
 
 
-def _entries(spark: SparkSource, text: str, count: int) -> list[Any]:
+def _entries(spark: SparkSource, text: str, count: int) -> Sequence[SyntaxTree]:
     """Spark's tree of each entry, once it is sure that the text is a list of so many and nothing else."""
     try:
-        session: Any = spark_for(spark, text)
-        plan = session._jsparkSession.sessionState().sqlParser().parsePlan(_LEAD + text)  # noqa: SLF001
-    except PySparkException as error:
-        raise CompileRefusedError(spark_message(error)) from None
-    is_list = plan.nodeName() == "Project" and plan.children().apply(0).nodeName() == "OneRowRelation"
-    entries = list(_elements(plan.projectList())) if is_list else []
-    if len(entries) != count or not count:
+        entries = spark_jvm(spark, text).parsed(text)
+    except TextRefusedError as refused:
+        raise CompileRefusedError(str(refused)) from None
+    if not entries or len(entries) != count:
         raise CompileRefusedError(
             "is more than expressions: FROM, WHERE, DISTINCT and the like have no place here"
         )
@@ -133,34 +131,25 @@ def _entries(spark: SparkSource, text: str, count: int) -> list[Any]:
 
 def _item(spark: SparkSource, text: str) -> SelectItem:
     tree = _entries(spark, text, 1)[0]
-    kind = tree.nodeName()
+    kind, names = tree["kind"], tree.get("names", ())
     if kind == "UnresolvedStar":
-        target = tree.target()
-        return SelectItem(
-            text, (), (), (), True, ".".join(_elements(target.get())) if target.isDefined() else None
-        )
+        return SelectItem(text, (), (), (), True, ".".join(names) or None)
     if kind.startswith("UnresolvedStar"):
         raise CompileRefusedError("a * with EXCEPT or REPLACE cannot be compiled; name the columns")
-    alias = _alias(tree, kind)
+    alias = tuple(names) if kind in {"Alias", "MultiAlias"} else ()
     bare = text[: _end_of_expression(text, len(alias))] if alias else text
     whole = _entries(spark, bare, 1)[0]
     nodes = list(_walk(whole))
-    if any(node.nodeName() in SUBQUERIES for node in nodes):
+    if any(node["kind"] in SUBQUERIES for node in nodes):
         raise CompileRefusedError("a subquery cannot be asked for each row; join a table instead")
-    if any(node.nodeName() == "WindowExpression" for node in nodes):
+    if any(node["kind"] == "WindowExpression" for node in nodes):
         raise CompileRefusedError("a window function has no place here; aggregate with a window instead")
-    return SelectItem(
-        bare,
-        alias,
-        tuple(sorted(_columns(whole, frozenset()), key=_start)),
-        tuple(call for node in nodes for call in _calls(node)),
+    calls = (
+        FunctionCall(tuple(node["names"]), *_range(node), node["distinct"])
+        for node in nodes
+        if node["kind"] in _CALLS
     )
-
-
-def _alias(tree: Any, kind: str) -> tuple[str, ...]:
-    if kind == "Alias":
-        return (tree.name(),)
-    return tuple(_elements(tree.names())) if kind == "MultiAlias" else ()
+    return SelectItem(bare, alias, tuple(sorted(_columns(whole, frozenset()), key=_start)), tuple(calls))
 
 
 def _end_of_expression(text: str, aliases: int) -> int:
@@ -174,37 +163,23 @@ def _end_of_expression(text: str, aliases: int) -> int:
     return tokens[last - 1].end
 
 
-def _calls(node: Any) -> Iterator[FunctionCall]:
-    kind = node.nodeName()
-    if kind == "UnresolvedFunction":
-        yield FunctionCall(tuple(_elements(node.nameParts())), *_range(node), node.isDistinct())
-    elif kind == "AggregateExpression":  # some, such as FIRST, are words of the grammar
-        yield FunctionCall((node.aggregateFunction().prettyName(),), *_range(node), node.isDistinct())
-
-
-def _columns(tree: Any, variables: frozenset[str]) -> Iterator[SqlName]:
+def _columns(tree: SyntaxTree, variables: frozenset[str]) -> Iterator[SqlName]:
     """The columns of a tree: within a lambda, words that are none of its variables."""
-    kind = tree.nodeName()
+    kind, names = tree["kind"], tree.get("names", ())
     if kind == "LambdaFunction":
-        own_variables = {
-            "".join(_elements(argument.nameParts())).lower() for argument in _elements(tree.arguments())
-        }
-        yield from _columns(tree.function(), variables | own_variables)
+        yield from _columns(tree["children"][0], variables | {name.lower() for name in names})
         return
-    if kind in {"UnresolvedAttribute", "UnresolvedNamedLambdaVariable"}:
-        parts = tuple(_elements(tree.nameParts()))
-        if parts[0].lower() not in variables:
-            yield SqlName(parts, *_range(tree))
-    for child in _elements(tree.children()):
+    if kind in {"UnresolvedAttribute", "UnresolvedNamedLambdaVariable"} and names[0].lower() not in variables:
+        yield SqlName(tuple(names), *_range(tree))
+    for child in tree["children"]:
         yield from _columns(child, variables)
 
 
-def _walk(tree: Any) -> Iterator[Any]:
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting += reversed(list(_elements(node.children())))
+def _walk(tree: SyntaxTree) -> Iterator[SyntaxTree]:
+    """The nodes of a tree, outer ones first."""
+    yield tree
+    for child in tree["children"]:
+        yield from _walk(child)
 
 
 def argument_ranges(
@@ -234,14 +209,9 @@ def argument_ranges(
     return tuple(parts[0]), parts[1][0] if len(parts) > 1 else None
 
 
-def _range(node: Any) -> tuple[int, int]:
-    origin = node.origin()
-    return origin.startIndex().get() - len(_LEAD), origin.stopIndex().get() + 1 - len(_LEAD)
+def _range(node: SyntaxTree) -> tuple[int, int]:
+    return node["start"] - len(_LEAD), node["stop"] + 1 - len(_LEAD)
 
 
 def _start(name: SqlName) -> int:
     return name.start
-
-
-def _elements(sequence: Any) -> Iterator[Any]:
-    return (sequence.apply(index) for index in range(sequence.size()))

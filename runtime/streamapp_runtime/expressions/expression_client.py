@@ -8,9 +8,11 @@ import json
 import os
 import socket
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock, Thread
 from typing import Final
 
 import pyarrow as pa
@@ -68,34 +70,52 @@ class ExpressionClient:
         self._folder = folder
         self._socket: socket.socket | None = None
         self._programs: dict[SparkExpressions, _Program] = {}
+        self._lock = Lock()
+        self._has_ended = False
+
+    def prepare(self, expressions: Collection[SparkExpressions]) -> None:
+        """Begin to make programs, beside whatever a lane does until its first rows: the first takes long."""
+        if expressions:
+            Thread(target=self._prepare, args=(tuple(expressions),), daemon=True).start()
 
     def evaluate(
         self, expressions: SparkExpressions, columns: Sequence[pa.Array], rows: int
     ) -> EvaluatedRows:
         """Evaluate a batch, whose columns are those that the expressions name."""
-        try:
-            return self._evaluate(expressions, columns, rows)
-        except OSError:
-            self.close()
-        try:
-            return self._evaluate(expressions, columns, rows)
-        except OSError as error:
-            self.close()
-            raise ExpressionServerError(f"Spark cannot be asked for expressions: {error}") from error
+        with self._lock:
+            try:
+                return self._evaluate(expressions, columns, rows)
+            except OSError:
+                self._disconnect()
+            try:
+                return self._evaluate(expressions, columns, rows)
+            except OSError as error:
+                self._disconnect()
+                raise ExpressionServerError(f"Spark cannot be asked for expressions: {error}") from error
 
     def close(self) -> None:
         """End the connection."""
+        self._has_ended = True
+        with self._lock:
+            self._disconnect()
+
+    def _disconnect(self) -> None:
         if self._socket is not None:
             self._socket.close()
         self._socket = None
         self._programs.clear()
 
+    def _prepare(self, expressions: Sequence[SparkExpressions]) -> None:
+        """Make programs; what goes wrong is said where rows come to them."""
+        for program in expressions:
+            with self._lock, suppress(OSError, ExpressionServerError):
+                if not self._has_ended:
+                    self._program_of(program)
+
     def _evaluate(
         self, expressions: SparkExpressions, columns: Sequence[pa.Array], rows: int
     ) -> EvaluatedRows:
-        program = self._programs.get(expressions)
-        if program is None:
-            program = self._programs[expressions] = self._program(expressions)
+        program = self._program_of(expressions)
         # The column without values is there for the number of rows, which a batch has even without columns.
         counted = pa.record_batch([*columns, pa.nulls(rows)], list(map(str, range(len(columns) + 1))))
         batch = counted.select(list(range(len(columns))))
@@ -107,7 +127,13 @@ class ExpressionClient:
             is_kept, {row: message_of(failures[row].as_py()) for row in failed}, tuple(values)
         )
 
-    def _program(self, expressions: SparkExpressions) -> _Program:
+    def _program_of(self, expressions: SparkExpressions) -> _Program:
+        program = self._programs.get(expressions)
+        if program is None:
+            program = self._programs[expressions] = self._made(expressions)
+        return program
+
+    def _made(self, expressions: SparkExpressions) -> _Program:
         text = {
             "columns": expressions.columns,
             "where": expressions.where,

@@ -1,62 +1,96 @@
-"""The source of Spark's SQL session when something needs one: it is there, or it is opened then."""
+"""The JVM in which Spark reads expressions when something needs it: it is there, or it is started then."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from pyspark import SparkContext
-from pyspark.sql import SparkSession
+
+from streamapp_runtime.expressions.spark_messages import message_of
+
+_OF_SQL = "spark.sql."
+
+SyntaxTree: TypeAlias = Mapping[str, Any]
+"""A node of Spark's tree of an expression: its kind, its names, its place in the text, and its children."""
+
+
+class TextRefusedError(Exception):
+    """Spark cannot read a text; the message has its words."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysedQuery:
+    """The columns of a query by Spark's own JSON, and the plan that makes them."""
+
+    schema: str
+    nodes: frozenset[str]
+    is_deterministic: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SparkJvm:
+    """A JVM with Spark's classes, and the settings of SQL by which expressions are read there."""
+
+    view: Any  # of py4j
+    settings: Mapping[str, str]
+
+    @classmethod
+    def of_context(cls, context: SparkContext) -> "SparkJvm":
+        """The JVM of a driver."""
+        return cls(context._jvm, dict(context.getConf().getAll()))  # noqa: SLF001 - Spark has no other way
+
+    def parsed(self, select_list: str) -> Sequence[SyntaxTree] | None:
+        """The trees of the entries of a select list; None where the text is more than one."""
+        return self._answer("parsed", select_list).get("entries")
+
+    def analysed(self, query: str) -> AnalysedQuery:
+        """The columns of a query over no table."""
+        answer = self._answer("analyzed", query)
+        return AnalysedQuery(answer["schema"], frozenset(answer["nodes"]), answer["deterministic"])
+
+    @property
+    def sql_settings(self) -> str:
+        """The settings of SQL, as JSON."""
+        return json.dumps({key: value for key, value in self.settings.items() if key.startswith(_OF_SQL)})
+
+    def _answer(self, question: str, text: str) -> Mapping[str, Any]:
+        """The answer of Spark's analyser; TextRefusedError where it refuses the text."""
+        analyser = self.view.org.apache.spark.sql.streamapp.ExpressionAnalyzer
+        answer: Mapping[str, Any] = json.loads(getattr(analyser, question)(self.sql_settings, text))
+        if "refused" in answer:
+            raise TextRefusedError(message_of(answer["refused"]))
+        return answer
 
 
 @dataclass(frozen=True, slots=True)
 class SparkOnDemand:
-    """A session that nothing is paid for until an expression needs it."""
+    """A JVM that nothing is paid for until an expression needs it."""
 
-    open: Callable[[str], SparkSession]  # called with the text that needs it
-
-
-@dataclass(slots=True)
-class DeferredSession:
-    """Spark's context, which runs jobs, and a SQL session once something needs one.
-
-    A session takes more CPU seconds than all else of a start, and lanes that are all Python need none.
-    """
-
-    context: SparkContext
-    _session: SparkSession | None = field(default=None, init=False)
-
-    def open(self, _text: str = "") -> SparkSession:
-        """The session, for a text that only Spark can judge or compute."""
-        if self._session is None:
-            self._session = SparkSession.builder.getOrCreate()  # of the context that there is
-        return self._session
-
-    def stop(self) -> None:
-        """End Spark."""
-        (self._session or self.context).stop()
+    open: Callable[[str], SparkJvm]  # called with the text that needs it
 
 
 @dataclass(slots=True)
 class RecordedSpark:
-    """The function that opens a session, and the texts that needed one, each once."""
+    """The function that starts a JVM, and the texts that needed one, each once."""
 
-    session: Callable[[], SparkSession]
-    notice: Callable[[str], None] = lambda _: None  # called with the first text, before a session is opened
+    start: Callable[[], SparkJvm]
+    notice: Callable[[str], None] = lambda _: None  # called with the first text, before a JVM is started
     texts: list[str] = field(default_factory=list, init=False)
 
-    def open(self, text: str) -> SparkSession:
-        """The session, for a text that only Spark can judge or compute."""
+    def open(self, text: str) -> SparkJvm:
+        """The JVM, for a text that only Spark can judge or compute."""
         if text and text not in self.texts:
             if not self.texts:
                 self.notice(text)
             self.texts.append(text)
-        return self.session()
+        return self.start()
 
 
-SparkSource: TypeAlias = SparkSession | DeferredSession | SparkOnDemand
-"""A session, or what opens one."""
+SparkSource: TypeAlias = SparkContext | SparkOnDemand
+"""A driver's Spark, or what starts a JVM."""
 
 
-def spark_for(source: SparkSource, text: str) -> SparkSession:
-    """The session, for a text that only Spark can judge or compute."""
-    return source if isinstance(source, SparkSession) else source.open(text)
+def spark_jvm(source: SparkSource, text: str) -> SparkJvm:
+    """The JVM, for a text that only Spark can judge or compute."""
+    return source.open(text) if isinstance(source, SparkOnDemand) else SparkJvm.of_context(source)

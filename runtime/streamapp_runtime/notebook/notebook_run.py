@@ -14,7 +14,7 @@ from streamapp_runtime.notebook.run_interrupt import RunInterrupt
 from streamapp_runtime.notebook.run_progress import RunProgress
 from streamapp_runtime.testing.in_process_app import InProcessApp
 from streamapp_runtime.testing.kit_errors import WrongUseError
-from streamapp_runtime.testing.shared_spark import end_shared_spark
+from streamapp_runtime.testing.shared_jvm import end_shared_jvm
 
 Form = Literal["pandas", "arrow", "polars"]
 _FORMS: Final = ("pandas", "arrow", "polars")
@@ -40,7 +40,7 @@ def run_app(
                 run.close()
                 interrupt.check()
     except KeyboardInterrupt:
-        end_shared_spark()
+        end_shared_jvm()
         raise
     return run
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Final, Self
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
 
 from streamapp.author.names import checkpoint_stream
 from streamapp.author.start_problems import start_problems
@@ -29,7 +28,7 @@ from streamapp_runtime.driver.start.app_storage import AppStorage, embedded_stor
 from streamapp_runtime.driver.start.launch import launch
 from streamapp_runtime.driver.start.operator_checks import unloadable_code
 from streamapp_runtime.driver.start.user_functions import load_user_functions
-from streamapp_runtime.expressions.spark_source import RecordedSpark, SparkOnDemand
+from streamapp_runtime.expressions.spark_source import RecordedSpark, SparkJvm, SparkOnDemand
 from streamapp_runtime.lanes import tables_file
 from streamapp_runtime.program.program import Program
 from streamapp_runtime.program.spark_reasons import spark_reasons
@@ -97,10 +96,10 @@ class _Clock:
         return self.app / 1000
 
 
-def _shared_session() -> SparkSession:
-    from streamapp_runtime.testing.shared_spark import shared_session
+def _shared_jvm() -> SparkJvm:
+    from streamapp_runtime.testing.shared_jvm import shared_jvm
 
-    return shared_session()
+    return shared_jvm()
 
 
 class InProcessApp(TestApp):
@@ -127,11 +126,11 @@ class InProcessApp(TestApp):
         """
         self._observed = tuple(observed)
         self.app = tested_app(source, name, self._observed)
-        self._recorded_spark = RecordedSpark(_shared_session, spark_notice)
+        self._recorded_spark = RecordedSpark(_shared_jvm, spark_notice)
         self._spark = SparkOnDemand(self._recorded_spark.open)
         self._clock = _Clock(to_milliseconds(at), to_milliseconds(at))
         self._processors = processors
-        self._hosting = InProcessHosting(self._spark)
+        self._hosting = InProcessHosting()
         self._loop: Loop | None = None
         self._program: Program | None = None
         self._author: ModelAuthor | None = None

@@ -1,6 +1,6 @@
 """Lanes in the test's own process: the workers of production, called by the loop itself.
 
-The same operators, stores and commits. What Spark evaluates goes to the JVM of the shared local session.
+The same operators, stores and commits. What Spark evaluates goes to the JVM that tests share.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,9 +10,7 @@ from itertools import count
 from pathlib import Path
 
 from streamapp_runtime.driver.executors.lane_hosts import HostedModel
-from streamapp_runtime.driver.spark.spark_session import expression_folder
 from streamapp_runtime.expressions.expression_client import ExpressionClient
-from streamapp_runtime.expressions.spark_source import SparkOnDemand
 from streamapp_runtime.lanes.batches.lane_worker import LaneWorker
 from streamapp_runtime.lanes.protocol.batch_orders import Orders
 from streamapp_runtime.lanes.protocol.order_codec import OrderMemory
@@ -68,7 +66,6 @@ class InProcessHosts:
     """The hosts of one model's lanes, all of which are this process."""
 
     model: HostedModel
-    spark: SparkOnDemand
     kills: Callable[[], bool]
     processes: LaneProcesses
     executor_ids: dict[str, str] = field(default_factory=dict)
@@ -108,8 +105,11 @@ class InProcessHosts:
             self.processes.workers[lane] = LaneWorker(self.program, self.model.setup, client)
         return InProcessExchange(self.processes, self.kills)
 
-    def _server_folder(self) -> Path:
-        return expression_folder(self.spark.open("").sparkContext)
+    @staticmethod
+    def _server_folder() -> Path:
+        from streamapp_runtime.testing.shared_jvm import server_folder
+
+        return server_folder()
 
 
 class UnwatchedBatches:
@@ -124,13 +124,12 @@ class UnwatchedBatches:
 class InProcessHosting:
     """Lanes in this process."""
 
-    spark: SparkOnDemand
     kill_next: bool = False  # whether the next batch with records is killed before it commits
     processes: LaneProcesses = field(default_factory=LaneProcesses)
 
     def hosts(self, model: HostedModel) -> InProcessHosts:
         """The hosts of a model's lanes."""
-        return InProcessHosts(model, self.spark, self._kills, self.processes)
+        return InProcessHosts(model, self._kills, self.processes)
 
     def watcher(self, slow: Callable[[str], None], waits: Callable[[str, str], None]) -> UnwatchedBatches:
         """Nobody watches."""

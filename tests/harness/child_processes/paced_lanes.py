@@ -63,7 +63,7 @@ def run(env: AppEnv) -> None:
 
 def main(folder: Path) -> None:
     session = open_session("paced", PROCESSORS)
-    session.context.environment["PYTHONPATH"] = str(Path(__file__).parents[3])
+    session.environment["PYTHONPATH"] = str(Path(__file__).parents[3])
     try:
         with embedded(session, folder) as env:
             run(env)

@@ -182,7 +182,7 @@ class RolledApp:
         """End the executor of a processor, and have another come to its disk when its tasks have moved."""
         supervisor = self.loop.lanes.supervisor
         self.pool.release_others([one for other, one in supervisor.executors.bound.items() if other != name])
-        self.until(lambda: len(live_executors(self.env.session.context)) < PROCESSORS)
+        self.until(lambda: len(live_executors(self.env.session)) < PROCESSORS)
         self.write()
         self.until(lambda: not supervisor.assignment.complete and not self.loop.planner.behind)
         self.end_step("out")
@@ -195,7 +195,7 @@ class RolledApp:
 
 def main(folder: Path) -> None:
     session = open_session("rolled", PROCESSORS)
-    session.context.environment["PYTHONPATH"] = str(Path(__file__).parents[3])
+    session.environment["PYTHONPATH"] = str(Path(__file__).parents[3])
     try:
         with embedded(session, folder) as env:
             rolled = RolledApp(env, ExecutorPool("rolled", session, lambda _: None, PROCESSORS))

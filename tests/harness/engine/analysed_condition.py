@@ -6,6 +6,8 @@ The tree is the analysed one: types are settled and every cast that Spark puts i
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from pyspark.sql import SparkSession
+
 from streamapp.columns.column_scope import ColumnScope
 from streamapp_runtime.expressions.analysis import null_row_sql
 from streamapp_runtime.expressions.row_value import (
@@ -23,7 +25,6 @@ from streamapp_runtime.expressions.row_value import (
     TextTest,
     like_test,
 )
-from streamapp_runtime.expressions.spark_source import SparkSource, spark_for
 
 _WHOLE: Final = tuple(name.lower() for name in WHOLE_TYPES)  # as Spark writes them, narrower ones first
 _KINDS: Final[Mapping[str, type[ConstantValue]]] = {"string": str, "boolean": bool} | dict.fromkeys(
@@ -44,9 +45,9 @@ class _BeyondError(Exception):
     """Something in the tree that only Spark can compute."""
 
 
-def analysed_predicate(spark: SparkSource, text: str, scope: ColumnScope) -> Predicate | None:
+def analysed_predicate(spark: SparkSession, text: str, scope: ColumnScope) -> Predicate | None:
     """The condition as a predicate over a scope's positions; None where the tree has anything else."""
-    frame = spark_for(spark, text).sql(f"SELECT {text}\nAS `condition`\nFROM (SELECT {null_row_sql(scope)})")
+    frame = spark.sql(f"SELECT {text}\nAS `condition`\nFROM (SELECT {null_row_sql(scope)})")
     tree = frame._jdf.queryExecution().analyzed().projectList().apply(0).child()
     try:
         return _read(tree, scope.by_name())

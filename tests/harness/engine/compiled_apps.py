@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from streamapp.columns.app_columns import column_problems
@@ -16,7 +18,6 @@ from streamapp.spec.parser import parse_data
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.value_types.column_list import Column
-from streamapp_runtime.driver.spark.spark_session import expression_folder
 from streamapp_runtime.expressions.expression_client import ExpressionClient
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.lanes.batches.task_executor import task_executor
@@ -56,7 +57,7 @@ def compiled(spark: SparkSession, made: StreamApp) -> Program | list[Problem]:
     graph = build_graph(made, {stream.name: PARTITIONS for stream in made.spec.streams})
     planned = plan(graph)
     assert not planned.errors, planned.errors
-    program = compile_program(made, graph, planned, spark)
+    program = compile_program(made, graph, planned, spark.sparkContext)
     sure_problems = column_problems(made)
     if isinstance(program, Program):
         assert not sure_problems, f"refused without Spark, and compiles: {sure_problems}"
@@ -110,6 +111,12 @@ def run_with_failures(
     with lane_state(spark, now) as state:
         written = _run(program, records, state)
     return written, {row.offset: row.reason for row in state.failed}
+
+
+def expression_folder(context: SparkContext) -> Path:
+    """The folder with the address of the expression server in the JVM of a driver without executors."""
+    jvm: Any = context._jvm
+    return Path(jvm.org.apache.spark.sql.streamapp.ExpressionServer.addressFolder().toString())
 
 
 @contextmanager

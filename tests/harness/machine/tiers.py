@@ -22,6 +22,7 @@ STARTED_BY: Final = {
     "kafka": "broker",
     "kafka_jars": "broker",
     "loopback": "loopback",
+    "kit_jvm": "spark",
     "process": "process",
     "redis_server": "redis",
     "session": "spark",

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 from click.testing import CliRunner, Result
+from pyspark import SparkContext
 
 from streamapp.author.app_rules import app_problems
 from streamapp.author.not_supported import not_supported
@@ -25,7 +26,7 @@ from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.app_storage import AppStorage
 from streamapp_runtime.driver.start.launch import Launch, launch
 from streamapp_runtime.driver.start.user_functions import load_user_functions
-from streamapp_runtime.expressions.spark_source import DeferredSession, SparkOnDemand
+from streamapp_runtime.expressions.spark_source import SparkOnDemand
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.systems.connection import EmbeddedConnection, open_system
 from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem, await_visibility
@@ -66,7 +67,7 @@ class AppEnv:
     On a system that is shared with others every name begins with a prefix, which tests need not know.
     """
 
-    session: DeferredSession | SparkOnDemand
+    session: SparkContext | SparkOnDemand
     home: AppStorage
     system: StreamSystem
     prefix: str = ""
@@ -79,7 +80,7 @@ class AppEnv:
         """
         hosting = None
         if isinstance(self.session, SparkOnDemand):
-            hosting = InProcessHosting(self.session)
+            hosting = InProcessHosting()
             hosting = self.hostings.setdefault(run.launch.app.application_id, hosting)
         heard = {name: options.pop(name) for name in EVENTS & options.keys()}
         return Loop(self.session, run, hosting=hosting, observer=HeardLoop(**heard), **options)
@@ -228,7 +229,7 @@ def read_all(system: StreamSystem, stream: str) -> list[Record]:
 
 @contextmanager
 def environment_at(
-    session: DeferredSession | SparkOnDemand, home: AppStorage, prefix: str = ""
+    session: SparkContext | SparkOnDemand, home: AppStorage, prefix: str = ""
 ) -> Iterator[AppEnv]:
     system = open_system(home.systems.of_home)
     env = AppEnv(session, home, system, prefix)

@@ -29,7 +29,7 @@ class Run:
         """Take up what is new, if anything is; why another model runs."""
         loop = self.loop
         change = self.author.next(
-            loop.launch, loop.lanes.supervisor.lanes, loop.lanes.session, processors, count=count
+            loop.launch, loop.lanes.supervisor.lanes, loop.lanes.spark, processors, count=count
         )
         if change is None:
             return []

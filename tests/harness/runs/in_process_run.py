@@ -17,7 +17,7 @@ from streamapp_runtime.driver.start.user_functions import load_user_functions
 from streamapp_runtime.expressions.spark_source import RecordedSpark, SparkOnDemand
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.testing.in_process_lanes import InProcessHosting
-from streamapp_runtime.testing.shared_spark import shared_session
+from streamapp_runtime.testing.shared_jvm import shared_jvm
 from tests.harness.engine.one_system import OneSystem
 from tests.harness.runs.heard_loop import HeardLoop
 
@@ -40,8 +40,8 @@ class InProcessRun:
 
     def __post_init__(self) -> None:
         self.system = EmbeddedSystem(self.folder)
-        self._spark = SparkOnDemand(RecordedSpark(shared_session, lambda _: None).open)
-        self._hosting = InProcessHosting(self._spark)
+        self._spark = SparkOnDemand(RecordedSpark(shared_jvm, lambda _: None).open)
+        self._hosting = InProcessHosting()
 
     @property
     def loop(self) -> Loop:

@@ -12,9 +12,10 @@ from typing import NoReturn
 from uuid import uuid4
 
 import pytest
+from pyspark import SparkContext
 
 from streamapp_runtime.driver.start.app_storage import AppStorage, embedded_storage
-from streamapp_runtime.expressions.spark_source import DeferredSession, SparkOnDemand
+from streamapp_runtime.expressions.spark_source import SparkOnDemand
 from streamapp_runtime.systems.connection import KafkaConnection, SystemConnections
 from tests.harness.runs.app_runs import AppEnv, environment_at
 
@@ -50,7 +51,7 @@ def _no_spark(text: str) -> NoReturn:
 
 
 @contextmanager
-def embedded(session: DeferredSession, folder: Path) -> Iterator[AppEnv]:
+def embedded(session: SparkContext, folder: Path) -> Iterator[AppEnv]:
     """A log that lies in the folder, and lanes on the executors of a session."""
     with environment_at(session, embedded_storage(folder)) as env:
         yield env
@@ -58,7 +59,7 @@ def embedded(session: DeferredSession, folder: Path) -> Iterator[AppEnv]:
 
 @contextmanager
 def kafka(
-    session: DeferredSession | SparkOnDemand, folder: Path, there: KafkaConnection, prefix: str = ""
+    session: SparkContext | SparkOnDemand, folder: Path, there: KafkaConnection, prefix: str = ""
 ) -> Iterator[AppEnv]:
     """A broker; topics that nobody else has, since their names begin with a prefix of their own."""
     home = AppStorage(SystemConnections("main", {"main": there}), folder / "state")

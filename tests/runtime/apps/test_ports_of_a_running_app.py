@@ -27,7 +27,7 @@ def test_an_app_outlives_strangers_and_ends_with_the_server_of_its_lanes(env: Ap
     loop = Loop(env.session, CurrentRun.of(ready), pause=lambda _: None)
     loop.start()
     drain(loop)
-    server = session_lanes(env.session.context).server
+    server = session_lanes(env.session).server
     with server._address.connect(SECONDS) as stranger, suppress(ConnectionError):
         stranger.sendall(Message(LaneMessageKind.HELLO, b"[" * 1_005).encoded())
         while stranger.recv(1 << 16):

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from streamapp_runtime.driver.spark.spark_session import expression_folder
 from streamapp_runtime.expressions.expression_client import (
     ExpressionClient,
     ExpressionServerError,
     SparkExpressions,
 )
+from tests.harness.engine.compiled_apps import expression_folder
 from tests.harness.machine.processes import until
 
 ADDRESS = "streamapp-expressions"
@@ -130,6 +130,16 @@ def test_lanes_are_served_side_by_side(folder: Path) -> None:
 
     with ThreadPoolExecutor(4) as lanes:
         assert list(lanes.map(lane, range(4))) == [EXPECTED] * 4
+
+
+def test_programs_that_are_prepared_are_those_that_rows_come_to(folder: Path) -> None:
+    client = ExpressionClient(lambda: folder)
+    good, bad = (SparkExpressions("n BIGINT", (0,), None, (text,)) for text in ("n + 1", "nothing_such(n)"))
+    client.prepare([bad, good])
+    assert client.evaluate(good, [pa.array([1])], 1).values[0].to_pylist() == [2]
+    with pytest.raises(ExpressionServerError, match="nothing_such"):
+        client.evaluate(bad, [pa.array([1])], 1)
+    client.close()
 
 
 def test_programs_end_with_the_connection(spark: SparkSession, folder: Path) -> None:

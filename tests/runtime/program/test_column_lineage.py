@@ -344,7 +344,7 @@ def test_every_column_of_every_output_of_the_examples_is_told(
     monkeypatch.syspath_prepend(path.parent)  # where its Python is
     (example,) = parse(path.read_text("utf-8")).apps
     graph = build_graph(example, {stream.name: 8 for stream in example.spec.streams})
-    program = compile_program(example, graph, plan(graph), spark)
+    program = compile_program(example, graph, plan(graph), spark.sparkContext)
     assert isinstance(program, Program)
     read_columns = {stream.name for stream in example.spec.streams}
     for output in column_lineage(program):

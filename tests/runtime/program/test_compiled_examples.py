@@ -21,7 +21,7 @@ def test_every_example_compiles_and_can_be_pickled_and_shown(
     monkeypatch.syspath_prepend(path.parent)  # where its Python is
     (app,) = parse(path.read_text()).apps
     graph = build_graph(app, {stream.name: 8 for stream in app.spec.streams})
-    program = compile_program(app, graph, plan(graph), spark)
+    program = compile_program(app, graph, plan(graph), spark.sparkContext)
     assert isinstance(program, Program)
     assert pickle.loads(pickle.dumps(program)) == program  # noqa: S301  # our own bytes
     text = program_text(program)

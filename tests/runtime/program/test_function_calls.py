@@ -93,7 +93,7 @@ def test_calls_have_the_types_values_and_failures_that_they_have_in_spark(spark:
     for first in range(0, len(texts), AT_ONCE):
         listed = texts[first : first + AT_ONCE]
         named = [f"{text} AS c{number}" for number, text in enumerate(listed)]
-        assert [column.type for column in columns_by_spark(spark, named, SCOPE)] == [
+        assert [column.type for column in columns_by_spark(spark.sparkContext, named, SCOPE)] == [
             values[text].type for text in listed
         ]
         for text, expected in zip(listed, by_spark(spark, listed, ROWS), strict=True):

@@ -23,7 +23,7 @@ from streamapp_runtime.expressions.plain import plain_types
 from streamapp_runtime.expressions.plain.plain_expression import plain_entries
 from streamapp_runtime.expressions.plain.plain_value import plain_condition
 from streamapp_runtime.expressions.row_value import ColumnValue, Predicate, RowValue, parts_of
-from streamapp_runtime.expressions.spark_source import SparkOnDemand
+from streamapp_runtime.expressions.spark_source import SparkJvm, SparkOnDemand
 from streamapp_runtime.expressions.sql_types import columns_of_schema, read_ddl
 from tests.harness.engine.analysed_condition import analysed_predicate
 
@@ -39,7 +39,7 @@ SIDE = (Column("country", "STRING"), Column("tier", "INT"))
 SCOPE = ColumnScope((ScopeSide("views", COLUMNS), ScopeSide("users", SIDE)))
 
 
-def _without_spark(text: str) -> SparkSession:
+def _without_spark(text: str) -> SparkJvm:
     raise AssertionError(f"Spark is asked for {text}")
 
 
@@ -76,7 +76,7 @@ def entries(draw: st.DrawFn) -> str:
 @given(st.lists(entries(), min_size=1, max_size=3).map(",".join))
 def test_a_plain_list_has_the_entries_that_spark_finds(spark: SparkSession, text: str) -> None:
     if plain_entries(text) is not None:
-        assert read_select_items(NO_SPARK, text) == parsed_select_items(spark, text)
+        assert read_select_items(NO_SPARK, text) == parsed_select_items(spark.sparkContext, text)
 
 
 @given(entries(), st.booleans())
@@ -86,7 +86,7 @@ def test_a_plain_entry_has_the_name_and_type_that_spark_gives_it(
     allowed = AllowedFunctions(aggregates=True) if aggregates else ROW_FUNCTIONS
     plain = plain_columns([text], SCOPE, allowed)
     if plain is not None:
-        assert plain == columns_by_spark(spark, [text], SCOPE, allowed)
+        assert plain == columns_by_spark(spark.sparkContext, [text], SCOPE, allowed)
 
 
 LITERALS = (
@@ -154,8 +154,8 @@ def test_a_plain_condition_is_the_predicate_and_the_template_that_spark_makes_of
     analysed = analysed_predicate(spark, text, SCOPE)
     assert analysed == plain or (analysed is None and not _is_predicate_of_spark(text, plain))
     if plain_entries(text) is None:
-        (item,) = parsed_select_items(spark, text)
-        (column,) = columns_by_spark(spark, [item.text], SCOPE)
+        (item,) = parsed_select_items(spark.sparkContext, text)
+        (column,) = columns_by_spark(spark.sparkContext, [item.text], SCOPE)
         assert expression(NO_SPARK, text, SCOPE) == (bind(item, SCOPE), column.type)
 
 

@@ -200,7 +200,7 @@ def test_computed_keys_have_the_bytes_of_spark(spark: SparkSession) -> None:
     arrays = [pa.array(v, f.type) for v, f in zip(zip(*rows, strict=True), schema, strict=True)]
     frame = spark.createDataFrame(pa.table(arrays, schema=schema))
     for key in COMPUTED_KEYS:
-        value = key_value(*expression(spark, key, scope))
+        value = key_value(*expression(spark.sparkContext, key, scope))
         assert value is not None, key
         made = RowValues(arrays, len(rows)).column(value, pa.binary())
         (of_spark,) = frame.selectExpr(f"CAST(CAST({key} AS STRING) AS BINARY)").toArrow().columns

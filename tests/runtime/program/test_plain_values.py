@@ -21,7 +21,7 @@ from streamapp_runtime.expressions.plain.plain_value import plain_condition, pla
 from streamapp_runtime.expressions.row_value import may_fail
 from streamapp_runtime.expressions.select_list import select
 from streamapp_runtime.expressions.spark_messages import spark_message
-from streamapp_runtime.expressions.spark_source import SparkOnDemand
+from streamapp_runtime.expressions.spark_source import SparkJvm, SparkOnDemand
 from streamapp_runtime.formats.arrow_types import arrow_type
 from streamapp_runtime.operators.stateless.value_evaluation import RowValues
 from tests.harness.oracles.spark_values import by_spark, by_worker, columns_of, table_of
@@ -37,7 +37,7 @@ def test_a_value_and_its_failures_are_those_of_spark(
     if not plain_values:
         return
     named = [f"{text} AS c{n}" for n, text in enumerate(plain_values)]
-    assert [column.type for column in columns_by_spark(spark, named, SCOPE)] == [
+    assert [column.type for column in columns_by_spark(spark.sparkContext, named, SCOPE)] == [
         plain.type for plain in plain_values.values()
     ]
     for (text, plain), wanted in zip(
@@ -53,7 +53,7 @@ LISTS = st.lists(
 )
 
 
-def _without_spark(text: str) -> SparkSession:
+def _without_spark(text: str) -> SparkJvm:
     raise LookupError(text)
 
 
@@ -74,10 +74,10 @@ def test_a_list_that_is_read_without_spark_has_the_names_types_and_templates_tha
         return
     except Exception as refused:  # the same of both
         with pytest.raises(type(refused)):
-            select(spark, text, SCOPE)
+            select(spark.sparkContext, text, SCOPE)
         return
-    assert plain.columns == columns_by_spark(spark, [text], SCOPE)
-    items = [item for item in parsed_select_items(spark, text) if not item.star]
+    assert plain.columns == columns_by_spark(spark.sparkContext, [text], SCOPE)
+    items = [item for item in parsed_select_items(spark.sparkContext, text) if not item.star]
     computed = [output for output in plain.outputs if output.column is None]
     assert computed == [made for item in items if (made := bind(item, SCOPE)).column is None]
 
@@ -93,7 +93,7 @@ def test_a_list_that_is_read_without_spark_has_the_names_types_and_templates_tha
 )
 def test_a_field_in_a_list_has_the_name_that_spark_gives_it(spark: SparkSession, text: str) -> None:
     plain = select(NO_SPARK, text, SCOPE)
-    assert plain.columns == columns_by_spark(spark, [text], SCOPE)
+    assert plain.columns == columns_by_spark(spark.sparkContext, [text], SCOPE)
     assert all(output.in_python is not None for output in plain.outputs)
 
 

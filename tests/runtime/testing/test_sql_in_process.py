@@ -1,16 +1,16 @@
-"""What only Spark's SQL computes: one shared session, and which expression needs it."""
+"""What only Spark's SQL computes: one shared JVM, and which expression needs it."""
 
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
 from streamapp.testing import AppRefusedError, TestApp
+from streamapp_runtime.testing.shared_jvm import end_shared_jvm, server_folder
 from tests.harness.core.app_resources import app_resource
 
 Start = Callable[..., TestApp]
-pytestmark = pytest.mark.usefixtures("session")
+pytestmark = pytest.mark.usefixtures("kit_jvm")
 
 
 def mapping(select: str, **spec: Any) -> dict[str, Any]:
@@ -39,10 +39,20 @@ def test_an_expression_of_sparks_is_computed_between_the_layers_and_named(stream
     assert app.spark_reasons == ("spec.operators[0].map.select: user, upper(initcap(page)) AS page",)
 
 
-def test_all_tests_share_the_session_of_the_process(streamapp: Start, spark: SparkSession) -> None:
+def test_all_tests_share_the_jvm_of_the_process_which_is_no_session(streamapp: Start) -> None:
+    folders = set()
     for _ in range(2):
         streamapp(mapping("user, upper(initcap(page)) AS page")).send("views", {"user": "ann", "page": "/a"})
-    assert SparkSession.getActiveSession() is spark
+        folders.add(server_folder())
+    assert len(folders) == 1
+
+
+def test_a_jvm_that_was_ended_is_started_again(streamapp: Start) -> None:
+    app = streamapp(mapping("user, upper(initcap(page)) AS page"))
+    app.send("views", {"user": "ann", "page": "/a"})
+    end_shared_jvm()
+    app.send("views", {"user": "ann", "page": "/b"})
+    assert [row["page"] for row in app.rows("out")] == ["/A", "/B"]
 
 
 def test_rows_on_which_an_expression_fails_are_found(streamapp: Start) -> None:

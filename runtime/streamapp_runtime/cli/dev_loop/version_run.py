@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final
 
 import click
-import pyarrow as pa
 
 from streamapp.author.app_streams import InputRoles
 from streamapp.author.app_warnings import app_warnings
@@ -42,9 +41,10 @@ from streamapp_runtime.cli.dev_loop.row_output import RowOutput
 from streamapp_runtime.cli.dev_loop.version_process import VersionChannel
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.spark.jvm import JavaMissingError, SparkStartError
+from streamapp_runtime.driver.spark.sql_class_recording import evaluate_once, read_once
 from streamapp_runtime.testing.in_process_app import InProcessApp
 from streamapp_runtime.testing.kit_errors import AppFailedError, WrongUseError
-from streamapp_runtime.testing.shared_spark import shared_session
+from streamapp_runtime.testing.shared_jvm import server_folder, shared_jvm
 
 SLOW_SECONDS: Final = 1.0
 """A version that takes longer says what took the time."""
@@ -246,7 +246,6 @@ def run_version(options: DevOptions, folder: Path, is_ahead: bool, channel: Vers
 
 
 def _prepare_spark() -> None:
-    """Open the session that versions find open, and have it compute something: the first time takes long."""
-    session = shared_session()
-    rows = session.createDataFrame(pa.table({"text": ["a"]}), "text STRING")
-    rows.selectExpr("upper(text) AS text").where("text <> ''").toArrow()
+    """Start the JVM that versions find there, and have it evaluate something: the first time takes long."""
+    read_once(shared_jvm())
+    list(evaluate_once([0], server_folder))

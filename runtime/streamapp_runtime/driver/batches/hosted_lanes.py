@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, assert_never
 
+from pyspark import SparkContext
+
 from streamapp_runtime.driver.batches.backlog import Backlog
 from streamapp_runtime.driver.batches.batch_runner import BatchRunner, LaneRounds, LockStep
 from streamapp_runtime.driver.batches.batch_watch import BatchWatch
@@ -24,7 +26,7 @@ from streamapp_runtime.driver.executors.lane_hosts import BatchWatcher, HostedMo
 from streamapp_runtime.driver.executors.resident_lanes import SHORT_LOSS_SECONDS
 from streamapp_runtime.driver.executors.session_lanes import driver_address, session_lanes
 from streamapp_runtime.driver.spark.spark_session import is_alive
-from streamapp_runtime.expressions.spark_source import DeferredSession, SparkSource
+from streamapp_runtime.expressions.spark_source import SparkSource
 
 START_SECONDS: Final = 300.0
 """A batch without rows may take so long at least."""
@@ -34,12 +36,12 @@ START_SECONDS: Final = 300.0
 class SparkHosting:
     """The executors of a session, or its own process where it has none."""
 
-    session: DeferredSession
+    spark: SparkContext
 
     def hosts(self, model: HostedModel) -> LaneExecutors:
         """The executors of a model's lanes."""
         return LaneExecutors(
-            self.session,
+            self.spark,
             program=model.program,
             setup=model.setup,
             pause=model.pause,
@@ -51,7 +53,7 @@ class SparkHosting:
 
     def watcher(self, slow: Callable[[str], None], waits: Callable[[str, str], None]) -> BatchWatch:
         """A watch over the jobs of the session, whose settings take a call to the JVM each to be read."""
-        context = self.session.context
+        context = self.spark
         host, bind = driver_address(context)
         look = session_lanes(context).look_for_executors
         return BatchWatch(host, bind, context.cancelAllJobs, slow, waits, look)
@@ -59,7 +61,7 @@ class SparkHosting:
     @property
     def end_reason(self) -> str:
         """Why no batch can run any more: Spark's driver cannot be spoken to, or lanes get no orders."""
-        context = self.session.context
+        context = self.spark
         return session_lanes(context).server.end_reason if is_alive(context) else "Spark has ended"
 
 
@@ -67,7 +69,7 @@ class SparkHosting:
 class HostedLanes:
     """The lanes of a run, one model after the other."""
 
-    session: SparkSource
+    spark: SparkSource
     run: CurrentRun
     hosting: LaneHosting | None  # the session's executors where there is none
     locations: ExecutorLocations
@@ -92,9 +94,9 @@ class HostedLanes:
         """Why no batch can run any more; empty while batches can."""
         return self._hosting.end_reason
 
-    def replace_session(self, session: SparkSource) -> None:
+    def replace_spark(self, spark: SparkSource) -> None:
         """Have lanes work in another session from the next model on."""
-        self.session, self.hosting = session, None
+        self.spark, self.hosting = spark, None
         self._new_watch()
 
     def switch(self, bound: dict[str, str]) -> None:
@@ -146,9 +148,9 @@ class HostedLanes:
     def _hosting(self) -> LaneHosting:
         """The hosting of the lanes."""
         if self.hosting is None:
-            if not isinstance(self.session, DeferredSession):
+            if not isinstance(self.spark, SparkContext):
                 raise TypeError("executors are those of a session that is there")
-            self.hosting = SparkHosting(self.session)
+            self.hosting = SparkHosting(self.spark)
         return self.hosting
 
     def _new_watch(self) -> None:

@@ -80,7 +80,7 @@ NO_OBSERVER: Final = LoopObserver()
 class Loop:
     """One driver's batches, one after the other."""
 
-    session: InitVar[SparkSource]
+    spark: InitVar[SparkSource]
     run: CurrentRun
     hosting: InitVar[LaneHosting | None] = None  # of its lanes; the session's executors where there is none
     clock: InitVar[Callable[[], int]] = lambda: time.time_ns() // 1_000_000
@@ -101,7 +101,7 @@ class Loop:
 
     def __post_init__(
         self,
-        session: SparkSource,
+        spark: SparkSource,
         hosting: LaneHosting | None,
         clock: Callable[[], int],
         pause: Callable[[float], None],
@@ -123,7 +123,7 @@ class Loop:
         self.queries.begin(self.launch)
         outages = OutageNotes(time.monotonic, observer.outage)
         self.lanes = lanes = HostedLanes(
-            session,
+            spark,
             self.run,
             hosting=hosting,
             locations=locations,
@@ -181,10 +181,10 @@ class Loop:
         are known as bad stay known, and so does how far tables had to be filled.
         """
         self.batches.release_lanes()
-        session = renew()
-        bound = {} if session else self.lanes.supervisor.executors.bound
-        if session:
-            self.lanes.replace_session(session)
+        spark = renew()
+        bound = {} if spark is not None else self.lanes.supervisor.executors.bound
+        if spark is not None:
+            self.lanes.replace_spark(spark)
         self.run.launch = launch
         self.queries.begin(launch)
         self.backlog.renew()

@@ -23,7 +23,6 @@ from streamapp_runtime.driver.spark.spark_session import (
     live_executors,
     open_session,
 )
-from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.systems.connection import SystemConnections
 
 EXECUTOR_WAIT_SECONDS = 60.0
@@ -59,7 +58,7 @@ class ExecutorPool:
     """The executors of one session, and how many of them there are to be."""
 
     name: str
-    session: DeferredSession
+    spark: SparkContext
     prepare: Callable[[SparkContext], None]  # sets what a new session needs
     workers: int  # of the cluster in the driver's JVM; 1 where there is none
     systems: SystemConnections | None = None  # of the app's streams, whose clients new workers import
@@ -70,9 +69,9 @@ class ExecutorPool:
 
         They are waited for, but not for ever.
         """
-        if in_one_process(self.session.context):
+        if in_one_process(self.spark):
             return True
-        executors = live_executors(self.session.context)
+        executors = live_executors(self.spark)
         growth = self._growth
         if growth is None or growth.count != count:
             if len(executors) >= count:
@@ -94,24 +93,24 @@ class ExecutorPool:
 
     def request(self, count: int) -> None:
         """Ask for so many, and wait for none."""
-        if not in_one_process(self.session.context):
+        if not in_one_process(self.spark):
             self._limit(count)
 
     @property
     def present(self) -> int:
         """The number of live executors."""
-        return len(live_executors(self.session.context))
+        return len(live_executors(self.spark))
 
     def start_workers(self, until: Callable[[], bool], seconds: float) -> None:
         """Have each executor start the Python worker of its lane, and Spark compile its first job.
 
         The job is given up when it is not over in time, or its results are not wanted any more.
         """
-        self._begin_workers(live_executors(self.session.context)).wait(seconds, until)
+        self._begin_workers(live_executors(self.spark)).wait(seconds, until)
 
     def _begin_workers(self, executors: Mapping[str, str]) -> BackgroundJob:
         """Have these executors run a job whose tasks start Python workers, which import what lanes need."""
-        context = self.session.context
+        context = self.spark
         hosts = [(host, name) for name, host in executors.items()]
         workers = worker_job(lane_elements(context, hosts, len(hosts)), self.systems)
         lanes = session_lanes(context)
@@ -123,31 +122,31 @@ class ExecutorPool:
         # Where an executor is lost, the first batch hears of it.
         return BackgroundJob(context, _WORKER_JOB, "start the Python workers", run)
 
-    def renewed(self, count: int) -> DeferredSession | None:
+    def renewed(self, count: int) -> SparkContext | None:
         """A new session where this one is too small for ever; the lanes of the old one have to be closed."""
-        return None if count == 1 or not in_one_process(self.session.context) else self.restarted(count)
+        return None if count == 1 or not in_one_process(self.spark) else self.restarted(count)
 
-    def restarted(self, count: int) -> DeferredSession:
+    def restarted(self, count: int) -> SparkContext:
         """Spark started again with so many; the lanes of the old session have to be released."""
         self.close()
-        self.session = open_session(self.name, count)
-        self.prepare(self.session.context)
+        self.spark = open_session(self.name, count)
+        self.prepare(self.spark)
         self.workers = count
-        return self.session
+        return self.spark
 
     def close(self) -> None:
         """End the lanes, and Spark."""
         close_lanes()
-        close_session(self.session)
+        close_session(self.spark)
 
     def release_others(self, needed: Collection[str]) -> None:
         """Have Spark end all executors but these."""
-        if in_one_process(self.session.context):
+        if in_one_process(self.spark):
             return
-        surplus = sorted(live_executors(self.session.context).keys() - set(needed))
+        surplus = sorted(live_executors(self.spark).keys() - set(needed))
         if not surplus:
             return
-        context: Any = self.session.context
+        context: Any = self.spark
         self._limit(len(needed))
         ids = sequence(context._jvm, surplus)  # noqa: SLF001 - Python has no killExecutors
         context._jsc.sc().schedulerBackend().killExecutors(ids, False, False, True)  # noqa: SLF001
@@ -155,12 +154,12 @@ class ExecutorPool:
     def _request(self, count: int) -> None:
         self._limit(count)
         for _ in range(self.workers, count):
-            _add_worker(self.session.context)
+            _add_worker(self.spark)
         self.workers = max(self.workers, count)
 
     def _limit(self, count: int) -> None:
         """Tell Spark the number of executors to have; unless it is told it takes all that it can get."""
-        context: Any = self.session.context
+        context: Any = self.spark
         jvm = context._jvm  # noqa: SLF001 - Python has no requestTotalExecutors
         no_localities = companion(jvm, "scala.collection.immutable.Map").empty()
         context._jsc.sc().requestTotalExecutors(count, 0, no_localities)  # noqa: SLF001

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
 
-from pyspark import RDD
+from pyspark import RDD, SparkContext
 
 from streamapp_runtime.driver.executors.batch_exchange import BatchExchange
 from streamapp_runtime.driver.executors.binding import bind_executors, cannot_come
@@ -19,7 +19,6 @@ from streamapp_runtime.driver.executors.session_lanes import (
     session_lanes,
 )
 from streamapp_runtime.driver.spark.spark_session import ExecutorsMissingError, in_one_process, live_executors
-from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.lanes.connection.lane_address import LaneAddress
 from streamapp_runtime.lanes.worker import PackedProgram
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
@@ -35,7 +34,7 @@ _LOCATION_SECONDS = 5.0
 class LaneExecutors:
     """Which executor runs which lane. Spark's list may lag behind: what lanes say of themselves counts."""
 
-    session: DeferredSession
+    spark: SparkContext
     program: Program
     setup: WorkerSetup
     pause: Callable[[float], None] = time.sleep
@@ -54,15 +53,15 @@ class LaneExecutors:
 
     def present(self, processors: Sequence[str]) -> tuple[str, ...]:
         """The processors that have an executor now."""
-        if in_one_process(self.session.context):
+        if in_one_process(self.spark):
             return tuple(processors)
-        return tuple(self._bound(answering_executors(self.session.context), processors))
+        return tuple(self._bound(answering_executors(self.spark), processors))
 
     def locations_of(self, processors: Sequence[str]) -> dict[str, str | None]:
         """The locations where processors would run now; those of their stores where these are not known."""
         locations: dict[str, str | None] = {name: self.store_locations.get(name) for name in processors}
-        if not in_one_process(self.session.context):
-            live = answering_executors(self.session.context)
+        if not in_one_process(self.spark):
+            live = answering_executors(self.spark)
             at = self.locations(live)
             bound = self._bound(live, processors)
             locations |= {name: at[executor] for name, executor in bound.items() if executor in at}
@@ -85,7 +84,7 @@ class LaneExecutors:
 
     def has_had(self, count: int) -> bool:
         """True if so many executors had their workers before the first lane was bound, as with a standby."""
-        return len(session_lanes(self.session.context).identities) >= count
+        return len(session_lanes(self.spark).identities) >= count
 
     def cannot_come(self, processors: Sequence[str]) -> bool:
         """True if there are executors, and no node has room for any of those that are missing."""
@@ -94,13 +93,13 @@ class LaneExecutors:
 
     def open_exchange(self, processors: Sequence[str], incarnation: int) -> BatchExchange:
         """The exchange that runs all batches; ExecutorsMissingError when lanes cannot be parted."""
-        lanes_of_session = session_lanes(self.session.context)
+        lanes_of_session = session_lanes(self.spark)
         lanes_of_session.close_exchange()
         self._hosts = self._bound_hosts(processors)
         server, self._address = lanes_of_session.server, lanes_of_session.server.bind()
-        lanes = lane_elements(self.session.context, self._hosts, len(processors))
+        lanes = lane_elements(self.spark, self._hosts, len(processors))
         jobs = SparkLaneJobs(
-            self.session.context,
+            self.spark,
             lanes.mapPartitions(self._packed(incarnation).every_batch),
             len(processors),
             partial(self._returned_lane, incarnation),
@@ -113,7 +112,7 @@ class LaneExecutors:
 
     def _lives(self, processor: str) -> bool:
         """True if the executor of a lane is there."""
-        context = self.session.context
+        context = self.spark
         return in_one_process(context) or self.bound.get(processor) in live_executors(context)
 
     def _look_for_executors(self, exchange: ResidentLanes) -> None:
@@ -121,17 +120,17 @@ class LaneExecutors:
 
         Lanes are lost where their executors are silent. They come back when these answer.
         """
-        probe, names = session_lanes(self.session.context).probe, exchange.awaited
+        probe, names = session_lanes(self.spark).probe, exchange.awaited
         silent_executors = probe.look([self.bound[name] for name in names if name in self.bound])
         exchange.lose(name for name in names if self.bound.get(name) in silent_executors)
 
     def _bound_hosts(self, processors: Sequence[str]) -> Sequence[tuple[str, str]]:
         """The executor of each lane as (host, id), no two the same; none where there is one process."""
-        if in_one_process(self.session.context):
+        if in_one_process(self.spark):
             return ()
         ids: dict[int, str] = {}
         for _ in range(BINDING_ATTEMPTS):
-            live = answering_executors(self.session.context)
+            live = answering_executors(self.spark)
             bound = self._bound(live, processors)
             if len(bound) == len(processors):
                 self.bound |= bound
@@ -146,21 +145,21 @@ class LaneExecutors:
 
     def _identities(self, hosts: Sequence[tuple[str, str]]) -> dict[int, str]:
         """On which executor each lane finds itself; known where the workers have just been started for it."""
-        lanes, executors = session_lanes(self.session.context), [executor for _, executor in hosts]
+        lanes, executors = session_lanes(self.spark), [executor for _, executor in hosts]
         if known := lanes.take_identities(executors):
             return dict(enumerate(known))
         with lanes.probe.during(executors):
-            return lane_identities(lane_elements(self.session.context, hosts, len(hosts)))
+            return lane_identities(lane_elements(self.spark, hosts, len(hosts)))
 
     def _returned_lane(self, incarnation: int, number: int, processor: str) -> "RDD[object]":
         """The RDD of a lane whose processor has come back, on the executor that it has now."""
         with self._returning:  # one after the other, so that no two take the same executor
-            live = answering_executors(self.session.context)
+            live = answering_executors(self.spark)
             executor = self._bound(live, sorted({*self.executor_ids, processor})).get(processor)
             if executor is None:
                 raise ExecutorsMissingError(f"{processor} has no executor")
-            lane = lane_elements(self.session.context, [(live[executor], executor)], 1)
-            with session_lanes(self.session.context).probe.during([executor]):
+            lane = lane_elements(self.spark, [(live[executor], executor)], 1)
+            with session_lanes(self.spark).probe.during([executor]):
                 (identity,) = lane_identities(lane).values()
             if identity in {one for name, one in self.executor_ids.items() if name != processor}:
                 raise ExecutorsMissingError(f"{processor} shares an executor")
@@ -170,9 +169,9 @@ class LaneExecutors:
 
     def _locations_missing(self) -> bool:
         """True if the location of some executor is not known; pods are labelled a moment late."""
-        if self.locations is no_locations or in_one_process(self.session.context):
+        if self.locations is no_locations or in_one_process(self.spark):
             return False
-        live = answering_executors(self.session.context)
+        live = answering_executors(self.spark)
         return len(self.locations(live)) < len(live)
 
     def _bound(self, live: Mapping[str, str], processors: Sequence[str]) -> dict[str, str]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
+from pyspark import SparkContext
+
 from streamapp.author.names import checkpoint_stream
 from streamapp.author.start_problems import start_problems
 from streamapp.spec.problem import Problem
@@ -29,7 +31,6 @@ from streamapp_runtime.driver.spark.jvm import mute_jvm
 from streamapp_runtime.driver.start.app_storage import AppStorage
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.state_queries.state_queries import StateQueries
-from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.lanes import tables_file
 from streamapp_runtime.systems.app_systems import Systems
 from streamapp_runtime.systems.stream_system import FencedError, InvalidSettingsError
@@ -80,7 +81,7 @@ class RunMode(Protocol):
         storage: AppStorage,
         systems: Systems,
         ledger: CheckpointStream,
-        session: DeferredSession,
+        spark: SparkContext,
         stop: SignalStop,
     ) -> Launch:
         """Take over, and make the first model ready; StoppedError where the run was to end before."""
@@ -114,14 +115,14 @@ def run_app(
     try:
         ledger = CheckpointStream(systems.home, checkpoint_stream(mode.app.application_id))
         try:
-            launch = mode.first_launch(storage, systems, ledger, executor_pool.session, stop)
+            launch = mode.first_launch(storage, systems, ledger, executor_pool.spark, stop)
         except (FencedError, *RETRIABLE) as error:
             raise FailedError(f"the start failed: {error}") from error
         observer.launched(launch)
         tables_file.write_tables_file(Path(launch.setup.state), launch.program, launch.setup)
         deliveries.start()
         loop = Loop(
-            executor_pool.session,
+            executor_pool.spark,
             CurrentRun(launch, mode.settings()),
             is_stopped=stop.is_set,
             locations=mode.locations,

@@ -38,25 +38,25 @@ class CandidateTrial:
     entries: Mapping[bytes, bytes]  # of the checkpoint stream
     checkpoints: str  # its name
     resets_state: bool  # a start would begin without state
-    session: SparkSource
+    spark: SparkSource
     _problems: list[Problem] | None = field(init=False, default=None)
 
     @classmethod
-    def begin(cls, candidate: AcceptedApp, context: AppContext, session: SparkSource) -> "CandidateTrial":
+    def begin(cls, candidate: AcceptedApp, context: AppContext, spark: SparkSource) -> "CandidateTrial":
         """Start a trial; `context` is that of the generation that runs.
 
         A generation with a system that this driver does not know is left to its own driver.
         """
         ledger, app = context.ledger, candidate.app
         if not all(system.name in context.systems.connections.by_name for system in app.spec.systems):
-            trial = cls(candidate, World({}), {}, ledger.stream, False, session)
+            trial = cls(candidate, World({}), {}, ledger.stream, False, spark)
             trial._problems = []
             return trial
         world = live_world(context.with_app(app), processor_names(app.spec.processors), time.time())
         resets_state = StateReset.of_cluster(candidate).due(ledger.entries, ledger.stream)
         if resets_state:
             world = replace(world, layout=None)
-        trial = cls(candidate, world, dict(ledger.entries), ledger.stream, resets_state, session)
+        trial = cls(candidate, world, dict(ledger.entries), ledger.stream, resets_state, spark)
         Thread(target=trial._run, name="streamapp-candidate-trial", daemon=True).start()
         return trial
 
@@ -81,7 +81,7 @@ class CandidateTrial:
         functions = load_user_functions(app)
         world = replace(self.world, algorithm=functions.algorithm, grouper=functions.grouper)
         draft = first_draft(app, world, KnownPlacement())
-        program = compile_app(app, draft.proposal, self.session).program
+        program = compile_app(app, draft.proposal, self.spark).program
         if self.resets_state:
             return []
         schemas = {name: spec.schema for name, spec in store_specs(app, program).items()}

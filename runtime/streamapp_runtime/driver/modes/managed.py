@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 from uuid import uuid4
 
+from pyspark import SparkContext
+
 from streamapp.author.app_streams import is_embedded
 from streamapp.protocol.accepted_app import AcceptedApp
 from streamapp.protocol.driver_report import DriverState, ReportedWarning
@@ -51,7 +53,6 @@ from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.app_storage import AppStorage, storage_of
 from streamapp_runtime.driver.start.launch import Launch, first_launch
 from streamapp_runtime.driver.start.user_functions import UserFunctions, UserLocations, load_user_functions
-from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.log_lines.line_labels import ProcessRole
 from streamapp_runtime.log_lines.python_logging import ProcessLogging
 from streamapp_runtime.systems.app_systems import Systems
@@ -125,11 +126,9 @@ class Managed:
     def open_executors(self, storage: AppStorage) -> ExecutorPool:
         """Executors that the cluster brings, as many as are asked for."""
         app_id, settings = self.app.application_id, self.environment.session_settings(self.app)
-        session = open_configured_session(app_id, settings, self.environment.log4j(self.app))
+        spark = open_configured_session(app_id, settings, self.environment.log4j(self.app))
         self.start_clock.note(StartStep.SPARK)
-        self._executor_pool = ExecutorPool(
-            app_id, session, lambda _: None, UNLIMITED_WORKERS, storage.systems
-        )
+        self._executor_pool = ExecutorPool(app_id, spark, lambda _: None, UNLIMITED_WORKERS, storage.systems)
         return self._executor_pool
 
     def first_launch(
@@ -137,7 +136,7 @@ class Managed:
         storage: AppStorage,
         systems: Systems,
         ledger: CheckpointStream,
-        session: DeferredSession,
+        spark: SparkContext,
         stop: SignalStop,
     ) -> Launch:
         """Take over, and the first wanted model that can be taken; of others the operator is told why not."""
@@ -163,8 +162,8 @@ class Managed:
             if wanted.model is None:
                 # There is state that only the driver can look into: it makes the first one.
                 processors = wanted.processors or self.app.spec.processors
-                return first_launch(context, session, processors)
-            launch = launch_wanted(context, session, wanted, wanted.model, known)
+                return first_launch(context, spark, processors)
+            launch = launch_wanted(context, spark, wanted, wanted.model, known)
             if not isinstance(launch, Refusal):
                 return launch
             self._report_start(

@@ -130,7 +130,7 @@ class ManagedFollower(ModelFollower):
             and candidate.owner == self.accepted.owner
             and candidate.generation > max(self._current.generation, verdict.generation if verdict else 0)
         ):
-            self.trial = CandidateTrial.begin(candidate, self.loop.launch.context, self.loop.lanes.session)
+            self.trial = CandidateTrial.begin(candidate, self.loop.launch.context, self.loop.lanes.spark)
 
     def _count(self) -> None:
         app = self._current.app
@@ -186,7 +186,7 @@ class ManagedFollower(ModelFollower):
         if wider and not self.executor_pool.ready(len(model.processors)):
             return False
         known = loop.lanes.supervisor.known_placement()
-        after = launch_wanted(before.context, loop.lanes.session, wanted, model, before, known)
+        after = launch_wanted(before.context, loop.lanes.spark, wanted, model, before, known)
         self.last_wanted = wanted
         if isinstance(after, Refusal):
             self.warnings = (ReportedWarning(after.reason, after.path, after.message, model.version),)

@@ -40,7 +40,7 @@ class ModelAuthor:
         return seconds is not None and self.clock() - self._counted >= seconds
 
     def next(
-        self, launch: Launch, lanes: Lanes, session: SparkSource, processors: int, *, count: bool
+        self, launch: Launch, lanes: Lanes, spark: SparkSource, processors: int, *, count: bool
     ) -> tuple[Launch, list[str]] | None:
         """Another model, ready to run, and why; None where none is wanted or the wanted one cannot be."""
         counts = self._counts(launch) if count else self._latest_counts(launch)
@@ -51,7 +51,7 @@ class ModelAuthor:
         if (counts, names) == self._refused:
             return None
         try:
-            after = self._launch_anew(launch, lanes, session, names)
+            after = self._launch_anew(launch, lanes, spark, names)
         except AppRefusedError as error:
             self._refused = counts, names
             self.warnings = tuple(ReportedWarning(p.reason, p.path, p.message) for p in error.problems)
@@ -72,7 +72,7 @@ class ModelAuthor:
         return self._refused[0] if self._refused else launch.counts
 
     def _launch_anew(
-        self, launch: Launch, lanes: Lanes, session: SparkSource, names: tuple[str, ...]
+        self, launch: Launch, lanes: Lanes, spark: SparkSource, names: tuple[str, ...]
     ) -> Launch:
         owners = processor_by_task(lanes)
         known = KnownPlacement(
@@ -84,7 +84,7 @@ class ModelAuthor:
         draft = draft_model(self.context.app, live_world(self.context, names, self.now()), known)
         before = launch.proposal
         same = (draft.proposal.graph, draft.proposal.plan) == (before.graph, before.plan)
-        return prepare_launch(self.context, session, draft, launch.program if same else None)
+        return prepare_launch(self.context, spark, draft, launch.program if same else None)
 
 
 def _reasons(before: Launch, after: Launch) -> list[str]:

@@ -36,7 +36,6 @@ from streamapp_runtime.driver.start.launch import Launch, launch
 from streamapp_runtime.driver.start.locality_memory import LocalityMemory
 from streamapp_runtime.driver.start.operator_checks import unloadable_code
 from streamapp_runtime.driver.start.user_functions import UserFunctions, load_user_functions, location_by
-from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.log_lines.line_labels import ProcessRole
 from streamapp_runtime.log_lines.python_logging import ProcessLogging
 from streamapp_runtime.stores.directories.state_directory import quoted
@@ -114,20 +113,20 @@ class Standalone:
         """Threads of this process for one processor, executors on this machine for several."""
         app_id, processors = self.app.application_id, self.options.processors
         SPARK_OUTPUT.keep_in(storage.state.parent / "logs" / f"{quoted(app_id)}.log")
-        session = open_session(app_id, processors)
-        self._prepare(session.context)
+        spark = open_session(app_id, processors)
+        self._prepare(spark)
         folder = storage.state.parent / "places" / quoted(app_id)
         self._locality = LocalityMemory.in_folder(folder, self._location)
         self._transport = FileTransport(message_folder(storage.state, app_id))
         self._transport.begin()
-        return ExecutorPool(app_id, session, self._prepare, processors, storage.systems)
+        return ExecutorPool(app_id, spark, self._prepare, processors, storage.systems)
 
     def first_launch(
         self,
         storage: AppStorage,
         systems: Systems,
         ledger: CheckpointStream,
-        session: DeferredSession,
+        spark: SparkContext,
         stop: SignalStop,
     ) -> Launch:
         """Take over, and propose the first model; stores stay where an earlier run has left them."""
@@ -136,7 +135,7 @@ class Standalone:
                 AppContext(
                     self.app, storage, systems, ledger, self._functions, show_values=self.options.show_values
                 ),
-                session,
+                spark,
                 self.options.processors,
                 locality=self._locality,
                 fresh=self.options.fresh,

@@ -55,7 +55,7 @@ class StandaloneFollower(ModelFollower):
         loop, author = self.loop, self.author
         before, lanes_before = loop.launch, loop.lanes.supervisor.assignment.assigned
         warnings_before = author.warnings
-        proposed = author.next(before, lanes_before, loop.lanes.session, processors, count=count)
+        proposed = author.next(before, lanes_before, loop.lanes.spark, processors, count=count)
         if author.warnings != warnings_before:
             if proposed is None:
                 self.changed(change_refused(before, lanes_before, author.warnings))

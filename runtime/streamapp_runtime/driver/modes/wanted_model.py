@@ -42,7 +42,7 @@ class PlannedProgram(Protocol):
 
 def launch_wanted(
     context: AppContext,
-    session: SparkSource,
+    spark: SparkSource,
     wanted: WantedState,
     model: JobModel,
     before: PlannedProgram | None = None,
@@ -68,7 +68,7 @@ def launch_wanted(
     locations = {name: wanted.locations.get(name) for name in model.processors}
     reasons = placement_reasons(model, locations, known) if known else {}
     draft = Draft(proposal, assignment, world.counts, model, locations, reasons)
-    return prepare_launch(context, session, draft, program)
+    return prepare_launch(context, spark, draft, program)
 
 
 def placement_reasons(

@@ -39,6 +39,7 @@ class JvmRole(StrEnum):
     LOCAL = "local"  # a driver whose lanes run in its own process
     DRIVER = "driver"  # a driver with executors
     EXECUTOR = "executor"
+    KIT = "kit"  # for expressions alone
 
     @classmethod
     def of_driver(cls, master: str) -> "JvmRole":
@@ -55,6 +56,7 @@ _LAST_CLASSES: Final = {
     JvmRole.LOCAL: "org/apache/spark/scheduler/JobSucceeded$",
     JvmRole.DRIVER: "org/apache/spark/scheduler/JobSucceeded$",
     JvmRole.EXECUTOR: "org/apache/spark/scheduler/DirectTaskResult",
+    JvmRole.KIT: "org/apache/spark/sql/execution/arrow/ArrowWriter",
 }
 
 

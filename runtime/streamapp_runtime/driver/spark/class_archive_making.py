@@ -65,9 +65,8 @@ def _make_once(archive: ClassArchive, java: str, jars: Sequence[str], record: Ca
 
 
 def _record_sql(role: JvmRole) -> None:
-    """Have a JVM of this role, and its executors, write down what a session of SQL loads."""
-    processors = 1 if role is JvmRole.LOCAL else 2  # one process has no executors
-    command = [sys.executable, "-m", _RECORDING, str(processors)]
+    """Have a JVM of this role, and its executors, write down what expressions load."""
+    command = [sys.executable, "-m", _RECORDING, role.value]
     with suppress(OSError, subprocess.TimeoutExpired):
         subprocess.run(  # noqa: S603 - our own
             command, check=False, stdin=subprocess.DEVNULL, capture_output=True, timeout=LONGEST_SECONDS

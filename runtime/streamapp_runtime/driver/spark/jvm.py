@@ -27,7 +27,6 @@ from streamapp_runtime.driver.spark.jvm_process import (
 from streamapp_runtime.driver.spark.session_settings import own_environment
 from streamapp_runtime.driver.spark.spark_output import SPARK_OUTPUT
 from streamapp_runtime.installed_java import find_java
-from streamapp_runtime.log_lines.log4j_configuration import terminal_configuration
 
 MINIMUM_JAVA: Final = 17
 JAVA_NEEDED: Final = f"Spark needs Java {MINIMUM_JAVA} or newer"
@@ -59,14 +58,18 @@ def start_jvm(settings: Mapping[str, str], log4j: str | None = None) -> None:
     SPARK_OUTPUT.mute(False)
     if SparkContext._gateway is not None:  # noqa: SLF001 - Spark has no other way to be asked
         return
+    gateway = open_gateway(JvmRequest.of_driver(settings, log4j))
+    SparkContext._ensure_initialized(gateway=gateway)  # noqa: SLF001 - nor to be given a gateway
+
+
+def open_gateway(request: JvmRequest) -> Any:
+    """The gateway of a JVM that is started for it; JavaMissingError or JvmFailedError if that fails."""
     java = _java()
-    request = JvmRequest(settings, terminal_configuration() if log4j is None else log4j)
     started = take_early(request) or start_process(request)
     try:
-        gateway = _launched_gateway(request) if started is None else _gateway_of(request, started, java)
+        return _launched_gateway(request) if started is None else _gateway_of(request, started, java)
     except JvmEndedError as ended:
         raise _failed(java, str(ended)) from ended
-    SparkContext._ensure_initialized(gateway=gateway)  # noqa: SLF001 - nor to be given a gateway
 
 
 def end_jvm() -> None:
@@ -75,6 +78,11 @@ def end_jvm() -> None:
     if gateway is None:
         return
     SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001 - so that another is started
+    end_gateway(gateway)
+
+
+def end_gateway(gateway: Any) -> None:
+    """End the JVM of a gateway."""
     gateway.shutdown()
     gateway.proc.stdin.close()  # which ends it
     gateway.proc.wait()

@@ -30,6 +30,8 @@ SMALL_HEAP: Final = 2048
 SMALL_HEAP_OPTIONS: Final = "-Xms64m -XX:+UseSerialGC"
 """Left to itself a heap begins with a share of the machine's memory, and a third of that is filled before
 garbage is collected for the first time."""
+QUICK_OPTIONS: Final = f"-XX:TieredStopAtLevel=1 {_NO_SAMPLES} {SMALL_HEAP_OPTIONS}"
+"""Of a JVM that lives for minutes: only Java's quick compiler is at work."""
 _COLLECTOR: Final = re.compile(r"-XX:[+-]Use\w*GC\b")
 _JAVA_VARIABLES: Final = "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"
 _MEMORY: Final = re.compile(r"(\d+)([mg])b?")

@@ -28,13 +28,14 @@ from streamapp_runtime.driver.spark.java_command import (
     scala_version,
     spark_jars,
 )
-from streamapp_runtime.driver.spark.jvm_options import jvm_options
+from streamapp_runtime.driver.spark.jvm_options import QUICK_OPTIONS, jvm_options
 from streamapp_runtime.driver.spark.session_settings import (
     command_settings,
     own_environment,
     session_settings,
 )
 from streamapp_runtime.installed_java import find_java
+from streamapp_runtime.log_lines.log4j_configuration import terminal_configuration
 
 _ADDRESS_VARIABLE: Final = "_PYSPARK_DRIVER_CONN_INFO_PATH"
 
@@ -49,11 +50,24 @@ class JvmRequest:
 
     settings: Mapping[str, str]  # of its command
     log4j: str  # the properties of its logging
+    role: JvmRole
 
     @classmethod
-    def of_session(cls, shape: Mapping[str, str], log4j: str) -> "JvmRequest":
-        """For a session with these settings beside the engine's own."""
-        return cls(command_settings(session_settings(shape)), log4j)
+    def of_driver(cls, settings: Mapping[str, str], log4j: str | None = None) -> "JvmRequest":
+        """For a driver; it logs as a run on a terminal does, unless it is told otherwise."""
+        role = JvmRole.of_driver(settings["spark.master"])
+        return cls(settings, terminal_configuration() if log4j is None else log4j, role)
+
+    @classmethod
+    def of_session(cls, shape: Mapping[str, str], log4j: str | None = None) -> "JvmRequest":
+        """For the driver of a session with these settings beside the engine's own."""
+        return cls.of_driver(command_settings(session_settings(shape)), log4j)
+
+    @classmethod
+    def of_kit(cls) -> "JvmRequest":
+        """For expressions alone."""
+        settings = command_settings(session_settings({}))
+        return cls(settings, terminal_configuration(), JvmRole.KIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +145,15 @@ def start_process(request: JvmRequest, *, archived: bool = True) -> JvmProcess |
     if java is None or jar_folder is None:
         return None
     jars = spark_jars(jar_folder)
-    archive = ClassArchive.of(JvmRole.of_driver(request.settings["spark.master"]), java, jars)
+    archive = ClassArchive.of(request.role, java, jars)
     archive_options = archive.options() if archive and archived else ()
     folder = tempfile.TemporaryDirectory(
         prefix="streamapp-"
     )  # read and written once, before there is a gateway
     configuration = Path(folder.name, "log4j2.properties")
     configuration.write_text(request.log4j, "utf-8")
-    own_options = jvm_options(known_settings(request.settings), "driver")
+    is_kit = request.role is JvmRole.KIT
+    own_options = QUICK_OPTIONS if is_kit else jvm_options(known_settings(request.settings), "driver")
     options = f"-Dlog4j2.configurationFile={configuration.as_uri()} {own_options}"
     settings = {**request.settings, "spark.driver.defaultJavaOptions": options}
     command = driver_command(java, jars, settings, os.environ, archive_options)

@@ -24,7 +24,6 @@ from streamapp_runtime.driver.spark.session_settings import (
     session_settings,
 )
 from streamapp_runtime.expressions.spark_messages import spark_message
-from streamapp_runtime.expressions.spark_source import DeferredSession
 
 
 class ExecutorsMissingError(Exception):
@@ -37,12 +36,12 @@ class SparkSettingsError(SparkStartError):
     final = True
 
 
-def open_session(name: str, processors: int) -> DeferredSession:
+def open_session(name: str, processors: int) -> SparkContext:
     """Spark on this machine: threads of this process for one processor, real executors for several."""
     return open_configured_session(name, local_shape(processors))
 
 
-def open_configured_session(name: str, shape: Mapping[str, str], log4j: str | None = None) -> DeferredSession:
+def open_configured_session(name: str, shape: Mapping[str, str], log4j: str | None = None) -> SparkContext:
     """Spark on whatever the settings name; of the engine's own they may change where the driver is.
 
     `log4j` are the properties by which its JVM logs, where it is started for this session. SparkStartError
@@ -64,7 +63,7 @@ def open_configured_session(name: str, shape: Mapping[str, str], log4j: str | No
         signal.signal(signal.SIGINT, interrupted)  # Spark's own would cancel the batch
     if log4j is None:
         context.setLogLevel("ERROR")
-    return DeferredSession(context)
+    return context
 
 
 def _causes(error: Py4JJavaError) -> str:
@@ -80,12 +79,12 @@ def _causes(error: Py4JJavaError) -> str:
     return "; ".join(texts) or str(error.java_exception.toString())
 
 
-def close_session(session: DeferredSession) -> None:
+def close_session(spark: SparkContext) -> None:
     """End Spark, if it has not ended by itself, and take away the folder that executors here worked in."""
     with suppress(Py4JError, OSError):
-        name = session.context.applicationId
-        _end_accumulators_apart(session.context)
-        session.stop()
+        name = spark.applicationId
+        _end_accumulators_apart(spark)
+        spark.stop()
         shutil.rmtree(Path(_find_spark_home(), "work", name), ignore_errors=True)
 
 
@@ -121,12 +120,6 @@ def live_executors(context: SparkContext) -> dict[str, str]:
         if name != "driver" and host and backend.isExecutorActive(name):
             hosts[name] = host
     return hosts
-
-
-def expression_folder(context: SparkContext) -> Path:
-    """The folder with the address of the expression server in the JVM of a driver without executors."""
-    jvm: Any = context._jvm  # noqa: SLF001 - Spark has no other way
-    return Path(jvm.org.apache.spark.sql.streamapp.ExpressionServer.addressFolder().toString())
 
 
 def in_one_process(context: SparkContext) -> bool:

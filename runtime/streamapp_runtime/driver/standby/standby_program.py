@@ -71,7 +71,7 @@ class StandbyProgram:
 
 
 def standby_program(
-    context: AppContext, session: SparkSource, processors: Sequence[str]
+    context: AppContext, spark: SparkSource, processors: Sequence[str]
 ) -> StandbyProgram | None:
     """The program for the streams of today; AppRefusedError where the app has none.
 
@@ -80,7 +80,7 @@ def standby_program(
     proposal = proposed(context.app, live_world(context, tuple(processors), context.now()))
     if proposal.assignment is None or proposal_problems(context.app, proposal):
         return None
-    return StandbyProgram(proposal, proposal.assignment, compile_app(context.app, proposal, session))
+    return StandbyProgram(proposal, proposal.assignment, compile_app(context.app, proposal, spark))
 
 
 def _is_filled_early(table: Table) -> bool:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from pyspark import SparkContext
+
 from streamapp.author.names import processor_names
 from streamapp_runtime.checkpoint import StateUnreadableError
 from streamapp_runtime.driver.app_refusal import AppRefusedError
@@ -25,7 +27,6 @@ from streamapp_runtime.driver.spark.background_job import BackgroundJob
 from streamapp_runtime.driver.spark.spark_session import live_executors
 from streamapp_runtime.driver.standby.standby_program import StandbyProgram, standby_program
 from streamapp_runtime.driver.start.app_context import AppContext
-from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.lanes.batches.standby_lane import StandbySetup, packed_tasks, restore_standby_lane
 from streamapp_runtime.lanes.protocol.batch_orders import TaskOrder
 from streamapp_runtime.lanes.task_stores.lane_stores import RestoreProgress
@@ -41,7 +42,7 @@ _RESTORE_JOB: Final = "streamapp-restore"
 
 
 def restore_standby_stores(
-    session: DeferredSession,
+    spark: SparkContext,
     locations: ExecutorLocations,
     setup: StandbySetup,
     lanes: Mapping[str, Sequence[TaskOrder]],
@@ -55,7 +56,7 @@ def restore_standby_stores(
     Executors get the lanes that they will be bound to. Where it turns out otherwise, a lane restores its
     stores as if nothing had been restored.
     """
-    context = session.context
+    context = spark
     live = answering_executors(context)
     bound = bind_executors({}, live, sorted(lanes), {}, locations(live))
     if not bound:
@@ -133,7 +134,7 @@ class StandbyWarmUp:
 
     def watching_executors(self) -> AbstractContextManager[None]:
         """Ask executors whether they answer, so that a driver that takes over begins with those that do."""
-        context = self.pool.session.context
+        context = self.pool.spark
         return session_lanes(context).probe.throughout(lambda: live_executors(context), ASK_SECONDS)
 
     def restore(self) -> None:
@@ -155,7 +156,7 @@ class StandbyWarmUp:
     def _compile(self) -> None:
         self.context.ledger.look()
         wanted, names = self.transport.wanted(), processor_names(self._wanted_count())
-        self.program = standby_program(self.context, self.pool.session, names)
+        self.program = standby_program(self.context, self.pool.spark, names)
         self._model_version = wanted.model.version if wanted and wanted.model else None
 
     def _wanted_count(self) -> int:
@@ -173,7 +174,7 @@ class StandbyWarmUp:
                 self._compile()
             if self.program is not None and model is not None and model.run_id == ledger.run_id:
                 progress = restore_standby_stores(
-                    self.pool.session,
+                    self.pool.spark,
                     self.locations,
                     self.program.setup(self.context),
                     self.program.lanes(self.context, model),

@@ -23,10 +23,10 @@ class CompiledApp:
 
 
 def compile_app(
-    app: StreamApp, proposal: Proposal, session: SparkSource, known: Program | None = None
+    app: StreamApp, proposal: Proposal, spark: SparkSource, known: Program | None = None
 ) -> CompiledApp:
     """The program of a plan; `known` where it is known to be that. RefusedError where it cannot run."""
-    program = known or compile_program(app, proposal.graph, proposal.plan, session)
+    program = known or compile_program(app, proposal.graph, proposal.plan, spark)
     if isinstance(program, list):
         raise AppRefusedError(program, proposal)
     tasks = list(program.tasks)

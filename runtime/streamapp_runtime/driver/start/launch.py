@@ -111,7 +111,7 @@ class Launch:
 
 def launch(
     context: AppContext,
-    session: SparkSource,
+    spark: SparkSource,
     processors: int,
     *,
     locality: LocalityMemory | None = None,
@@ -123,11 +123,11 @@ def launch(
     """
     app = context.app
     context.ledger.open(uuid4().hex, Ownership.of_run(app), StateReset.of_run(app, fresh=fresh))
-    return first_launch(context, session, processors, locality)
+    return first_launch(context, spark, processors, locality)
 
 
 def first_launch(
-    context: AppContext, session: SparkSource, processors: int, locality: LocalityMemory | None = None
+    context: AppContext, spark: SparkSource, processors: int, locality: LocalityMemory | None = None
 ) -> Launch:
     """The first model of a driver that has taken over and is the author; AppRefusedError if there is none."""
     names = processor_names(processors)
@@ -141,11 +141,11 @@ def first_launch(
             processor_locations=dict.fromkeys(names, locality.location),
         )
     draft = first_draft(context.app, live_world(context, names, context.now()), known)
-    return prepare_launch(context, session, draft)
+    return prepare_launch(context, spark, draft)
 
 
 def prepare_launch(
-    context: AppContext, session: SparkSource, draft: Draft, program: Program | None = None
+    context: AppContext, spark: SparkSource, draft: Draft, program: Program | None = None
 ) -> Launch:
     """A model made ready: streams and changelogs made, the layout written, before any lane runs under it.
 
@@ -154,7 +154,7 @@ def prepare_launch(
     app, systems, ledger = context.app, context.systems, context.ledger
     proposal = draft.proposal
     lanes = draft.model.assignment()
-    compiled = compile_app(app, proposal, session, program)
+    compiled = compile_app(app, proposal, spark, program)
     written_by = with_writer_schemas(app, compiled.tasks, compiled.format_options, systems)
     specs, side_input_specs = (
         store_specs(app, compiled.program),

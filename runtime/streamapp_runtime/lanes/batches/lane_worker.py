@@ -32,6 +32,7 @@ from streamapp_runtime.lanes.task_stores.lane_stores import RESTORE_SECONDS
 from streamapp_runtime.lanes.task_stores.state_usage import StateUsage, full_store_message
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.log_lines.line_labels import LINE_LABELS
+from streamapp_runtime.operators.compilation.row_operations import EvaluateRows
 from streamapp_runtime.program.program import Program
 from streamapp_runtime.stores.directories import owned_stores as owned_by_app
 from streamapp_runtime.stores.directories.state_directory import EVERY_TASK
@@ -48,7 +49,7 @@ class LaneWorker:
     def __init__(
         self, program: Program, setup: WorkerSetup, expressions: ExpressionClient | None = None
     ) -> None:
-        self.context = LaneContext.open(program, setup, expressions or ExpressionClient())
+        self.context = LaneContext.open(program, setup, expressions or _prepared_client(program))
         self.executor_id, self.location = executor_identity(), location_of(Path(setup.state))
         self.cleared_stores = self._clear_unowned_stores()
         self.beacon, self.oom_kills = StepBeacon(self.context.systems.trouble), oom_kills()
@@ -201,6 +202,14 @@ class LaneWorker:
             )
             reports.append(report)
         return reports
+
+
+def _prepared_client(program: Program) -> ExpressionClient:
+    """A client of the executor's server, which makes its programs while stores are restored."""
+    client = ExpressionClient()
+    operations = (task.operation for task in program.tasks)
+    client.prepare([each for one in operations if isinstance(one, EvaluateRows) for each in one.programs])
+    return client
 
 
 def _time(batch: LaneBatch, done: CommitResult | None, index: int) -> dict[str, Any]:

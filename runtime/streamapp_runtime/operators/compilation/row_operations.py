@@ -75,3 +75,9 @@ class EvaluateRows(RowOperation):
     tombstones_keep_key: bool = True
     key_of_tombstone: SparkExpressions | None = None
     delete: int | None = None
+
+    @property
+    def programs(self) -> tuple[SparkExpressions, ...]:
+        """All expressions that it has evaluated."""
+        explode = self.explode and self.explode.expressions
+        return tuple(each for each in (explode, self.expressions, self.key_of_tombstone) if each)

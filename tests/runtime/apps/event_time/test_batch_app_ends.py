@@ -96,7 +96,7 @@ def test_killed_before_and_after_every_commit_it_ends_with_each_window_once(
     _, ready = env.launched(BATCH)
     loop = env.loop(CurrentRun.of(ready, batch_rows=25), pause=lambda _: None)
     loop.start()
-    environment = env.session.context.environment
+    environment = env.session.environment
     environment[VARIABLE] = str(tmp_path)
     before, after = (tmp_path / f"commit.{place}.processor-0" for place in ("before", "after"))
     killed = 0

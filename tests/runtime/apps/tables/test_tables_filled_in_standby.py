@@ -9,10 +9,10 @@ import pytest
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
-from streamapp_runtime.driver.spark.spark_session import expression_folder
 from streamapp_runtime.driver.standby.standby_program import standby_program
 from streamapp_runtime.lanes.batches.standby_lane import packed_tasks, restore_standby_lane
 from streamapp_runtime.lanes.task_stores.lane_stores import RestoreProgress
+from tests.harness.engine.compiled_apps import expression_folder
 from tests.harness.runs.app_runs import AppEnv, Input, Row, app, inputs
 from tests.harness.runs.drained_loop import drain
 from tests.harness.runs.run_systems import ON_SPARK
@@ -131,7 +131,7 @@ def test_a_record_that_ends_the_app_is_left_to_the_lane(env: AppEnv) -> None:
 def test_tables_whose_rows_spark_evaluates_are_filled_too(
     env: AppEnv, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = expression_folder(env.session.context)
+    folder = expression_folder(env.session)
     monkeypatch.setenv("SPARK_LOCAL_DIRS", str(folder))  # what Spark tells the workers of this JVM
     side = BY_PEOPLE | {"value": "user, initcap(name) AS name, age"}
     env.write("events", inputs([{"user": "u1", "n": 1}], "user"), 4)

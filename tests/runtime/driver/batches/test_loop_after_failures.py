@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pyspark import SparkContext
 
 from streamapp.cli.app_sources import one_app
 from streamapp_runtime.driver.batches.batch_result import BatchResult
@@ -15,7 +16,6 @@ from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.app_storage import embedded_storage
 from streamapp_runtime.driver.start.launch import launch
 from streamapp_runtime.driver.start.user_functions import UserFunctions
-from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.harness.crash.view_streams import LogStreams
 from tests.harness.engine.one_system import OneSystem
@@ -40,7 +40,7 @@ def system(streams: LogStreams) -> EmbeddedSystem:
     return streams.system
 
 
-def started(session: DeferredSession, system: EmbeddedSystem, folder: Path) -> Loop:
+def started(session: SparkContext, system: EmbeddedSystem, folder: Path) -> Loop:
     ledger = CheckpointStream(system, "siege.checkpoint")
     app = one_app(str(APP), None)
     context = AppContext(app, embedded_storage(folder, app), OneSystem(system, app), ledger, UserFunctions())
@@ -60,7 +60,7 @@ def to_the_end(loop: Loop) -> list[BatchResult]:
 
 
 def test_a_driver_that_let_go_of_its_stores_is_followed_by_one_that_restores_nothing(
-    session: DeferredSession, system: EmbeddedSystem, streams: LogStreams, tmp_path: Path
+    session: SparkContext, system: EmbeddedSystem, streams: LogStreams, tmp_path: Path
 ) -> None:
     first = started(session, system, tmp_path)
     to_the_end(first)
@@ -71,7 +71,7 @@ def test_a_driver_that_let_go_of_its_stores_is_followed_by_one_that_restores_not
 
 
 def test_after_a_driver_that_died_only_what_was_pending_is_restored(
-    session: DeferredSession, system: EmbeddedSystem, streams: LogStreams, tmp_path: Path
+    session: SparkContext, system: EmbeddedSystem, streams: LogStreams, tmp_path: Path
 ) -> None:
     to_the_end(started(session, system, tmp_path))
     batches = to_the_end(started(session, system, tmp_path))
@@ -83,7 +83,7 @@ def test_after_a_driver_that_died_only_what_was_pending_is_restored(
 
 
 def test_a_driver_ends_when_another_has_taken_over(
-    session: DeferredSession, system: EmbeddedSystem, streams: LogStreams, tmp_path: Path
+    session: SparkContext, system: EmbeddedSystem, streams: LogStreams, tmp_path: Path
 ) -> None:
     loop = started(session, system, tmp_path)
     loop.step()
@@ -94,7 +94,7 @@ def test_a_driver_ends_when_another_has_taken_over(
 
 
 def test_a_checkpoint_that_another_wrote_is_read_before_the_next_batch(
-    session: DeferredSession, system: EmbeddedSystem, streams: LogStreams, tmp_path: Path
+    session: SparkContext, system: EmbeddedSystem, streams: LogStreams, tmp_path: Path
 ) -> None:
     loop = started(session, system, tmp_path)
     loop.step()
@@ -109,7 +109,7 @@ def test_a_checkpoint_that_another_wrote_is_read_before_the_next_batch(
 
 
 def test_a_lane_that_finds_itself_elsewhere_touches_nothing_and_the_app_gives_up_in_the_end(
-    session: DeferredSession, system: EmbeddedSystem, tmp_path: Path
+    session: SparkContext, system: EmbeddedSystem, tmp_path: Path
 ) -> None:
     loop = started(session, system, tmp_path)
     loop.lanes.supervisor.executors.executor_ids = dict.fromkeys(loop.lanes.supervisor.lanes, "elsewhere")

@@ -87,7 +87,7 @@ def test_spark_has_its_slot_again_once_stores_are_closed(started: Started) -> No
     run = started()
     run.to_end()
     run.loop.release()
-    assert run.env.session.context.parallelize(range(3)).count() == 3
+    assert run.env.session.parallelize(range(3)).count() == 3
 
 
 @ON_SPARK

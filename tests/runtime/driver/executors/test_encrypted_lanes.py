@@ -9,10 +9,10 @@ from threading import Thread
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pyspark import SparkContext
 
 from streamapp_runtime.driver.executors.lane_certificate import LaneCertificate, make_certificate
 from streamapp_runtime.driver.executors.lane_server import LaneReport, LaneServer
-from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.lanes.connection.channel import TlsChannel, client_channel
 from streamapp_runtime.lanes.connection.driver_connection import DriverConnection, DriverLostError
 from streamapp_runtime.lanes.connection.handshake import ProofError
@@ -93,12 +93,10 @@ def test_without_a_certificate_the_same_wire_carries_them(lane_certificate: Lane
     assert REPORT.encode() in passed
 
 
-def test_a_lane_serves_no_driver_with_another_certificate(
-    server: LaneServer, session: DeferredSession
-) -> None:
+def test_a_lane_serves_no_driver_with_another_certificate(server: LaneServer, session: SparkContext) -> None:
     """It is as good as the driver's own, and was made for another run."""
     address = server.bind()
-    other = make_certificate(session.context)
+    other = make_certificate(session)
     assert other.certificate != address.certificate
     with pytest.raises(ProofError, match="CERTIFICATE_VERIFY_FAILED"):
         DriverConnection.open(replace(address, certificate=other.certificate))

@@ -19,7 +19,7 @@ from tests.harness.machine.processes import until
 
 folder = Path(sys.argv[1])
 session = open_session("pool", 2)
-context = session.context
+context = session
 systems = SystemConnections("main", {"main": KafkaConnection("127.0.0.1:1")})
 pool = ExecutorPool("pool", session, lambda _: None, 2, systems)
 until(lambda: pool.present == 2, 60)

@@ -20,7 +20,7 @@ from tests.harness.machine.processes import until
 
 answer_seconds = float(sys.argv[2])
 session = open_session("probe", 2)
-context = session.context
+context = session
 probe = session_lanes(context).probe = ExecutorProbe(context, answer_seconds)
 
 

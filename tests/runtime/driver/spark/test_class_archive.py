@@ -33,10 +33,12 @@ SPARK_RUN = """
 import sys
 from pathlib import Path
 from pyspark import SparkContext
+from pyspark.sql import SparkSession
 from streamapp_runtime.driver.spark.spark_session import close_session, open_session
 
 session = open_session("archives", 1)
-assert session.open().range(10).mapInArrow(lambda batches: batches, "id long").count() == 10
+rows = SparkSession.builder.getOrCreate().range(10)
+assert rows.mapInArrow(lambda batches: batches, "id long").count() == 10
 maps = Path("/proc", str(SparkContext._gateway.proc.pid), "maps").read_text()
 print("mapped" if "/local-" in maps else "not mapped")
 close_session(session)

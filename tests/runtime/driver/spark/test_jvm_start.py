@@ -39,7 +39,7 @@ def interrupted(started):
 
 
 JvmProcess.address = interrupted
-open_session("interrupted", 1).context
+open_session("interrupted", 1)
 """
 
 
@@ -55,14 +55,13 @@ EARLY = """
 import sys
 from streamapp_runtime.driver.spark.jvm_process import JvmRequest, start_early
 from streamapp_runtime.driver.spark.session_settings import local_shape
-from streamapp_runtime.log_lines.log4j_configuration import terminal_configuration
-start_early(JvmRequest.of_session(local_shape(1), terminal_configuration()))
+start_early(JvmRequest.of_session(local_shape(1)))
 print("started", flush=True)
 processors = int(sys.stdin.readline())
 if processors:
     from streamapp_runtime.driver.spark.spark_session import close_session, open_session
     session = open_session("early", processors)
-    assert session.context.parallelize([1, 2], 2).map(lambda number: 2 * number).sum() == 6
+    assert session.parallelize([1, 2], 2).map(lambda number: 2 * number).sum() == 6
     print("used", flush=True)
     sys.stdin.readline()
     close_session(session)

@@ -18,8 +18,8 @@ import subprocess, sys, time
 from pathlib import Path
 from streamapp_runtime.driver.spark.spark_session import close_session, open_session
 session = open_session("authentication", int(sys.argv[1]))
-conf = session.context.getConf()
-assert sum(session.open().range(100).repartition(2).rdd.map(lambda row: row.id).collect()) == 4950
+conf = session.getConf()
+assert session.parallelize(range(100)).repartition(2).sum() == 4950
 secret = conf.get("spark.authenticate.secret") or "-" * 99
 commands = subprocess.run(["ps", "axww", "-o", "args"], capture_output=True, text=True, check=True).stdout
 print("secret in arguments:", secret in commands, "kill links:", conf.get("spark.ui.killEnabled"))

@@ -142,7 +142,7 @@ with environment_at(session, embedded_storage(folder / "data")) as env:
     print("a system that does not answer is waited for:", away.asked == 3 and waiting.program is not None)
     working.release()  # its lanes have the one slot of each executor
     warm_up.start_executors()
-    print("they have said who they are:", len(set(session_lanes(session.context).identities.values())) == 2)
+    print("they have said who they are:", len(set(session_lanes(session).identities.values())) == 2)
     print("there are executors:", pool.present == 2)
     warm_up.restore()
     print("it is silent:", standby_ledger.incarnation == 0)
@@ -159,7 +159,7 @@ with environment_at(session, embedded_storage(folder / "data")) as env:
     loop = Loop(session, CurrentRun.of(following, batch_rows=40))
     loop.start()
     batches = drain(loop)
-    print("lanes were bound by that:", not session_lanes(session.context).identities)
+    print("lanes were bound by that:", not session_lanes(session).identities)
     print("nothing is left to restore:", sum(batch.restored for batch in batches) == 0)
     print("nothing is left to fill:", people_read(batches) == 0)
     print("rows are exact:", everything_once(env, 6))
@@ -210,7 +210,7 @@ with environment_at(session, embedded_storage(folder / "data")) as env:
     # All processes of one are stopped while the driver stands by: its node is gone, and says nothing.
     until(lambda: pool.present == 2, 60)
     warm_up.start_executors()
-    probe = session_lanes(session.context).probe
+    probe = session_lanes(session).probe
     with ExitStack() as stopped:
         with warm_up.watching_executors():
             stopped.enter_context(standing_still(of_executor(folder)))

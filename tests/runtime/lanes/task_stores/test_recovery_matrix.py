@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from pyspark import SparkContext
 
 from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.partition import Partition
@@ -21,7 +22,6 @@ from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.app_storage import embedded_storage
 from streamapp_runtime.driver.start.launch import Launch, launch
 from streamapp_runtime.driver.start.user_functions import UserFunctions
-from streamapp_runtime.expressions.spark_source import DeferredSession
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.stores.store import StoreKind
@@ -80,7 +80,7 @@ Opened = Callable[[FilledTable], Outcome]
 
 
 @pytest.fixture(scope="module")
-def launches(session: DeferredSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launches]:
+def launches(session: SparkContext, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launches]:
     """An app with a table, as its driver has it: filled by a stream with `bootstrap`, and without."""
     folder = tmp_path_factory.mktemp("apps")
     with closing(EmbeddedSystem(folder / "data")) as system:

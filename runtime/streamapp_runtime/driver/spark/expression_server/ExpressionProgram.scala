@@ -10,13 +10,10 @@ import org.apache.arrow.memory.BufferAllocator
 import org.apache.arrow.vector.{BitVector, FieldVector, VarCharVector, VectorLoader, VectorSchemaRoot, VectorUnloader}
 import org.apache.arrow.vector.ipc.message.ArrowRecordBatch
 import org.apache.arrow.vector.types.pojo.Schema
-import org.apache.hadoop.conf.Configuration
 
-import org.apache.spark.SparkConf
 import org.apache.spark.sql.ExperimentalMethods
 import org.apache.spark.sql.catalyst.{InternalRow, QueryPlanningTracker}
-import org.apache.spark.sql.catalyst.analysis.{Analyzer, FunctionRegistry}
-import org.apache.spark.sql.catalyst.catalog.{InMemoryCatalog, SessionCatalog}
+import org.apache.spark.sql.catalyst.analysis.Analyzer
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan, Project, Statistics, SubqueryAlias}
@@ -114,8 +111,7 @@ private object ExpressionProgram {
     val input = if (columns.isEmpty) StructType(Nil) else StructType.fromDDL(columns)
     val where = Option(described.get("where")).filterNot(_.isNull).map(_.asText)
     val select = described.get("select").elements.asScala.map(_.asText).toSeq
-    val catalog = new InMemoryCatalog(new SparkConf(false), new Configuration(false))
-    val analyzer = new Analyzer(new SessionCatalog(catalog, FunctionRegistry.builtin, conf))
+    val analyzer = ExpressionAnalyzer.analyzer(conf)
     val rows = BatchRows(attributes(input))
     val condition = where.map(text => projections(rows, Seq(s"coalesce($text, false)"), analyzer, conf)._1)
     val (steps, types) = projections(rows, select, analyzer, conf)

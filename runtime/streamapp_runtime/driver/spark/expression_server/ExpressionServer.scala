@@ -76,8 +76,7 @@ final class ExpressionServer(folder: Path, settings: Seq[(String, String)]) exte
     } catch { case _: ClosedChannelException => }
 
   private def serve(worker: SocketChannel): Unit = {
-    val conf = new SQLConf
-    settings.foreach { case (key, value) => conf.setConfString(key, value) }
+    val conf = ExpressionAnalyzer.confOf(settings)
     try {
       val connection = new WorkerConnection(worker, conf)
       try {
@@ -100,6 +99,10 @@ object ExpressionServer {
 
   /** That directory: workers are told of it, and whoever calls this JVM asks here. */
   def addressFolder: Path = SparkEnv.get.blockManager.diskBlockManager.localDirs.head.toPath
+
+  /** A server in a JVM without a context, with the settings of a JSON object. */
+  def inFolder(folder: String, settings: String): ExpressionServer =
+    new ExpressionServer(Path.of(folder), ExpressionAnalyzer.settingsOf(settings))
 
   private def start(name: String, body: => Unit): Unit = {
     val thread = new Thread(() => body, name)
