@@ -53,16 +53,14 @@ class SparkHosting:
 
     def watcher(self, slow: Callable[[str], None], waits: Callable[[str, str], None]) -> BatchWatch:
         """A watch over the jobs of the session, whose settings take a call to the JVM each to be read."""
-        context = self.spark
-        host, bind = driver_address(context)
-        look = session_lanes(context).look_for_executors
-        return BatchWatch(host, bind, context.cancelAllJobs, slow, waits, look)
+        host, bind = driver_address(self.spark)
+        look = session_lanes(self.spark).look_for_executors
+        return BatchWatch(host, bind, self.spark.cancelAllJobs, slow, waits, look)
 
     @property
     def end_reason(self) -> str:
         """Why no batch can run any more: Spark's driver cannot be spoken to, or lanes get no orders."""
-        context = self.spark
-        return session_lanes(context).server.end_reason if is_alive(context) else "Spark has ended"
+        return session_lanes(self.spark).server.end_reason if is_alive(self.spark) else "Spark has ended"
 
 
 @dataclass(slots=True)

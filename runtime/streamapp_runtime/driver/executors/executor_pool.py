@@ -110,17 +110,16 @@ class ExecutorPool:
 
     def _begin_workers(self, executors: Mapping[str, str]) -> BackgroundJob:
         """Have these executors run a job whose tasks start Python workers, which import what lanes need."""
-        context = self.spark
         hosts = [(host, name) for name, host in executors.items()]
-        workers = worker_job(lane_elements(context, hosts, len(hosts)), self.systems)
-        lanes = session_lanes(context)
+        workers = worker_job(lane_elements(self.spark, hosts, len(hosts)), self.systems)
+        lanes = session_lanes(self.spark)
 
         def run() -> None:
             identities = {hosts[lane][1]: identity for lane, identity in workers.collect()}
             lanes.identities.update(identities)
 
         # Where an executor is lost, the first batch hears of it.
-        return BackgroundJob(context, _WORKER_JOB, "start the Python workers", run)
+        return BackgroundJob(self.spark, _WORKER_JOB, "start the Python workers", run)
 
     def renewed(self, count: int) -> SparkContext | None:
         """A new session where this one is too small for ever; the lanes of the old one have to be closed."""

@@ -112,8 +112,7 @@ class LaneExecutors:
 
     def _lives(self, processor: str) -> bool:
         """True if the executor of a lane is there."""
-        context = self.spark
-        return in_one_process(context) or self.bound.get(processor) in live_executors(context)
+        return in_one_process(self.spark) or self.bound.get(processor) in live_executors(self.spark)
 
     def _look_for_executors(self, exchange: ResidentLanes) -> None:
         """Ask the executors whose reports are awaited.

@@ -56,18 +56,17 @@ def restore_standby_stores(
     Executors get the lanes that they will be bound to. Where it turns out otherwise, a lane restores its
     stores as if nothing had been restored.
     """
-    context = spark
-    live = answering_executors(context)
+    live = answering_executors(spark)
     bound = bind_executors({}, live, sorted(lanes), {}, locations(live))
     if not bound:
         return RestoreProgress()
     hosts = [(live[executor], executor) for executor in bound.values()]
-    elements = lane_elements(context, hosts, len(hosts), [packed_tasks(lanes[name]) for name in bound])
+    elements = lane_elements(spark, hosts, len(hosts), [packed_tasks(lanes[name]) for name in bound])
     job = elements.mapPartitionsWithIndex(partial(restore_standby_lane, setup, seconds))
     job.id()  # makes it, with the environment as it is now
     progress: list[RestoreProgress] = []
     run = BackgroundJob(
-        context, _RESTORE_JOB, "restore stores", lambda: progress.extend(one for _, one in job.collect())
+        spark, _RESTORE_JOB, "restore stores", lambda: progress.extend(one for _, one in job.collect())
     )
     least_end = time.monotonic() + seconds + TAKE_OVER_PATIENCE_SECONDS
     run.wait(seconds + PATIENCE_SECONDS, until=lambda: time.monotonic() >= least_end and is_over())
