@@ -49,6 +49,7 @@ MEASURED = (
     "engine.changelog",
     "engine.restart",
     "engine.join",
+    "nexmark.generation",
     "kafka.join",
     "kafka.windows",
     "kafka.overhead",

@@ -1,0 +1,1 @@
+"""Nexmark: its events, the apps of `examples/nexmark`, and the answers of SQL over the same events."""
