@@ -329,6 +329,8 @@ PLAIN = [
     "nullif(price, 0)",
     "price + 1",
     "price * 1.50",
+    "n * 1.5",
+    "0.908 * n > 1000000",
     "price - rate",
     "price * n",
     "price + price > rate",
@@ -346,7 +348,6 @@ LEFT_TO_SPARK = [
     "coalesce(n + 1, 0) * 2",
     "k / x + CASE WHEN true THEN NULL ELSE x END",  # null to Spark, whatever k and x are
     "t + s",
-    "n * 1.5",
     "nullif(n + 1, 0)",
     "x + CASE WHEN ok THEN 1.5 ELSE 0.1 END",
     "1.5",

@@ -28,6 +28,14 @@ def decimal_sides(left: PlainValue, right: PlainValue) -> tuple[PlainValue, Plai
     return _decimal(left), _decimal(right)
 
 
+def decimal_factors(left: PlainValue, right: PlainValue) -> tuple[PlainValue, PlainValue] | None:
+    """The sides of a sum or product; there a whole number beside a literal such as 0.5 is a decimal too."""
+    is_whole_beside_literal = DECIMAL_LITERAL in {left.type, right.type} and any(
+        side.type in _DIGITS_OF_WHOLES for side in (left, right)
+    )
+    return (_decimal(left), _decimal(right)) if is_whole_beside_literal else decimal_sides(left, right)
+
+
 def as_decimal(of: PlainValue, kind: str) -> RowValue:
     """A decimal as one of a wider type."""
     return of.value if of.type == kind else Cast(of.value, of.type, kind)

@@ -10,6 +10,7 @@ from typing import Final
 
 from streamapp_runtime.expressions.plain.plain_decimals import (
     as_decimal,
+    decimal_factors,
     decimal_result,
     decimal_sides,
     wider_decimal,
@@ -143,7 +144,7 @@ def compared(sign: str, left: PlainValue, right: PlainValue) -> RowValue:
 
 def arithmetic(sign: str, left: PlainValue, right: PlainValue) -> PlainValue:
     """Two numbers joined by a sign; `div` of whole numbers is one of the widest type."""
-    if decimals := decimal_sides(left, right):
+    if decimals := decimal_factors(left, right):
         require(sign in {"+", "-", "*"})
         one, other = operands(*(side.value for side in decimals))
         return _of_chain(DecimalArithmetic(sign, one, other, decimal_result(sign, *decimals)))
