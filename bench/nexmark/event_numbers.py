@@ -7,8 +7,10 @@ number of the event alone, so that any slice of the events can be made by itself
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-Numbers = np.ndarray  # of int64, one for each event
+Numbers = NDArray[np.int64]  # one for each event
+Bits = NDArray[np.uint64]
 
 PERSONS, AUCTIONS, ROUND = 1, 3, 50
 """Of so many events in a row so many are persons and auctions; all others are bids."""
@@ -65,15 +67,17 @@ def kinds(first: int, end: int) -> tuple[Numbers, Numbers, Numbers]:
 
 def last_person(numbers: Numbers) -> Numbers:
     """The newest person as of each event, counted from 0."""
-    return numbers // ROUND * PERSONS + np.minimum(numbers % ROUND, PERSONS - 1)
+    within: Numbers = np.minimum(numbers % ROUND, PERSONS - 1)
+    return numbers // ROUND * PERSONS + within
 
 
 def last_auction(numbers: Numbers) -> Numbers:
     """The newest auction as of each event, counted from 0; -1 where there is none yet."""
-    return numbers // ROUND * AUCTIONS + np.clip(numbers % ROUND - PERSONS, -1, AUCTIONS - 1)
+    within: Numbers = np.clip(numbers % ROUND - PERSONS, -1, AUCTIONS - 1)
+    return numbers // ROUND * AUCTIONS + within
 
 
-def draws(numbers: Numbers, purpose: int) -> np.ndarray:
+def draws(numbers: Numbers, purpose: int) -> Bits:
     """64 random bits for each event, others for each purpose: a hash of the number (SplitMix64)."""
     mixed = numbers.astype(np.uint64) * np.uint64(64) + np.uint64(purpose)
     mixed *= _STEP
@@ -84,7 +88,8 @@ def draws(numbers: Numbers, purpose: int) -> np.ndarray:
     return mixed
 
 
-def below(bits: np.ndarray, limits: Numbers | int) -> Numbers:
+def below(bits: Bits, limits: Numbers | int) -> Numbers:
     """Numbers from 0 to a limit, exclusive, of random bits."""
     limit = np.asarray(limits, np.uint64)
-    return ((bits >> np.uint64(32)) * limit >> np.uint64(32)).astype(np.int64)
+    scaled: Bits = (bits >> np.uint64(32)) * limit >> np.uint64(32)
+    return scaled.astype(np.int64)

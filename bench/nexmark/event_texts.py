@@ -10,12 +10,13 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from bench.nexmark.event_numbers import below, draws
+from bench.nexmark.event_numbers import Bits, Numbers, below, draws
 
 POOL = 1 << 16
-"""So many texts there are of a kind; a long one has so many per length as are enough for its rare events."""
-LONGEST, OF_EACH_LENGTH = 560, 64
+"""So many texts there are of a kind; of long ones some of each length are enough for few events."""
+LONGEST, OF_EACH_LENGTH = 560, 16
 SHORTEST = 3
 BLANKS = 13
 """One of so many characters of a text is a blank."""
@@ -51,18 +52,18 @@ def bid_extras(size: int) -> pa.StringArray:
 
 @cache
 def texts_by_length() -> pa.StringArray:
-    """Texts of every length up to the longest, 64 of each."""
+    """Texts of every length up to the longest, some of each."""
     return _cut_of(np.repeat(np.arange(LONGEST), OF_EACH_LENGTH), 5)
 
 
-def of_length(lengths: np.ndarray, bits: np.ndarray) -> pa.StringArray:
+def of_length(lengths: Numbers, bits: Bits) -> pa.StringArray:
     """A text of each length."""
     return texts_by_length().take(pa.array(lengths * OF_EACH_LENGTH + below(bits, OF_EACH_LENGTH)))
 
 
-def around(bits: np.ndarray, size: np.ndarray | int) -> np.ndarray:
+def around(bits: Bits, sizes: Numbers | int) -> Numbers:
     """Lengths that are random around a size: a fifth less, up to a fifth more."""
-    size = np.maximum(size, 0)
+    size = np.maximum(np.asarray(sizes, np.int64), 0)
     spread = np.rint(size * 0.2).astype(np.int64)
     return size - spread + below(bits, 2 * spread)
 
@@ -100,15 +101,15 @@ def _reversed(number: int) -> int:
     return bits if bits < 1 << 31 else (1 << 32) - bits
 
 
-def _letters(bits: np.ndarray) -> np.ndarray:
+def _letters(bits: Bits) -> NDArray[np.uint8]:
     return (below(bits, 26) + ord("a")).astype(np.uint8)
 
 
-def _cut_of(lengths: np.ndarray, purpose: int) -> pa.StringArray:
+def _cut_of(lengths: Numbers, purpose: int) -> pa.StringArray:
     return _cut(_letters(draws(np.arange(int(lengths.sum())), purpose)), lengths)
 
 
-def _cut(letters: np.ndarray, lengths: np.ndarray) -> pa.StringArray:
+def _cut(letters: NDArray[np.uint8], lengths: Numbers) -> pa.StringArray:
     ends = np.zeros(len(lengths) + 1, np.int32)
     np.cumsum(lengths, out=ends[1:])
     return pa.StringArray.from_buffers(len(lengths), pa.py_buffer(ends), pa.py_buffer(letters))

@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from bench.nexmark import event_texts as texts
 from bench.nexmark.event_numbers import (
@@ -71,7 +72,7 @@ def _persons(numbers: Numbers, model: EventModel) -> pa.RecordBatch:
     email = pc.binary_join_element_wise(pc.binary_join_element_wise(user, host, "@"), "com", ".")
     card = pc.binary_join_element_wise(*(_taken(texts.four_digits(), numbers, 16 + n) for n in range(4)), " ")
     city, state = _choice(texts.CITIES, numbers, 20), _choice(texts.STATES, numbers, 21)
-    size = 8 + sum(_sizes(text) for text in (name, email, card, city, state))
+    size = 8 + np.sum([_sizes(text) for text in (name, email, card, city, state)], axis=0)
     return pa.record_batch(
         {
             "id": last_person(numbers) + FIRST_ID,
@@ -101,7 +102,7 @@ def _auctions(numbers: Numbers, model: EventModel) -> pa.RecordBatch:
             "initialBid": initial,
             "reserve": initial + _prices(numbers, 25),
             "dateTime": _timestamps(times),
-            "expires": _timestamps(times + _lengths(numbers, times, model)),
+            "expires": _timestamps(times + _lengths(numbers, model)),
             "seller": seller + FIRST_ID,
             "category": FIRST_CATEGORY + below(draws(numbers, 26), CATEGORIES),
             "extra": _extra(numbers, model.auction_bytes, size),
@@ -144,16 +145,17 @@ def _any_person(numbers: Numbers, model: EventModel, purpose: int) -> Numbers:
     return persons - active + below(draws(numbers, purpose), active + LEAD)
 
 
-def _lengths(numbers: Numbers, times: Numbers, model: EventModel) -> Numbers:
+def _lengths(numbers: Numbers, model: EventModel) -> Numbers:
     """How long auctions last: about as long as it takes until as many have come as are open at once."""
     ahead = model.open_auctions * ROUND // AUCTIONS
-    horizon = model.times(numbers) - times + model.time_at(numbers + ahead) - model.time_at(numbers)
+    horizon = model.time_at(numbers + ahead) - model.time_at(numbers)
     return 1 + below(draws(numbers, 36), np.maximum(2 * horizon, 1))
 
 
 def _prices(numbers: Numbers, purpose: int) -> Numbers:
     exponent = (draws(numbers, purpose) >> np.uint64(11)) * (HIGHEST_PRICE / (1 << 53))
-    return np.rint(100 * np.power(10.0, exponent)).astype(np.int64)
+    prices: NDArray[np.float64] = np.rint(100 * np.power(10.0, exponent))
+    return prices.astype(np.int64)
 
 
 def _choice(values: tuple[str, ...], numbers: Numbers, purpose: int) -> pa.StringArray:
@@ -164,11 +166,12 @@ def _taken(values: pa.StringArray, numbers: Numbers, purpose: int) -> pa.StringA
     return values.take(pa.array(below(draws(numbers, purpose), len(values))))
 
 
-def _sizes(values: pa.StringArray) -> np.ndarray:
-    return pc.utf8_length(values).to_numpy().astype(np.int64)
+def _sizes(values: pa.StringArray) -> Numbers:
+    sizes: Numbers = pc.utf8_length(values).to_numpy()
+    return sizes.astype(np.int64)
 
 
-def _extra(numbers: Numbers, size: int, taken: np.ndarray) -> pa.StringArray:
+def _extra(numbers: Numbers, size: int, taken: Numbers) -> pa.StringArray:
     """What an event lacks to its size, give or take a fifth."""
     lengths = texts.around(draws(numbers, 37), size - taken)
     return texts.of_length(lengths, draws(numbers, 38))
