@@ -6,6 +6,7 @@ yields a `bench.row.Row` as soon as it is measured, and a docstring whose first 
 
 import ast
 import json
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -50,16 +51,25 @@ MEASURED = (
     "engine.restart",
     "engine.join",
     "nexmark.generation",
+    "nexmark.embedded_queries",
+    "nexmark.kafka_queries",
     "kafka.join",
     "kafka.windows",
     "kafka.overhead",
     "kafka.delivery",
     "kafka.latency",
 )
+QUICK = {
+    "STREAMAPP_BENCH_VIEWS": "400000",
+    "STREAMAPP_BENCH_STOCK_BATCH": "50000",
+    "STREAMAPP_BENCH_EVENTS": "300000",
+}
+"""The sizes of a quick run, by the variables that set them."""
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--quick", is_flag=True, help="Less data in benches of long runs.")
 @click.option("--list", "listed", is_flag=True, help="Print the names and what each measures, and end.")
 @click.option(
     "--json",
@@ -68,7 +78,7 @@ MEASURED = (
     metavar="FILE",
     help="Also write to FILE.",
 )
-def main(names: Sequence[str], listed: bool, file: Path | None) -> None:
+def main(names: Sequence[str], quick: bool, listed: bool, file: Path | None) -> None:
     """Measure what is named, or everything, each figure beside what it is compared with.
 
     A name may be that of a group, such as engine, or a pattern, such as '*join'. Ends with 1 when an aim is
@@ -88,6 +98,9 @@ def main(names: Sequence[str], listed: bool, file: Path | None) -> None:
         for name in chosen:
             click.echo(f"{name:<24} {_title(name)}")
         return
+    if quick:
+        for variable, size in QUICK.items():
+            os.environ.setdefault(variable, size)
     measured: list[tuple[str, Row]] = []
     if file is not None:
         _write(file, measured)  # an hour of measuring should not end in a folder that is not there
