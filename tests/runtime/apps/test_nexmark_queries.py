@@ -14,6 +14,7 @@ from streamapp_runtime.systems.stream_system import await_visibility
 from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.engine.record_values import VISIBILITY_SECONDS
 from tests.harness.runs.app_runs import AppEnv, Input
+from tests.harness.runs.run_systems import ON_KAFKA
 
 EVENTS = 2_000
 MIDNIGHT, MORNING = 1_767_225_570_000, 1_767_254_370_000
@@ -57,7 +58,16 @@ def values(query: NexmarkQuery, env: AppEnv) -> pa.ChunkedArray:
 @pytest.mark.parametrize("model", MODELS, ids=["midnight", "morning"])
 @pytest.mark.parametrize("name", QUERIES)
 def test_the_rows_of_a_query_are_those_of_sql(name: str, model: EventModel, env: AppEnv) -> None:
-    query = QUERIES[name]
+    _compare(QUERIES[name], model, env)
+
+
+@ON_KAFKA
+@pytest.mark.parametrize("name", ["q5", "q18", "q20"])
+def test_the_rows_of_a_query_over_kafka_are_those_of_sql(name: str, env: AppEnv) -> None:
+    _compare(QUERIES[name], MODELS[0], env)
+
+
+def _compare(query: NexmarkQuery, model: EventModel, env: AppEnv) -> None:
     (app,) = parse_data(query.to_the_end()).apps
     written(query, model, EVENTS, env)
     env.run_to_end(app, rows=700)
