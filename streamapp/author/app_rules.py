@@ -3,12 +3,15 @@
 import json
 from collections.abc import Callable, Iterator
 
+from streamapp.author.app_streams import table_streams
 from streamapp.author.names import CHECKPOINT
-from streamapp.spec.problem import Problem
+from streamapp.spec.problem import Problem, nearest, short
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.operator_kinds import traits_of
 from streamapp.spec.resource.operators import Aggregate, Join
+from streamapp.spec.resource.streams import Stream
+from streamapp.spec.value_types.column_list import parse_columns
 
 
 def app_problems(app: StreamApp) -> Iterator[Problem]:
@@ -76,6 +79,8 @@ def _late_rows(app: StreamApp) -> Iterator[Problem]:
 def _aside(app: StreamApp, path: str, name: str, rows: str) -> Iterator[Problem]:
     """The stream that takes rows which were left out: written as JSON, and not read by the app."""
     stream = app.spec.stream(name)
+    if name in table_streams(app):
+        yield _invalid(path, f'{rows} are written as json, and "{name}" is a table; name a stream')
     if stream.format != "json":
         message = f'{rows} are written as json; "{stream.name}" is {stream.format}'
         yield _invalid(path, f"{message}; name a stream of json")
@@ -148,6 +153,50 @@ def _writer_schemas(app: StreamApp) -> Iterator[Problem]:
         elif writer.subject != "topic" and stream.avro_schema is None:
             message = f"{writer.subject} is named after a record; give avroSchema, which has its name"
             yield _invalid(f"{path}.subject", message)
+
+
+def _sinks(app: StreamApp) -> Iterator[Problem]:
+    """Systems of tables that are asked for what only streams have."""
+    for index, system in enumerate(app.spec.systems):
+        if system.is_sink and system is app.spec.home:
+            message = "holds tables, and the app keeps its checkpoints in streams; add a system with kafka or"
+            yield _invalid(f"spec.systems[{index}].{system.kind}", f"{message} embedded")
+    tables, read = table_streams(app), _read_streams(app)
+    for index, stream in enumerate(app.spec.streams):
+        path = f"spec.streams[{index}]"
+        if stream.name not in tables:
+            if stream.primary_key:
+                message = (
+                    f'the system "{stream.system}" has streams, and primaryKey is of tables; leave it out'
+                )
+                yield _invalid(f"{path}.primaryKey", message)
+            continue
+        if stream.name in read:
+            message = "is a table, and tables of such a system are only written to; read it from a stream"
+            yield _invalid(f"{path}.system", message, Reason.INVALID_GRAPH)
+        if stream.format != "json":
+            yield _invalid(f"{path}.format", "a table has no format; leave it out")
+        yield from _table_columns(stream, path)
+    for index, operator in enumerate(app.spec.operators):
+        send = operator.send_to
+        for field in ("timestamp", "headers"):
+            if send is not None and send.stream in tables and getattr(send, field) is not None:
+                message = (
+                    f'"{send.stream}" is a table, and rows have no {field}; make it a column of the rows'
+                )
+                yield _invalid(f"spec.operators[{index}].sendTo.{field}", message)
+
+
+def _table_columns(stream: Stream, path: str) -> Iterator[Problem]:
+    """Columns that a table needs, and those by which its rows are told apart."""
+    if stream.columns is None:
+        yield _invalid(f"{path}.columns", "missing; a table is written by the columns of its stream")
+        return
+    names = [column.name for column in parse_columns(stream.columns)]
+    for number, name in enumerate(stream.primary_key):
+        if name not in names:
+            message = f'there is no column "{short(name)}"{nearest(name, names)}'
+            yield _invalid(f"{path}.primaryKey[{number}]", message)
 
 
 def _timestamps(app: StreamApp) -> Iterator[Problem]:
@@ -243,6 +292,7 @@ RULES: tuple[Callable[[StreamApp], Iterator[Problem]], ...] = (
     _avro,
     _registry,
     _writer_schemas,
+    _sinks,
     _timestamps,
     _strict,
     _metadata,

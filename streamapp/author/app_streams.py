@@ -39,6 +39,12 @@ def written_streams(app: StreamApp) -> tuple[str, ...]:
     return tuple(dict.fromkeys(named))
 
 
+def table_streams(app: StreamApp) -> frozenset[str]:
+    """The streams that are tables: rows are written there, in one partition, and never read."""
+    sinks = {system.name for system in app.spec.systems if system.is_sink}
+    return frozenset(stream.name for stream in app.spec.streams if stream.system in sinks)
+
+
 def outboxes(app: StreamApp) -> dict[str, str]:
     """The outbox in the home of each stream that the app writes in another system."""
     home = app.spec.home.name

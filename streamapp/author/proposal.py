@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from streamapp.author.app_streams import told_by_systems
+from streamapp.author.app_streams import table_streams, told_by_systems
 from streamapp.author.app_warnings import app_warnings
 from streamapp.author.task_inputs import broadcast_inputs, keeps_state, read_streams
 from streamapp.columns.app_columns import misplaced_side_inputs
@@ -104,6 +104,7 @@ class Proposal:
 
 def propose(app: StreamApp, world: World) -> Proposal:
     """Plan with the counts that the state was laid out for, then form tasks with the counts of today."""
+    world = replace(world, counts={**world.counts, **dict.fromkeys(table_streams(app), 1)})
     graph = build_graph(app, world.counts, world.counted_by)
     planned = plan(graph, config=app.spec.config, mode=Mode(app.spec.mode))
     without_state = frozenset(planned.streams) - streams_before_state(graph)

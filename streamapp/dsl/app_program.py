@@ -73,6 +73,7 @@ class SystemHandle:
         format: FormatName | None = None,
         columns: str | None = None,
         key: str | None = None,
+        primary_key: Sequence[str] | None = None,
         metadata: RecordMetadata | None = None,
         keys: Literal["checked", "unchecked"] | None = None,
         avro_schema: str | None = None,
@@ -183,6 +184,23 @@ class App:
     ) -> SystemHandle:
         """Streams in a folder of this machine."""
         return self._system("embedded", resource_fields(locals()))
+
+    @named_arguments
+    def postgres(
+        self,
+        name: str,
+        *,
+        servers: str,
+        database: str,
+        config_secret: str | None = None,
+        config: Mapping[str, str] | None = None,
+        create_if_missing: bool | None = None,
+    ) -> SystemHandle:
+        """Streams that are tables of a PostgreSQL database, for `send_to`; the secret is named."""
+        fields = resource_fields(locals())
+        if config_secret is not None:
+            fields["configSecret"] = {"name": config_secret}
+        return self._system("postgres", fields)
 
     def _system(self, kind: str, fields: dict[str, Any]) -> SystemHandle:
         always: dict[str, Any] = {field: fields.pop(field) for field in ("name", "home") if field in fields}

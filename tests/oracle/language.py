@@ -16,12 +16,14 @@ _BY_REASON: Final[Mapping[str, str]] = {
         "applicationId autoscale config env executor driver image imagePullPolicy imagePullSecrets code "
         "network restartPolicy serviceAccountName suspend takeOver ttlSecondsAfterFinished "
         "revisionHistoryLimit operatorClass logging page stateQueries monitor onConfigurationChange "
-        "restartNonce rebalanceDelay placement state systems.kafka systems.name systems.embedded processors"
+        "restartNonce rebalanceDelay placement state systems.kafka systems.name systems.embedded "
+        "systems.postgres processors"
     ),
     "the kit has no transactions of Kafka, loses no records, and has no time-outs": (
         "outbox delivery onDataLoss batch.bytes batch.interval batch.latency batch.timeout "
         "batch.independentLanes"
     ),
+    "is of tables, which the kit has logs in place of": "streams.primaryKey",
     "edits and resets are for later": "resetNonce stateChanges onPartitionChange partitionSettle",
     "task formation is for later; apps have the default": "grouper broadcastInputs",
     "only a path of late or bad rows; the kit has streams of its own for them": (

@@ -73,9 +73,9 @@ def named_objects(app: StreamApp) -> Iterator[NamedObject]:
     for index, secret in enumerate(spec.image_pull_secrets):
         yield NamedObject(f"spec.imagePullSecrets[{index}].name", "secrets", secret.name)
     for index, system in enumerate(spec.systems):
-        if system.kafka and system.kafka.config_secret:
-            path = f"spec.systems[{index}].kafka.configSecret.name"
-            yield NamedObject(path, "secrets", system.kafka.config_secret.name)
+        if system.config_secret:
+            path = f"spec.systems[{index}].{system.kind}.configSecret.name"
+            yield NamedObject(path, "secrets", system.config_secret.name)
         if system.kafka:
             path = f"spec.systems[{index}].kafka.config.{OAUTH_ENDPOINT}"
             yield from token_hosts(system.kafka.config, path)

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, TypeVar
 import pyarrow as pa
 
 from streamapp.tasks.partition import OffsetSpan, Partition
-from streamapp_runtime.systems.connection import SystemConnections, open_registry, open_system
+from streamapp_runtime.systems.connection import (
+    SinkConnection,
+    SystemConnections,
+    open_registry,
+    open_sink,
+    open_system,
+)
 from streamapp_runtime.systems.stream_system import (
     DEFAULT_OPTIONS,
     HasFileno,
@@ -88,7 +94,9 @@ class Systems:
         return frozenset(named.values())
 
     def partitions(self, stream: str) -> int | None:
-        """A stream's partition count; None when there is no such stream."""
+        """A stream's partition count, one of a table; None when there is no such stream."""
+        if self.connections.is_table(stream):
+            return 1
         return self.of_stream(stream).partitions(self.connections.location(stream).topic)
 
     def create(self, stream: str, partitions: int, options: StreamOptions = DEFAULT_OPTIONS) -> None:
@@ -100,9 +108,10 @@ class Systems:
         self.of_stream(stream).grow(self.connections.location(stream).topic, partitions)
 
     def identities(self, streams: Collection[str]) -> dict[str, str]:
-        """The identity of each existing stream of these."""
+        """The identity of each existing stream of these; tables have none."""
         identities: dict[str, str] = {}
-        for system, named in self._streams_by_system(streams).items():
+        kept_streams = (stream for stream in streams if not self.connections.is_table(stream))
+        for system, named in self._streams_by_system(kept_streams).items():
             of_topics = self.open(system).identities(set(named.values()))
             identities |= {stream: of_topics[topic] for stream, topic in named.items() if topic in of_topics}
         return identities
@@ -170,6 +179,14 @@ class Systems:
         if name not in self._open:
             self._open[name] = open_system(self.connections.by_name[name])
         return self._open[name]
+
+    def check_settings(self, name: str) -> None:
+        """InvalidSettingsError where those of the system of this name are wrong; it is asked for nothing."""
+        connection = self.connections.by_name[name]
+        if isinstance(connection, SinkConnection):
+            open_sink(connection).close()
+        else:
+            self.open(name)
 
     def _streams_by_system(self, streams: Iterable[str]) -> dict[str, dict[str, str]]:
         by_system: dict[str, dict[str, str]] = {}

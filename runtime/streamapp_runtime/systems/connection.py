@@ -9,10 +9,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
-from streamapp_runtime.systems.stream_system import StreamSystem
+from streamapp_runtime.systems.stream_system import InvalidSettingsError, StreamSystem
 
 if TYPE_CHECKING:
     from streamapp_runtime.systems.kafka.schema_registry.registry_schemas import RegistrySchemas
+    from streamapp_runtime.systems.sinks.sink import Sink
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,19 @@ class KafkaConnection:
     secrets: str | None = None  # the folder of those that it does not say
 
 
-Connection = EmbeddedConnection | KafkaConnection
+@dataclass(frozen=True, slots=True)
+class PostgresConnection:
+    """A database, and how its sessions are set up."""
+
+    servers: str
+    database: str
+    settings: Mapping[str, str] = field(default_factory=dict)  # as the resource says them
+    secrets: str | None = None  # the folder of those that it does not say
+    create_if_missing: bool = False
+
+
+SinkConnection = PostgresConnection
+Connection = EmbeddedConnection | KafkaConnection | SinkConnection
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +99,10 @@ class SystemConnections:
         """The connection to the system of a stream."""
         return self.by_name[self.location(stream).system]
 
+    def is_table(self, stream: str) -> bool:
+        """True if a stream is a table of a sink."""
+        return isinstance(self.of_stream(stream), SinkConnection)
+
     @property
     def of_home(self) -> Connection:
         """The connection to the home."""
@@ -96,6 +113,8 @@ def system_opener(connection: Connection) -> Callable[[], StreamSystem]:
     """The function that opens the system, with its clients imported: nothing else imports those of Kafka."""
     if isinstance(connection, EmbeddedConnection):
         return partial(EmbeddedSystem, connection.folder, sync=connection.sync)
+    if isinstance(connection, SinkConnection):
+        raise TypeError("a sink is no system of streams")
     from streamapp_runtime.systems.kafka.kafka_system import open_kafka
 
     return partial(open_kafka, connection.bootstrap_servers, connection.settings, connection.secrets)
@@ -104,6 +123,32 @@ def system_opener(connection: Connection) -> Callable[[], StreamSystem]:
 def open_system(connection: Connection) -> StreamSystem:
     """The system, for use by this process."""
     return system_opener(connection)()
+
+
+def open_sink(connection: SinkConnection) -> "Sink":
+    """The sink, of which nothing is asked yet; InvalidSettingsError where its client is not installed."""
+    return _SINKS[type(connection)](connection)
+
+
+def _postgres(connection: PostgresConnection) -> "Sink":
+    from streamapp_runtime.systems.sinks.postgres_settings import connection_parameters
+
+    try:
+        from streamapp_runtime.systems.sinks.postgres_session import PostgresSession
+        from streamapp_runtime.systems.sinks.postgres_sink import PostgresSink
+    except ImportError as missing:
+        raise _missing("postgres", missing) from None
+    parameters = connection_parameters(
+        connection.servers, connection.database, connection.settings, connection.secrets
+    )
+    return PostgresSink(PostgresSession(parameters), connection.create_if_missing)
+
+
+def _missing(extra: str, error: ImportError) -> InvalidSettingsError:
+    return InvalidSettingsError(f"{error.name} is not installed; pip install 'streamapp[{extra}]'")
+
+
+_SINKS: Mapping[type, Callable[..., "Sink"]] = {PostgresConnection: _postgres}
 
 
 def open_registry(connection: RegistryConnection) -> "RegistrySchemas":

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from streamapp.spec.resource.base import Part
-from streamapp.spec.resource.field_marks import Effect
+from streamapp.spec.resource.field_marks import Crd, Effect
 from streamapp.spec.value_types.column_list import Column
 from streamapp.spec.value_types.format_names import FormatName
 from streamapp.spec.value_types.record_fields import FIELD_TYPES, RecordField
@@ -78,13 +78,15 @@ class Stream(Part):
     system: Name
     """The system it lives in."""
     topic: Annotated[Topic | None, Effect.REFUSED] = None
-    """Its name in that system; the stream's own name when unset."""
+    """Its name in that system, of a table also `schema.table`; the stream's own name when unset."""
     format: FormatName = "json"
     """How values are encoded; `columns` is the embedded log's own Arrow form."""
     columns: Columns | None = None
     """Its columns as a Spark SQL column list; needed wherever an expression reads the stream."""
     key: ColumnName | None = None
     """The column that is the record's key: what producers partition by and tables are keyed by."""
+    primary_key: Annotated[tuple[ColumnName, ...], Crd({"maxItems": 16})] = ()
+    """Of a table: rows replace those with the same values in these columns; unset: each is added."""
     metadata: RecordMetadata | None = None
     """Columns of what its records have beside their values, for the expressions of this app."""
     keys: Annotated[Literal["checked", "unchecked"], Effect.RESTART] = "checked"

@@ -1,11 +1,12 @@
-"""The systems in which streams live: Kafka, or the embedded log of one machine."""
+"""The systems of an app: those in which streams live, and those of tables, which it only writes to."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
+from streamapp.spec.problem import nearest
 from streamapp.spec.resource.base import OneOf, Part
 from streamapp.spec.resource.field_marks import Crd, Effect
 from streamapp.spec.resource.kafka_settings import refused_settings
@@ -17,6 +18,39 @@ def _settings(settings: dict[str, str]) -> dict[str, str]:
     if refused:
         why = "; ".join(f'"{name}": {why}' for name, why in refused.items())
         raise PydanticCustomError("client_settings", "{why}", {"why": why})
+    return settings
+
+
+POSTGRES_SECRETS: Final = frozenset({"password", "sslcert", "sslkey", "sslrootcert", "user"})
+"""The entries that the Secret of a database may have, by libpq's names; certificates and keys as PEM."""
+POSTGRES_SETTINGS: Final = frozenset(
+    {
+        "application_name",
+        "channel_binding",
+        "connect_timeout",
+        "gssencmode",
+        "keepalives_idle",
+        "search_path",
+        "sslmode",
+        "target_session_attrs",
+        "tcp_user_timeout",
+        "user",
+    }
+)
+"""The parameters of connections that the resource may say: none that is secret, or a file of the machine."""
+
+
+def _postgres_settings(settings: dict[str, str]) -> dict[str, str]:
+    refused = sorted(settings.keys() - POSTGRES_SETTINGS)
+    secret = POSTGRES_SECRETS - POSTGRES_SETTINGS
+    reasons = [
+        f'"{name}": a secret; put it into the Secret that configSecret names'
+        if name in secret
+        else f'"{name}": not an allowed setting{nearest(name, sorted(POSTGRES_SETTINGS))}'
+        for name in refused
+    ]
+    if reasons:
+        raise PydanticCustomError("client_settings", "{why}", {"why": "; ".join(reasons)})
     return settings
 
 
@@ -58,6 +92,21 @@ class Embedded(Part):
     """Wait for the disk at every commit: a loss of power loses nothing, and throughput falls."""
 
 
+class Postgres(Part):
+    """The tables of a PostgreSQL database, which the app only writes to."""
+
+    servers: BrokerList
+    """Where it answers, `host:port`; of several joined by commas the next is asked where one does not."""
+    database: Annotated[str, Field(min_length=1, max_length=63, examples=["shop"])]
+    """The database."""
+    config_secret: ObjectReference | None = None
+    """Secret with `user`, `password`, and `sslrootcert`, `sslcert` and `sslkey` as PEM; never logged."""
+    config: Annotated[dict[str, Text], AfterValidator(_postgres_settings), Crd({"maxProperties": 32})] = {}
+    """Further parameters of the connection, by libpq's names, from the allowed list; none that is secret."""
+    create_if_missing: bool = False
+    """Create a table that is not there, by the columns of its stream."""
+
+
 class System(OneOf):
     """A named system of exactly one kind."""
 
@@ -74,8 +123,28 @@ class System(OneOf):
     """Streams are topics of a Kafka cluster."""
     embedded: Annotated[Embedded | None, Effect.REFUSED] = None
     """Streams are kept in a folder of this machine."""
+    postgres: Annotated[Postgres | None, Effect.RESTART] = None
+    """Streams are tables of a PostgreSQL database, which rows are only written to."""
+
+    @property
+    def is_sink(self) -> bool:
+        """True if its streams are tables: the app writes rows there and reads none."""
+        return self.kind in SINK_KINDS
+
+    @property
+    def config_secret(self) -> ObjectReference | None:
+        """The Secret by which it is reached, where it has one."""
+        return getattr(self.body, "config_secret", None)
+
+
+SINK_KINDS: Final = frozenset({"postgres"})
+"""The kinds of systems whose streams are tables."""
+
+if not set(System.kinds()) >= SINK_KINDS:
+    raise AssertionError("each kind of sink is a kind of system")
 
 
 def home_system(systems: Sequence[System]) -> System:
     """The system of checkpoints, changelogs, streams between stages and outboxes."""
-    return next((system for system in systems if system.home), systems[0])
+    of_streams = [system for system in systems if not system.is_sink]
+    return next((system for system in systems if system.home), (of_streams or systems)[0])

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from streamapp.spec.resource.config_keys import KEYS
 from streamapp.spec.resource.operators import Operator
+from streamapp.spec.resource.systems import SINK_KINDS, System
 from streamapp.spec.value_types.scalars import ANNOTATION, APP_NAME
 
 Rule = dict[str, str]
@@ -36,6 +37,10 @@ def _immutable(field: str) -> str:
 
 def _listed(names: Iterable[str]) -> str:
     return f"[{', '.join(repr(name) for name in names)}]"
+
+
+def _has_kinds(kinds: Iterable[str], owner: str = "self") -> str:
+    return ", ".join(f"has({owner}.{kind})" for kind in kinds)
 
 
 _RESET = "self.resetNonce > oldSelf.resetNonce"
@@ -88,7 +93,13 @@ NAME_RULES = [
 ]
 
 RULES: Mapping[str, list[Rule]] = {
-    "System": [_rule("has(self.kafka) != has(self.embedded)", "a system is of one kind")],
+    "System": [
+        _rule(f"[{_has_kinds(System.kinds())}].filter(k, k).size() == 1", "a system is of one kind"),
+        _rule(
+            f"!has(self.home) || !self.home || ![{_has_kinds(sorted(SINK_KINDS))}].exists(k, k)",
+            "a system of tables cannot be the home",
+        ),
+    ],
     "Map": _SELECT_OR_PYTHON,
     "FlatMap": _SELECT_OR_PYTHON,
     "Aggregate": [
@@ -193,6 +204,15 @@ RULES: Mapping[str, list[Rule]] = {
             "self.streams.all(s, !s.registry || self.systems.exists(y, "
             "y.name == s.system && has(y.kafka) && has(y.kafka.schemaRegistry)))",
             "registry needs kafka.schemaRegistry of the stream's system",
+        ),
+        _rule(
+            f"self.systems.exists(y, ![{_has_kinds(sorted(SINK_KINDS), 'y')}].exists(k, k))",
+            "one system has streams: it is the home",
+        ),
+        _rule(
+            "self.streams.all(s, s.primaryKey.size() == 0 || self.systems.exists(y, "
+            f"y.name == s.system && [{_has_kinds(sorted(SINK_KINDS), 'y')}].exists(k, k)))",
+            "primaryKey goes with streams of a system of tables",
         ),
         _rule(
             "self.systems.filter(y, has(y.home) && y.home).size() <= 1",

@@ -24,6 +24,7 @@ STARTED_BY: Final = {
     "loopback": "loopback",
     "kit_jvm": "spark",
     "process": "process",
+    "postgres_server": "postgres",
     "redis_server": "redis",
     "session": "spark",
     "spark": "spark",

@@ -17,7 +17,7 @@ from tests.harness.mutants.faults import PRODUCT, Fault, chosen_faults
 from tests.harness.mutants.mutant_tree import MutantTree
 
 ROOT: Final = Path(__file__).parents[3]
-STARTS: Final = "spark or broker or api_server or browser or helm or redis or process"
+STARTS: Final = "spark or broker or api_server or browser or helm or postgres or redis or process"
 TIERS: Final = {
     "unit": f"(smoke or not ({STARTS})) and not (long or nightly)",
     "integration": f"({STARTS}) and not (smoke or long or nightly)",

@@ -50,7 +50,7 @@ from streamapp.spec.parser import parse
 from streamapp.spec.resource.app import Metadata, Spec
 from streamapp.spec.resource.operators import Operator
 from streamapp.spec.resource.streams import Stream
-from streamapp.spec.resource.systems import Embedded, Kafka
+from streamapp.spec.resource.systems import Embedded, Kafka, Postgres
 from streamapp.spec.resource.tables import Table
 from streamapp.spec.serialization import as_data
 
@@ -84,6 +84,7 @@ def test_an_app_takes_every_field_of_the_resource() -> None:
     [
         (App.kafka, Kafka, {"name", "home"}),
         (App.embedded, Embedded, {"name", "home"}),
+        (App.postgres, Postgres, {"name"}),
         (App.table, Table, set()),
         (SystemHandle.stream, Stream, {"system"}),
     ],
@@ -214,6 +215,16 @@ KAFKA: dict[str, Any] = {
 }
 EMBEDDED: dict[str, Any] = {"name": "log", "path": "./data", "sync": True, "home": True}
 
+POSTGRES: dict[str, Any] = {
+    "name": "shop",
+    "servers": "db:5432",
+    "database": "shop",
+    "config_secret": "login",
+    "config": {"sslmode": "verify-full"},
+    "create_if_missing": True,
+}
+SALES: dict[str, Any] = {"name": "sales", "columns": "user STRING", "primary_key": ["user"]}
+
 
 @pytest.mark.parametrize(
     ("method", "samples"),
@@ -221,8 +232,9 @@ EMBEDDED: dict[str, Any] = {"name": "log", "path": "./data", "sync": True, "home
         (App, [APP]),
         (App.kafka, [KAFKA]),
         (App.embedded, [EMBEDDED]),
+        (App.postgres, [POSTGRES]),
         (App.table, [TABLE, LOCAL_TABLE, REMOTE_TABLE]),
-        (SystemHandle.stream, [STREAM, FEEDBACK]),
+        (SystemHandle.stream, [STREAM, FEEDBACK, SALES]),
     ],
 )
 def test_the_samples_have_every_parameter(method: Callable[..., Any], samples: list[dict[str, Any]]) -> None:
@@ -246,30 +258,37 @@ def test_a_program_that_says_everything_is_the_resource_that_says_everything() -
     views, again = kafka.stream(**STREAM), kafka.stream(**FEEDBACK)
     for name in ("rates", "dead", "late"):
         log.stream(name)
+    sales = app.postgres(**POSTGRES).stream(**SALES)
     app.table(**TABLE)
     seen = app.table(**LOCAL_TABLE)
     stock = app.table(**REMOTE_TABLE)
     views.join_table("priced", stock).send_to("out", again)
+    views.send_to("sell", sales)
     views.send_to_table("keep", seen, delete_where="user = ''")
 
     written = _as_written(APP)
     metadata = {name: written.pop(name) for name in ("name", "namespace", "labels", "annotations")}
     kafka_body, log_body = _as_written(KAFKA), _as_written(EMBEDDED)
-    kafka_body["configSecret"] = {"name": kafka_body["configSecret"]}
+    tables_body = _as_written(POSTGRES)
+    for body in (kafka_body, tables_body):
+        body["configSecret"] = {"name": body["configSecret"]}
     spec = {
         **written,
         "systems": [
             {"name": kafka_body.pop("name"), "home": kafka_body.pop("home"), "kafka": kafka_body},
             {"name": log_body.pop("name"), "home": log_body.pop("home"), "embedded": log_body},
+            {"name": tables_body.pop("name"), "postgres": tables_body},
         ],
         "streams": [
             *({**_as_written(stream), "system": "main"} for stream in (STREAM, FEEDBACK)),
             *({"name": name, "system": "log"} for name in ("rates", "dead", "late")),
+            {**_as_written(SALES), "system": "shop"},
         ],
         "tables": [_as_written(table) for table in (TABLE, LOCAL_TABLE, REMOTE_TABLE)],
         "operators": [
             {"name": "priced", "joinTable": {"from": "views", "table": "stock"}},
             {"name": "out", "sendTo": {"from": "priced", "stream": "again"}},
+            {"name": "sell", "sendTo": {"from": "views", "stream": "sales"}},
             {"name": "keep", "sendToTable": {"from": "views", "table": "seen", "deleteWhere": "user = ''"}},
         ],
     }

@@ -73,6 +73,14 @@ def homes() -> Data:
     return data
 
 
+def tables(**fields: Any) -> Data:
+    """A stream that is a table of a database."""
+    data = deepcopy(BASE)
+    shop = {"servers": "db:5432", "database": "shop"}
+    data["spec"]["systems"].append({"name": "shop", "postgres": shop, **fields})
+    return data
+
+
 def stream(**fields: Any) -> Data:
     data = deepcopy(BASE)
     data["spec"]["streams"][0] |= fields
@@ -106,6 +114,9 @@ REFUSED: list[tuple[str, str, Data]] = [
     ("Stream", "writerSchema goes with registry", stream(writerSchema={})),
     ("WriterSchema", "id goes without", stream(writerSchema={"id": 7, "autoRegister": True})),
     ("Spec", "registry needs kafka.schemaRegistry", stream(registry=True, format="avro")),
+    ("Spec", "primaryKey goes with streams of", stream(primaryKey=["user"])),
+    ("System", "a system of tables cannot be the home", tables(home=True)),
+    ("Spec", "one system has streams", spec(systems=[tables()["spec"]["systems"][1] | {"name": "main"}])),
     ("Stream", "timestamps as numbers go with", stream(timestamps="seconds", format="columns")),
     ("Stream", "timestamps as numbers go with", stream(timestamps="seconds", carriesWatermarks=True)),
     ("Stream", "strict goes with", stream(strict=True, format="string")),

@@ -10,9 +10,7 @@ SECRETS_MOUNT = "/etc/streamapp/secrets"
 def secret_volumes(app: StreamApp) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """A volume for each system with a secret, mounted at a folder of the system's name."""
     secrets = [
-        (system.name, system.kafka.config_secret.name)
-        for system in app.spec.systems
-        if system.kafka and system.kafka.config_secret
+        (system.name, system.config_secret.name) for system in app.spec.systems if system.config_secret
     ]
     volumes = [
         {"name": f"streamapp-secret-{index}", "secret": {"secretName": secret, "defaultMode": 0o440}}

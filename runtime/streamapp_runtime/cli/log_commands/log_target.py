@@ -88,10 +88,10 @@ class LogTarget:
 
     @property
     def systems(self) -> Sequence[str | None]:
-        """The systems of the target by name; one without a name where no app was named."""
-        return (
-            [system.name for system in self._parsed_app.spec.systems] if is_app_source(self.log) else [None]
-        )
+        """The systems of streams of the target by name; one without a name where no app was named."""
+        if not is_app_source(self.log):
+            return [None]
+        return [system.name for system in self._parsed_app.spec.systems if not system.is_sink]
 
     def label(self, topic: str, system_name: str | None) -> str:
         """The name of a topic in a list of all systems: one outside the home says its system."""
@@ -134,6 +134,9 @@ class LogTarget:
 
         systems = {system.name: (system, index) for index, system in enumerate(self._parsed_app.spec.systems)}
         named = systems[system_name or self._parsed_app.spec.home.name]
+        if named[0].is_sink:
+            tables = f'the streams of "{named[0].name}" are tables'
+            raise click.UsageError(f"{tables}; look into them with the tools of {named[0].kind}")
         with _connected(connection_of(*named, None, self.secrets), make) as system:
             topics = declared_topics(self._parsed_app, named[0].name)
             yield TargetStreams(system, self.names(), topics.values())

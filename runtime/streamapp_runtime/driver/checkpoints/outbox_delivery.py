@@ -2,7 +2,7 @@
 
 Rows for another system go exactly once into an outbox in the home. A delivery reads the outboxes of a system
 and writes their records there, in one transaction of that system with the positions up to which they are
-delivered. The positions are a checkpoint in a stream of that system, fenced as the checkpoints of an app are.
+delivered. What differs between streams and tables is the target's.
 """
 
 import threading
@@ -11,28 +11,26 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
-from uuid import uuid4
 
-from streamapp.author.names import delivery_stream
 from streamapp.plan.render.wording import counted
+from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.partition import OffsetSpan, Partition
-from streamapp_runtime.checkpoint import Checkpoint, StateUnreadableError
+from streamapp_runtime.checkpoint import StateUnreadableError
 from streamapp_runtime.crash_points import crash_point
-from streamapp_runtime.driver.checkpoints.checkpoint_stream import (
-    DATA_LOSS_HINT,
-    DRIVER_WRITER,
-    CheckpointStream,
+from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import DATA_LOSS_HINT
+from streamapp_runtime.driver.checkpoints.delivery_target import (
+    RETRIED,
+    DeliveryTarget,
+    DeliveryTransaction,
+    SinkTarget,
+    StreamTarget,
 )
 from streamapp_runtime.driver.wake_up import WakeUp
 from streamapp_runtime.systems.app_systems import Systems
-from streamapp_runtime.systems.connection import SystemConnections
-from streamapp_runtime.systems.stream_system import (
-    FencedError,
-    Transaction,
-    UnavailableError,
-    UnknownStreamError,
-)
+from streamapp_runtime.systems.connection import SinkConnection, SystemConnections, open_sink
+from streamapp_runtime.systems.stream_system import FencedError, UnavailableError
 
 MOST_RECORDS: Final = 50_000
 """So many records of an outbox are one transaction with those of the others, or one read that has more."""
@@ -40,10 +38,10 @@ LOOK_SECONDS: Final = 0.05
 """How often outboxes are looked at in a system that cannot tell of records."""
 WAIT_SECONDS: Final = 1.0
 """How long a system that can is waited for, and how long after a failure it is tried again."""
+CLOSE_SECONDS: Final = 30.0
+"""How long the end of a transaction is waited for when the deliveries end."""
 SHRUNK_SECONDS: Final = 10.0
 """How long an outbox may end before what is delivered of it: a new leader may not know its end yet."""
-_TASK: Final = "delivery"
-_RETRIED: Final = (UnavailableError, UnknownStreamError, OSError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,42 +73,58 @@ class OutboxDelivery:
     clock: Callable[[], float] = time.monotonic
     _status: DeliveryStatus = field(init=False)
     _systems: Systems | None = None
-    _ledger: CheckpointStream | None = None
+    _target: DeliveryTarget | None = None
+    _has_taken_over: bool = False
     _spans: Mapping[Partition, OffsetSpan] = field(default_factory=dict)  # of the outboxes
-    _positions: Mapping[Partition, int] = field(default_factory=dict)
     _shrunk_since: float | None = None  # since when an outbox ends before what is delivered of it
 
     def __post_init__(self) -> None:
         self._status = DeliveryStatus(self.system)
 
     @property
+    def is_into_tables(self) -> bool:
+        """True if the system is a sink."""
+        return isinstance(self.connections.by_name[self.system], SinkConnection)
+
+    @property
     def status(self) -> DeliveryStatus:
         """The status as of the last attempt, with what one under way waits for; any thread may ask."""
-        systems = self._systems
-        trouble = systems.trouble() if systems is not None and not self._status.trouble else None
+        trouble = None
+        if not self._status.trouble:
+            systems, target = self._systems, self._target
+            troubles = (one.trouble() for one in (systems, target) if one is not None)
+            trouble = next(filter(None, troubles), None)
         return replace(self._status, trouble=trouble.text) if trouble else self._status
+
+    @property
+    def awaits_ends(self) -> bool:
+        """True while an outbox ends before what is delivered of it, and its end may not be known yet."""
+        return self._shrunk_since is not None
 
     def deliver(self) -> bool:
         """Deliver what a transaction takes; whether there was anything. Failures are those of systems."""
         self.looks += 1
-        systems = self._opened()
-        outboxes = self._outboxes()
-        partitions = [
-            Partition(outbox, index)
-            for outbox in outboxes
-            for index in range(systems.partitions(outbox) or 0)
-        ]
-        self._spans = systems.spans(partitions)
+        systems, outboxes = self._opened(), self._outboxes()
+        self._look(systems, outboxes)
         self._note(self._status.trouble)
-        ledger = self._ledger or self._take_over(systems, outboxes)
-        starts = self._starts(ledger)
+        target = self._taken_over(systems, outboxes)
+        starts = self._starts(target)
         pending = {one: at for one, at in starts.items() if self._spans[one].end > at}
         if pending:
-            self._commit(systems, ledger, outboxes, pending)
+            self._commit(systems, target, outboxes, pending)
         else:
             self.emptied = self.looks
         self._note("")
         return bool(pending)
+
+    def take_over(self) -> None:
+        """Fence the delivery before this one, and compare what it has delivered with what there is.
+
+        AppRefusedError where a table is not what it has to be.
+        """
+        systems, outboxes = self._opened(), self._outboxes()
+        self._look(systems, outboxes)
+        self._starts(self._taken_over(systems, outboxes))
 
     def await_records(self) -> None:
         """Return once there may be more to deliver, or somebody says so; after a while in any case."""
@@ -121,22 +135,37 @@ class OutboxDelivery:
 
     def give_up(self, trouble: str) -> None:
         """Note a failure; the next delivery begins with what the system has of it."""
-        self._ledger = None
-        with suppress(*_RETRIED):
+        self._has_taken_over = False
+        with suppress(*RETRIED):
             if self._systems is not None:
                 self._spans = self._systems.spans(self._spans)
         self._note(trouble)
 
     def close(self) -> None:
         """Let go of everything."""
+        if self._target is not None:
+            self._target.close()
         if self._systems is not None:
             self._systems.close()
-        self._systems = self._ledger = None
+        self._systems = self._target = None
+
+    def interrupt(self) -> None:
+        """End a call that the thread of the delivery waits for."""
+        if self._target is not None:
+            self._target.interrupt()
 
     def _opened(self) -> Systems:
         if self._systems is None:
             self._systems = Systems(self.connections)
         return self._systems
+
+    def _look(self, systems: Systems, outboxes: Iterable[str]) -> None:
+        partitions = [
+            Partition(outbox, index)
+            for outbox in outboxes
+            for index in range(systems.partitions(outbox) or 0)
+        ]
+        self._spans = systems.spans(partitions)
 
     def _outboxes(self) -> dict[str, str]:
         """The outboxes of the streams of this system, with those streams."""
@@ -144,37 +173,59 @@ class OutboxDelivery:
         pairs = self.connections.outboxes.items()
         return {outbox: stream for stream, outbox in pairs if location(stream).system == self.system}
 
-    def _take_over(self, systems: Systems, outboxes: Iterable[str]) -> CheckpointStream:
-        """Fence the delivery before this one, and read what it has delivered.
+    def _taken_over(self, systems: Systems, outboxes: Mapping[str, str]) -> DeliveryTarget:
+        """The target, which is this delivery's from now on, and the only one's."""
+        target = self._target
+        if target is None:
+            connection = self.connections.by_name[self.system]
+            if isinstance(connection, SinkConnection):
+                target = SinkTarget(self.app, open_sink(connection), tuple(outboxes.values()))
+                self._refuse_unfit(target)
+            else:
+                target = StreamTarget(self.app, self.system, systems)
+            self._target = target
+        if not self._has_taken_over:
+            target.take_over(systems, outboxes)
+            self._has_taken_over = True
+        return target
 
-        Nothing of an outbox that was made again since is delivered yet.
-        """
-        ledger = CheckpointStream(systems.open(self.system), delivery_stream(self.app.application_id))
-        ledger.open(uuid4().hex)
-        identities = systems.identities(list(outboxes))
-        if recreated := ledger.recreated_topics(identities):
-            known = [p for read in ledger.positions().values() for p in read if p.stream in recreated]
-            ledger.forget(known, identities=identities)
-        else:
-            ledger.recognise(identities)
-        self._positions = ledger.positions().get(_TASK, {})
-        self._ledger = ledger
-        return ledger
+    def _refuse_unfit(self, target: SinkTarget) -> None:
+        """AppRefusedError for tables that cannot take the rows of their streams."""
+        try:
+            problems = target.problems()
+        except BaseException:
+            target.close()
+            raise
+        places = {stream.name: index for index, stream in enumerate(self.app.spec.streams)}
+        if refused := [
+            Problem(0, 0, f"spec.streams[{places[stream]}].columns", reason)
+            for stream, reasons in problems.items()
+            for reason in reasons
+        ]:
+            target.close()
+            raise AppRefusedError(refused)
 
-    def _starts(self, ledger: CheckpointStream) -> dict[Partition, int]:
+    def _starts(self, target: DeliveryTarget) -> dict[Partition, int]:
         """The first record to deliver of each partition; StateUnreadableError where records are gone."""
-        starts = {one: self._positions.get(one, span.oldest) for one, span in self._spans.items()}
+        starts = {one: target.positions.get(one, span.oldest) for one, span in self._spans.items()}
         self._await_ends(starts)
         lost = {
             one: at for one, at in starts.items() if not self._spans[one].oldest <= at <= self._spans[one].end
         }
-        if lost:
-            ledger.check()  # a delivery that has taken over may have cleared what it has delivered
-        if lost and self.app.spec.on_data_loss == "fail":
-            one, at = min(lost.items())
-            span = self._spans[one]
-            held = f"holds {span.oldest} to {span.end}, and was delivered up to {at}"
-            raise StateUnreadableError(f"{one} {held}: records are lost; {DATA_LOSS_HINT}")
+        if not lost:
+            return starts
+        target.check()  # a delivery that has taken over may have cleared what it has delivered
+        one, at = min(lost.items())
+        span = self._spans[one]
+        held = f"{one} holds {span.oldest} to {span.end}, and was delivered up to {at}"
+        ahead = any(at > self._spans[one].end for one, at in lost.items())
+        if ahead and not target.forgives_older_state:
+            raise StateUnreadableError(
+                f"{held}: tables of {self.system} are ahead of the app, whose state is an older copy; "
+                "restore the newest, or give the app another applicationId and other tables"
+            )
+        if self.app.spec.on_data_loss == "fail":
+            raise StateUnreadableError(f"{held}: records are lost; {DATA_LOSS_HINT}")
         return starts | {one: self._spans[one].oldest for one in lost}
 
     def _await_ends(self, starts: Mapping[Partition, int]) -> None:
@@ -192,40 +243,31 @@ class OutboxDelivery:
     def _commit(
         self,
         systems: Systems,
-        ledger: CheckpointStream,
+        target: DeliveryTarget,
         outboxes: Mapping[str, str],
         starts: Mapping[Partition, int],
     ) -> None:
-        written = ledger.checkpoints.get(_TASK)
-        expected = {_TASK.encode(): None if written is None else written.encode()}
-        target = systems.open(self.system)
-        transaction = target.begin(ledger.stream, ledger.incarnation, expected, DRIVER_WRITER)
+        transaction = target.begin()
         try:
             reached = {
                 one: self._append(systems, transaction, one, start, outboxes[one.stream])
                 for one, start in starts.items()
             }
-            positions = {**self._positions, **reached}
-            checkpoint = Checkpoint(ledger.run_id, positions=positions).encode()
-            transaction.put(ledger.stream, _TASK.encode(), checkpoint)
             crash_point("delivery.before")
-            transaction.commit()
+            transaction.commit(reached)
             crash_point("delivery.after")
         except BaseException:
-            with suppress(*_RETRIED):
-                transaction.abort()
+            transaction.abort()
             raise
-        ledger.checkpoints[_TASK], self._positions = checkpoint.decode(), positions
         systems.delete_before(reached)
 
     def _append(
-        self, systems: Systems, transaction: Transaction, outbox: Partition, start: int, stream: str
+        self, systems: Systems, transaction: DeliveryTransaction, outbox: Partition, start: int, stream: str
     ) -> int:
         """Append the next records of an outbox's partition; where what is delivered ends."""
         end = min(self._spans[outbox].end, start + MOST_RECORDS)
-        address = systems.locate(Partition(stream, outbox.index))
         for records in systems.read(outbox, start, end, headers=self._has_headers(stream)):
-            transaction.append(address, records.drop_columns(["offset"]))
+            transaction.append(Partition(stream, outbox.index), records)
         return end
 
     def _has_headers(self, stream: str) -> bool:
@@ -233,8 +275,9 @@ class OutboxDelivery:
         return any(sink is not None and sink.stream == stream and sink.headers is not None for sink in sinks)
 
     def _note(self, trouble: str) -> None:
+        positions = self._target.positions if self._target is not None else {}
         waiting = sum(
-            max(0, span.end - self._positions.get(partition, span.oldest))
+            max(0, span.end - positions.get(partition, span.oldest))
             for partition, span in self._spans.items()
         )
         is_full = waiting >= self.app.spec.outbox.max_records
@@ -261,6 +304,22 @@ class OutboxDeliveries:
     def is_full(self) -> bool:
         """True if so many records wait that no more may come."""
         return any(delivery.status.is_full for delivery in self._deliveries)
+
+    def prepare(self) -> None:
+        """Take over tables before anything is added to their outboxes; those of streams are when they can.
+
+        An outbox that has grown since would hide that it ended before what the table has. AppRefusedError
+        where a table is not what it has to be, StateUnreadableError where it is ahead of the app.
+        """
+        for delivery in self._deliveries:
+            while delivery.is_into_tables:
+                try:
+                    delivery.take_over()
+                    break
+                except UnavailableError:
+                    if not delivery.awaits_ends:
+                        raise
+                    self._stop.wait(WAIT_SECONDS)
 
     def start(self) -> None:
         """Deliver from now on, each on a thread of its own."""
@@ -297,8 +356,11 @@ class OutboxDeliveries:
         self._stop.set()
         for delivery in self._deliveries:
             delivery.wake.set()
+            delivery.interrupt()
         for thread in self._threads:
-            thread.join()
+            thread.join(
+                CLOSE_SECONDS
+            )  # a server that is cut off answers nobody; the thread ends with the process
         for delivery in self._deliveries:
             delivery.close()
 
@@ -307,7 +369,7 @@ class OutboxDeliveries:
             try:
                 if not delivery.deliver():
                     delivery.await_records()
-            except _RETRIED as error:
+            except RETRIED as error:
                 delivery.give_up(str(error))
                 self._stop.wait(WAIT_SECONDS)
             except FencedError:

@@ -12,6 +12,7 @@ from streamapp.author.names import checkpoint_stream
 from streamapp.author.start_problems import start_problems
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
+from streamapp_runtime.checkpoint import StateUnreadableError
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.batches.batch_watch import watched_calls
 from streamapp_runtime.driver.batches.loop import Loop
@@ -116,6 +117,7 @@ def run_app(
         ledger = CheckpointStream(systems.home, checkpoint_stream(mode.app.application_id))
         try:
             launch = mode.first_launch(storage, systems, ledger, executor_pool.spark, stop)
+            _prepare(deliveries)
         except (FencedError, *RETRIABLE) as error:
             raise FailedError(f"the start failed: {error}") from error
         observer.launched(launch)
@@ -168,7 +170,7 @@ class _WatchedDeliveries:
     def look(self) -> None:
         """Tell what is new; the failure of a delivery that cannot go on is raised."""
         if self.deliveries.failure is not None:
-            raise FinalFailureError(f"an output cannot be delivered: {self.deliveries.failure}")
+            raise _undeliverable(self.deliveries.failure)
         statuses = self.deliveries.statuses
         now = tuple(f"{one.system} {one.is_full} {one.trouble}" for one in statuses)
         if now != self._last:
@@ -181,12 +183,24 @@ def open_app_systems(app: StreamApp, storage: AppStorage) -> Systems:
     systems = Systems(storage.systems)
     for index, system in enumerate(app.spec.systems):
         try:
-            systems.open(system.name)
+            systems.check_settings(system.name)
         except InvalidSettingsError as error:
             systems.close()
-            path = f"spec.systems[{index}].kafka.configSecret"
+            path = f"spec.systems[{index}].{system.kind}{'.configSecret' if system.config_secret else ''}"
             raise AppRefusedError([Problem(0, 0, path, str(error))]) from None
     return systems
+
+
+def _prepare(deliveries: OutboxDeliveries) -> None:
+    """Take over what outputs are delivered into; one that is ahead of the app stays so at each start."""
+    try:
+        deliveries.prepare()
+    except StateUnreadableError as error:
+        raise _undeliverable(error) from None
+
+
+def _undeliverable(error: Exception) -> FinalFailureError:
+    return FinalFailureError(f"an output cannot be delivered: {error}")
 
 
 def _start(loop: Loop) -> None:

@@ -17,6 +17,7 @@ from streamapp_runtime.systems.connection import (
     Connection,
     EmbeddedConnection,
     KafkaConnection,
+    PostgresConnection,
     RegistryConnection,
     StreamLocation,
     SystemConnections,
@@ -98,11 +99,15 @@ def connection_of(system: System, index: int, data: Path | None, secrets: Path |
     """The connection to a system, the one of this index among the app's; `data` stands in for an own path."""
     if system.embedded is not None:
         return EmbeddedConnection(str((data or Path(system.embedded.path)).resolve()), system.embedded.sync)
+    if system.config_secret is not None and secrets is None:
+        raise _refused(index, f"{system.kind}.configSecret", _unknown_entries(system.config_secret.name))
+    folder = None if secrets is None else _of_system(secrets, system.name)
+    if system.postgres is not None:
+        sink = system.postgres
+        own = folder if sink.config_secret else None
+        return PostgresConnection(sink.servers, sink.database, sink.config, own, sink.create_if_missing)
     if system.kafka is None:
         raise TypeError("a system is of one kind")
-    if system.kafka.config_secret is not None and secrets is None:
-        raise _refused(index, "kafka.configSecret", _unknown_entries(system.kafka.config_secret.name))
-    folder = None if secrets is None else _of_system(secrets, system.name)
     return KafkaConnection(system.kafka.bootstrap_servers, system.kafka.config, folder)
 
 

@@ -32,7 +32,7 @@ from streamapp_runtime.driver.telemetry.export_outage import ExportOutage
 from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole, Write
 from streamapp_runtime.program.column_lineage import Origin, OutputLineage, column_lineage
 from streamapp_runtime.redacted_output import redacted
-from streamapp_runtime.systems.connection import Connection, EmbeddedConnection
+from streamapp_runtime.systems.connection import Connection, EmbeddedConnection, PostgresConnection
 
 MOST_PENDING: Final = 100
 RETRY_SECONDS: Final = 5.0
@@ -196,9 +196,12 @@ class RunLineage:
 
 
 def dataset_name(connection: Connection, topic: str) -> DatasetName:
-    """Namespace and name of a stream, by OpenLineage's naming of Kafka topics and of local files."""
+    """Namespace and name of a stream, by OpenLineage's naming of topics, tables and files."""
     if isinstance(connection, EmbeddedConnection):
         return "file", str(Path(connection.folder) / topic)
+    if isinstance(connection, PostgresConnection):
+        table = topic if "." in topic else f"public.{topic}"
+        return f"postgres://{connection.servers.split(',')[0].strip()}", f"{connection.database}.{table}"
     return f"kafka://{connection.bootstrap_servers.split(',')[0].strip()}", topic
 
 

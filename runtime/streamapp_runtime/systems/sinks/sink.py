@@ -1,0 +1,88 @@
+"""The interface of every sink, and the values it speaks in.
+
+A sink keeps numbers beside its tables: positions up to which it has the rows of outboxes, and the incarnation
+of who may add to them. A commit names the numbers that it rests on. They are compared within the transaction
+that writes rows and new numbers, so that of two committers one is refused, whenever the other commits.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import pyarrow as pa
+
+from streamapp.spec.value_types.column_list import Column
+from streamapp_runtime.systems.stream_system import FencedError, SystemTrouble
+
+
+@dataclass(frozen=True, slots=True)
+class SinkTable:
+    """A table as the app declares it: its name in the sink, its columns, and how its rows are told apart."""
+
+    name: str
+    columns: tuple[Column, ...]
+    schema: pa.Schema  # of these columns
+    primary_key: tuple[str, ...] = ()  # empty: each row is one more
+    key: str | None = None  # the column that the keys of records are
+
+    @property
+    def required(self) -> frozenset[str]:
+        """The columns that have a value in each row."""
+        return frozenset(self.primary_key) | {column.name for column in self.columns if not column.nullable}
+
+
+@dataclass(frozen=True, slots=True)
+class TableChange:
+    """The rows that a table gets, and the keys whose rows it loses. No key is in both, or twice in one."""
+
+    table: SinkTable
+    rows: pa.Table
+    deleted: pa.Array  # values of the only column of the primary key
+
+
+@dataclass(frozen=True, slots=True)
+class SinkCommit:
+    """The parts of one transaction."""
+
+    owner: str  # of the numbers
+    expected: Mapping[str, int | None]  # of its numbers as they have to be; None: not there
+    numbers: Mapping[str, int]  # as they are from then on
+    changes: tuple[TableChange, ...] = field(default=())
+
+    def compare(self, numbers: Mapping[str, int]) -> None:
+        """FencedError where the numbers are not those that the transaction rests on."""
+        for name, number in self.expected.items():
+            if numbers.get(name) != number:
+                found = numbers.get(name)
+                raise FencedError(
+                    f'"{name}" of "{self.owner}" is {found}, and not {number}: it was written since'
+                )
+
+
+class Sink(Protocol):
+    """A system of tables. One object per process; used by one thread at a time."""
+
+    def prepare(self, table: SinkTable) -> tuple[str, ...]:
+        """Why the table cannot take the rows of those columns, each reason with a mend; it may be created."""
+
+    def numbers(self, owner: str, names: Collection[str]) -> dict[str, int]:
+        """Those of the owner's numbers that are there, as of the last commit."""
+
+    def commit(self, commit: SinkCommit) -> None:
+        """Do all of it, or nothing. FencedError where the expected numbers are others at that moment.
+
+        RecordRefusedError where the table does not take a row, however often it is asked. UnavailableError
+        where trying again may help; then all of it may have been done as well.
+        """
+
+    def forgetting(self, owner: str) -> str:
+        """The advice how to forget the owner's numbers, after which everything is delivered again."""
+
+    def trouble(self) -> SystemTrouble | None:
+        """The trouble that a call waits for; None where none. Any thread may ask."""
+
+    def interrupt(self) -> None:
+        """End a call that another thread waits for; it fails with an UnavailableError."""
+
+    def close(self) -> None:
+        """Let go of everything."""
