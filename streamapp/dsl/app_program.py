@@ -202,6 +202,23 @@ class App:
             fields["configSecret"] = {"name": config_secret}
         return self._system("postgres", fields)
 
+    @named_arguments
+    def delta(
+        self,
+        name: str,
+        *,
+        path: str,
+        config_secret: str | None = None,
+        config: Mapping[str, str] | None = None,
+        create_if_missing: bool | None = None,
+        commit_interval: str | None = None,
+    ) -> SystemHandle:
+        """Streams that are Delta tables, for `send_to`; the secret is named."""
+        fields = resource_fields(locals())
+        if config_secret is not None:
+            fields["configSecret"] = {"name": config_secret}
+        return self._system("delta", fields)
+
     def _system(self, kind: str, fields: dict[str, Any]) -> SystemHandle:
         always: dict[str, Any] = {field: fields.pop(field) for field in ("name", "home") if field in fields}
         self.parts.systems.append({**always, kind: fields})

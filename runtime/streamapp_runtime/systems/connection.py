@@ -6,6 +6,7 @@ What is secret does not travel: a connection names the folder where it lies, and
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
@@ -44,7 +45,18 @@ class PostgresConnection:
     create_if_missing: bool = False
 
 
-SinkConnection = PostgresConnection
+@dataclass(frozen=True, slots=True)
+class DeltaConnection:
+    """The tables below a path, and how their store is reached."""
+
+    path: str
+    settings: Mapping[str, str] = field(default_factory=dict)  # as the resource says them
+    secrets: str | None = None  # the folder of those that it does not say
+    create_if_missing: bool = False
+    commit_seconds: float = 0.0  # how long rows wait for others to be committed with
+
+
+SinkConnection = PostgresConnection | DeltaConnection
 Connection = EmbeddedConnection | KafkaConnection | SinkConnection
 
 
@@ -144,11 +156,25 @@ def _postgres(connection: PostgresConnection) -> "Sink":
     return PostgresSink(PostgresSession(parameters), connection.create_if_missing)
 
 
+def _delta(connection: DeltaConnection) -> "Sink":
+    from streamapp_runtime.systems.secret_entries import secret_entries
+
+    try:
+        from streamapp_runtime.systems.sinks.delta_sink import DeltaSink
+    except ImportError as missing:
+        raise _missing("delta", missing) from None
+    secrets = secret_entries(Path(connection.secrets)) if connection.secrets else {}
+    return DeltaSink(connection.path, {**connection.settings, **secrets}, connection.create_if_missing)
+
+
 def _missing(extra: str, error: ImportError) -> InvalidSettingsError:
     return InvalidSettingsError(f"{error.name} is not installed; pip install 'streamapp[{extra}]'")
 
 
-_SINKS: Mapping[type, Callable[..., "Sink"]] = {PostgresConnection: _postgres}
+_SINKS: Mapping[type, Callable[..., "Sink"]] = {
+    PostgresConnection: _postgres,
+    DeltaConnection: _delta,
+}
 
 
 def open_registry(connection: RegistryConnection) -> "RegistrySchemas":

@@ -1,5 +1,6 @@
 """The systems of an app: those in which streams live, and those of tables, which it only writes to."""
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, Final
 
@@ -38,6 +39,10 @@ POSTGRES_SETTINGS: Final = frozenset(
     }
 )
 """The parameters of connections that the resource may say: none that is secret, or a file of the machine."""
+_SECRET_STORAGE: Final = re.compile(
+    r"secret|token|password|credential|access_key|account_key|sas|service_account|_file|_path"
+)
+"""Names of settings of stores that say secrets, or name files of the machine."""
 
 
 def _postgres_settings(settings: dict[str, str]) -> dict[str, str]:
@@ -107,6 +112,30 @@ class Postgres(Part):
     """Create a table that is not there, by the columns of its stream."""
 
 
+def _storage_settings(settings: dict[str, str]) -> dict[str, str]:
+    secret = [name for name in sorted(settings) if _SECRET_STORAGE.search(name.lower())]
+    if secret:
+        names = ", ".join(f'"{name}"' for name in secret)
+        why = f"{names}: a secret, or a file that has one; put it into the Secret that configSecret names"
+        raise PydanticCustomError("client_settings", "{why}", {"why": why})
+    return settings
+
+
+class Delta(Part):
+    """The Delta tables below a path, which the app only writes to."""
+
+    path: Annotated[str, Field(min_length=1, max_length=1_024, examples=["s3://lake/shop"])]
+    """A folder, or a URL such as `s3://bucket/folder`; tables are folders in it, named by `topic`."""
+    config_secret: ObjectReference | None = None
+    """Secret with settings of the store that are secret, such as `aws_secret_access_key`; never logged."""
+    config: Annotated[dict[str, Text], AfterValidator(_storage_settings), Crd({"maxProperties": 32})] = {}
+    """Settings of the store by the names of delta-rs, such as `aws_region`; none that is secret."""
+    create_if_missing: bool = False
+    """Create a table that is not there, by the columns of its stream."""
+    commit_interval: ShortDuration = "60s"
+    """How long rows wait for others to be committed with: each commit makes files."""
+
+
 class System(OneOf):
     """A named system of exactly one kind."""
 
@@ -125,6 +154,8 @@ class System(OneOf):
     """Streams are kept in a folder of this machine."""
     postgres: Annotated[Postgres | None, Effect.RESTART] = None
     """Streams are tables of a PostgreSQL database, which rows are only written to."""
+    delta: Annotated[Delta | None, Effect.RESTART] = None
+    """Streams are Delta tables, which rows are only written to."""
 
     @property
     def is_sink(self) -> bool:
@@ -137,7 +168,7 @@ class System(OneOf):
         return getattr(self.body, "config_secret", None)
 
 
-SINK_KINDS: Final = frozenset({"postgres"})
+SINK_KINDS: Final = frozenset({"delta", "postgres"})
 """The kinds of systems whose streams are tables."""
 
 if not set(System.kinds()) >= SINK_KINDS:

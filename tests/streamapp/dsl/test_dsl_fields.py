@@ -50,7 +50,7 @@ from streamapp.spec.parser import parse
 from streamapp.spec.resource.app import Metadata, Spec
 from streamapp.spec.resource.operators import Operator
 from streamapp.spec.resource.streams import Stream
-from streamapp.spec.resource.systems import Embedded, Kafka, Postgres
+from streamapp.spec.resource.systems import Delta, Embedded, Kafka, Postgres
 from streamapp.spec.resource.tables import Table
 from streamapp.spec.serialization import as_data
 
@@ -85,6 +85,7 @@ def test_an_app_takes_every_field_of_the_resource() -> None:
         (App.kafka, Kafka, {"name", "home"}),
         (App.embedded, Embedded, {"name", "home"}),
         (App.postgres, Postgres, {"name"}),
+        (App.delta, Delta, {"name"}),
         (App.table, Table, set()),
         (SystemHandle.stream, Stream, {"system"}),
     ],
@@ -223,6 +224,14 @@ POSTGRES: dict[str, Any] = {
     "config": {"sslmode": "verify-full"},
     "create_if_missing": True,
 }
+DELTA: dict[str, Any] = {
+    "name": "lake",
+    "path": "s3://lake/shop",
+    "config_secret": "keys",
+    "config": {"aws_region": "eu-central-1"},
+    "create_if_missing": True,
+    "commit_interval": "5m",
+}
 SALES: dict[str, Any] = {"name": "sales", "columns": "user STRING", "primary_key": ["user"]}
 
 
@@ -233,6 +242,7 @@ SALES: dict[str, Any] = {"name": "sales", "columns": "user STRING", "primary_key
         (App.kafka, [KAFKA]),
         (App.embedded, [EMBEDDED]),
         (App.postgres, [POSTGRES]),
+        (App.delta, [DELTA]),
         (App.table, [TABLE, LOCAL_TABLE, REMOTE_TABLE]),
         (SystemHandle.stream, [STREAM, FEEDBACK, SALES]),
     ],
@@ -259,6 +269,7 @@ def test_a_program_that_says_everything_is_the_resource_that_says_everything() -
     for name in ("rates", "dead", "late"):
         log.stream(name)
     sales = app.postgres(**POSTGRES).stream(**SALES)
+    app.delta(**DELTA)
     app.table(**TABLE)
     seen = app.table(**LOCAL_TABLE)
     stock = app.table(**REMOTE_TABLE)
@@ -269,8 +280,8 @@ def test_a_program_that_says_everything_is_the_resource_that_says_everything() -
     written = _as_written(APP)
     metadata = {name: written.pop(name) for name in ("name", "namespace", "labels", "annotations")}
     kafka_body, log_body = _as_written(KAFKA), _as_written(EMBEDDED)
-    tables_body = _as_written(POSTGRES)
-    for body in (kafka_body, tables_body):
+    tables_body, lake_body = _as_written(POSTGRES), _as_written(DELTA)
+    for body in (kafka_body, tables_body, lake_body):
         body["configSecret"] = {"name": body["configSecret"]}
     spec = {
         **written,
@@ -278,6 +289,7 @@ def test_a_program_that_says_everything_is_the_resource_that_says_everything() -
             {"name": kafka_body.pop("name"), "home": kafka_body.pop("home"), "kafka": kafka_body},
             {"name": log_body.pop("name"), "home": log_body.pop("home"), "embedded": log_body},
             {"name": tables_body.pop("name"), "postgres": tables_body},
+            {"name": lake_body.pop("name"), "delta": lake_body},
         ],
         "streams": [
             *({**_as_written(stream), "system": "main"} for stream in (STREAM, FEEDBACK)),

@@ -69,7 +69,9 @@ def test_an_operator_takes_exactly_one_kind() -> None:
 
 def test_a_system_and_a_window_take_exactly_one_kind() -> None:
     both = {"name": "main", "kafka": {"bootstrapServers": "k:1"}, "embedded": {"path": "x"}}
-    message = "spec.systems[0]: takes exactly one of kafka, embedded, postgres; found kafka and embedded"
+    message = (
+        "spec.systems[0]: takes exactly one of kafka, embedded, postgres, delta; found kafka and embedded"
+    )
     assert told(changed("spec.systems[0]", both)) == [message]
     window = "spec.operators[8].aggregate.window"
     rule = f"{window}: takes exactly one of tumbling, hopping, session"

@@ -38,6 +38,8 @@ RETRIED: Final = (UnavailableError, UnknownStreamError, OSError)
 """The failures of a delivery after which it is tried again."""
 _TASK: Final = "delivery"
 _INCARNATION: Final = "incarnation"
+_HOLDER: Final = "holder"
+"""The number by chance of who has that incarnation: of two that take over at once, one is the holder."""
 
 
 class DeliveryTransaction(Protocol):
@@ -202,7 +204,7 @@ class SinkTarget:
         identities = {
             name: _identity_number(identity) for name, identity in systems.identities(list(outboxes)).items()
         }
-        names = [_INCARNATION, *identities, *map(str, partitions)]
+        names = [_INCARNATION, _HOLDER, *identities, *map(str, partitions)]
         numbers = self.sink.numbers(self.owner, names)
         for outbox, identity in identities.items():
             if numbers.get(outbox, identity) != identity:
@@ -212,19 +214,19 @@ class SinkTarget:
                     "of the app was deleted or restored since; restore the newest, or have the table filled "
                     f"from the outbox of now: {self.sink.forgetting(self.owner)}"
                 )
-        taken = {_INCARNATION: numbers.get(_INCARNATION, 0) + 1, **identities}
-        self.sink.commit(SinkCommit(self.owner, {_INCARNATION: numbers.get(_INCARNATION)}, taken))
+        held = {_INCARNATION: numbers.get(_INCARNATION), _HOLDER: numbers.get(_HOLDER)}
+        taken = {_INCARNATION: numbers.get(_INCARNATION, 0) + 1, _HOLDER: uuid4().int >> 65, **identities}
+        self.sink.commit(SinkCommit(self.owner, held, taken))
         # Who was fenced by that may have committed between the first look and it.
         self.numbers = self.sink.numbers(self.owner, names)
         self.positions = {one: self.numbers[str(one)] for one in partitions if str(one) in self.numbers}
-        if self.numbers[_INCARNATION] != taken[_INCARNATION]:
+        if self.numbers.get(_HOLDER) != taken[_HOLDER]:
             raise FencedError(f'another delivery of "{self.owner}" has taken over')
 
     def check(self) -> None:
         """FencedError where another delivery has taken over."""
-        incarnation = self.numbers.get(_INCARNATION)
-        expected = {_INCARNATION: incarnation}
-        SinkCommit(self.owner, expected, {}).compare(self.sink.numbers(self.owner, [_INCARNATION]))
+        expected = {name: self.numbers[name] for name in (_INCARNATION, _HOLDER)}
+        SinkCommit(self.owner, expected, {}).compare(self.sink.numbers(self.owner, expected))
 
     def begin(self) -> "SinkTransaction":
         """Gather rows for a transaction of the sink."""
@@ -262,7 +264,7 @@ class SinkTransaction:
         """Write all rows with the numbers, where those of before are the ones that are known here."""
         target = self.target
         positions = {str(partition): position for partition, position in reached.items()}
-        numbers = {_INCARNATION: target.numbers[_INCARNATION], **positions}
+        numbers = {name: target.numbers[name] for name in (_INCARNATION, _HOLDER)} | positions
         expected = {name: target.numbers.get(name) for name in numbers}
         changes = tuple(
             table_change(target.tables[stream], *self._rows(stream, pa.Table.from_batches(batches)))

@@ -29,7 +29,12 @@ from streamapp_runtime.driver.checkpoints.delivery_target import (
 )
 from streamapp_runtime.driver.wake_up import WakeUp
 from streamapp_runtime.systems.app_systems import Systems
-from streamapp_runtime.systems.connection import SinkConnection, SystemConnections, open_sink
+from streamapp_runtime.systems.connection import (
+    DeltaConnection,
+    SinkConnection,
+    SystemConnections,
+    open_sink,
+)
 from streamapp_runtime.systems.stream_system import FencedError, UnavailableError
 
 MOST_RECORDS: Final = 50_000
@@ -67,6 +72,7 @@ class OutboxDelivery:
     app: StreamApp
     connections: SystemConnections
     system: str
+    stream: str | None = None  # the only one, where each table of a system has commits of its own
     wake: WakeUp = field(default_factory=WakeUp)  # ends a wait for records
     looks: int = 0  # at the outboxes, so far
     emptied: int = 0  # the last of them that found nothing to deliver
@@ -76,6 +82,8 @@ class OutboxDelivery:
     _target: DeliveryTarget | None = None
     _has_taken_over: bool = False
     _spans: Mapping[Partition, OffsetSpan] = field(default_factory=dict)  # of the outboxes
+    is_draining: bool = False  # nothing more comes
+    _pending_since: float | None = None  # since when there are records that are not delivered
     _shrunk_since: float | None = None  # since when an outbox ends before what is delivered of it
 
     def __post_init__(self) -> None:
@@ -110,12 +118,26 @@ class OutboxDelivery:
         target = self._taken_over(systems, outboxes)
         starts = self._starts(target)
         pending = {one: at for one, at in starts.items() if self._spans[one].end > at}
+        if pending and not self._is_due(pending):
+            return False
         if pending:
             self._commit(systems, target, outboxes, pending)
         else:
             self.emptied = self.looks
         self._note("")
         return bool(pending)
+
+    def _is_due(self, pending: Mapping[Partition, int]) -> bool:
+        """True unless rows wait for others to be committed with: each commit of a lake makes files."""
+        connection, now = self.connections.by_name[self.system], self.clock()
+        seconds = connection.commit_seconds if isinstance(connection, DeltaConnection) else 0.0
+        if self._pending_since is None:
+            self._pending_since = now
+        rows = sum(self._spans[one].end - start for one, start in pending.items())
+        if rows < MOST_RECORDS and not self.is_draining and now - self._pending_since < seconds:
+            return False
+        self._pending_since = None
+        return True
 
     def take_over(self) -> None:
         """Fence the delivery before this one, and compare what it has delivered with what there is.
@@ -171,7 +193,11 @@ class OutboxDelivery:
         """The outboxes of the streams of this system, with those streams."""
         location = self.connections.location
         pairs = self.connections.outboxes.items()
-        return {outbox: stream for stream, outbox in pairs if location(stream).system == self.system}
+        return {
+            outbox: stream
+            for stream, outbox in pairs
+            if location(stream).system == self.system and self.stream in {None, stream}
+        }
 
     def _taken_over(self, systems: Systems, outboxes: Mapping[str, str]) -> DeliveryTarget:
         """The target, which is this delivery's from now on, and the only one's."""
@@ -284,12 +310,21 @@ class OutboxDelivery:
         self._status = replace(self._status, waiting=waiting, is_full=is_full, trouble=trouble)
 
 
+def _own_stream(connections: SystemConnections, stream: str) -> str:
+    """The stream, where its system commits each table by itself; else empty."""
+    return stream if isinstance(connections.of_stream(stream), DeltaConnection) else ""
+
+
 class OutboxDeliveries:
     """The deliveries of an app, one into each system that is not the home and that it writes to."""
 
     def __init__(self, app: StreamApp, connections: SystemConnections) -> None:
-        systems = {connections.location(stream).system for stream in connections.outboxes}
-        self._deliveries = [OutboxDelivery(app, connections, system) for system in sorted(systems)]
+        ends = {
+            (connections.location(one).system, _own_stream(connections, one)) for one in connections.outboxes
+        }
+        self._deliveries = [
+            OutboxDelivery(app, connections, system, stream or None) for system, stream in sorted(ends)
+        ]
         self._threads: list[threading.Thread] = []
         self._stop = threading.Event()
         self.failure: Exception | None = None  # that trying again does not end
@@ -324,7 +359,7 @@ class OutboxDeliveries:
     def start(self) -> None:
         """Deliver from now on, each on a thread of its own."""
         for delivery in self._deliveries:
-            name = f"streamapp-delivery-{delivery.system}"
+            name = "-".join(filter(None, ("streamapp-delivery", delivery.system, delivery.stream)))
             thread = threading.Thread(target=self._serve, args=(delivery,), name=name, daemon=True)
             thread.start()
             self._threads.append(thread)
@@ -340,6 +375,8 @@ class OutboxDeliveries:
     def drain(self, is_over: Callable[[], bool], pause: Callable[[float], object]) -> None:
         """Return once everything that there is now is delivered, or it is over, or one fails."""
         before = [delivery.looks for delivery in self._deliveries]
+        for delivery in self._deliveries:
+            delivery.is_draining = True
         while (
             self.failure is None
             and not is_over()

@@ -15,6 +15,7 @@ from streamapp_runtime.operators.stateless.stream_operations import side_name
 from streamapp_runtime.secret_sources import NO_SECRETS, SecretSources
 from streamapp_runtime.systems.connection import (
     Connection,
+    DeltaConnection,
     EmbeddedConnection,
     KafkaConnection,
     PostgresConnection,
@@ -106,6 +107,16 @@ def connection_of(system: System, index: int, data: Path | None, secrets: Path |
         sink = system.postgres
         own = folder if sink.config_secret else None
         return PostgresConnection(sink.servers, sink.database, sink.config, own, sink.create_if_missing)
+    if system.delta is not None:
+        lake = system.delta
+        path = lake.path if "://" in lake.path else str(Path(lake.path).resolve())
+        return DeltaConnection(
+            path,
+            lake.config,
+            folder if lake.config_secret else None,
+            lake.create_if_missing,
+            milliseconds(lake.commit_interval) / 1000,
+        )
     if system.kafka is None:
         raise TypeError("a system is of one kind")
     return KafkaConnection(system.kafka.bootstrap_servers, system.kafka.config, folder)

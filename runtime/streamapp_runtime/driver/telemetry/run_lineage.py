@@ -32,7 +32,12 @@ from streamapp_runtime.driver.telemetry.export_outage import ExportOutage
 from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole, Write
 from streamapp_runtime.program.column_lineage import Origin, OutputLineage, column_lineage
 from streamapp_runtime.redacted_output import redacted
-from streamapp_runtime.systems.connection import Connection, EmbeddedConnection, PostgresConnection
+from streamapp_runtime.systems.connection import (
+    Connection,
+    DeltaConnection,
+    EmbeddedConnection,
+    PostgresConnection,
+)
 
 MOST_PENDING: Final = 100
 RETRY_SECONDS: Final = 5.0
@@ -199,6 +204,12 @@ def dataset_name(connection: Connection, topic: str) -> DatasetName:
     """Namespace and name of a stream, by OpenLineage's naming of topics, tables and files."""
     if isinstance(connection, EmbeddedConnection):
         return "file", str(Path(connection.folder) / topic)
+    if isinstance(connection, DeltaConnection):
+        store, slashes, path = connection.path.rpartition("://")
+        bucket, _, folder = path.partition("/")
+        if not slashes:
+            return "file", str(Path(connection.path) / topic)
+        return f"{store}://{bucket}", f"{folder.strip('/')}/{topic}".lstrip("/")
     if isinstance(connection, PostgresConnection):
         table = topic if "." in topic else f"public.{topic}"
         return f"postgres://{connection.servers.split(',')[0].strip()}", f"{connection.database}.{table}"

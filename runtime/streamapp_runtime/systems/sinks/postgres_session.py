@@ -10,6 +10,7 @@ from typing import Any, Final
 import adbc_driver_postgresql.dbapi as adbc
 import pyarrow as pa
 
+from streamapp_runtime.systems.sinks.sink import SILENT_SECONDS
 from streamapp_runtime.systems.stream_system import (
     DeniedError,
     FullError,
@@ -19,8 +20,6 @@ from streamapp_runtime.systems.stream_system import (
     UnknownStreamError,
 )
 
-SILENT_SECONDS: Final = 5.0
-"""How long a call may last before it is trouble."""
 _SESSION: Final = (
     "SET lock_timeout = '10s'",  # another delivery's transaction is waited for, and then tried again
     "SET idle_in_transaction_session_timeout = '60s'",  # a driver that is cut off holds no lock for ever

@@ -7,12 +7,16 @@ that writes rows and new numbers, so that of two committers one is refused, when
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 import pyarrow as pa
 
 from streamapp.spec.value_types.column_list import Column
+from streamapp_runtime.checkpoint import StateUnreadableError
 from streamapp_runtime.systems.stream_system import FencedError, SystemTrouble
+
+SILENT_SECONDS: Final = 5.0
+"""How long a call may last before it is trouble."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +54,26 @@ class SinkCommit:
     changes: tuple[TableChange, ...] = field(default=())
 
     def compare(self, numbers: Mapping[str, int]) -> None:
-        """FencedError where the numbers are not those that the transaction rests on."""
+        """FencedError where the numbers are not those that the transaction rests on.
+
+        StateUnreadableError where they were deleted: no other driver does that.
+        """
         for name, number in self.expected.items():
-            if numbers.get(name) != number:
-                found = numbers.get(name)
-                raise FencedError(
-                    f'"{name}" of "{self.owner}" is {found}, and not {number}: it was written since'
-                )
+            if (present := numbers.get(name)) is None and number is not None:
+                raise StateUnreadableError(f'"{name}" of "{self.owner}" was deleted while the app ran')
+            if present != number:
+                other = f'"{name}" of "{self.owner}" is {present}, and not {number}'
+                raise FencedError(f"{other}: it was written since")
 
 
 class Sink(Protocol):
     """A system of tables. One object per process; used by one thread at a time."""
 
     def prepare(self, table: SinkTable) -> tuple[str, ...]:
-        """Why the table cannot take the rows of those columns, each reason with a mend; it may be created."""
+        """Why the table cannot take the rows of those columns, each reason with a fix; it may be created.
+
+        Before anything else is asked of the table.
+        """
 
     def numbers(self, owner: str, names: Collection[str]) -> dict[str, int]:
         """Those of the owner's numbers that are there, as of the last commit."""
