@@ -67,7 +67,7 @@ class DeliveryTarget(Protocol):
 
     @property
     def positions(self) -> Mapping[Partition, int]:
-        """How far each partition of an outbox is delivered, as far as that is known."""
+        """The position up to which each partition of an outbox is delivered, where one is known."""
 
     def check(self) -> None:
         """FencedError where another delivery has taken over."""
