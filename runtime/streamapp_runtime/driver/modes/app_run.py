@@ -34,7 +34,12 @@ from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.state_queries.state_queries import StateQueries
 from streamapp_runtime.lanes import tables_file
 from streamapp_runtime.systems.app_systems import Systems
-from streamapp_runtime.systems.stream_system import FencedError, InvalidSettingsError
+from streamapp_runtime.systems.stream_system import (
+    FencedError,
+    InvalidSettingsError,
+    RecordRefusedError,
+    UnknownStreamError,
+)
 
 LAST_BATCH_SECONDS: Final = 30.0
 """So long a batch may go on when the time of a run is over; then nothing of it is committed."""
@@ -192,10 +197,10 @@ def open_app_systems(app: StreamApp, storage: AppStorage) -> Systems:
 
 
 def _prepare(deliveries: OutboxDeliveries) -> None:
-    """Take over what outputs are delivered into; one that is ahead of the app stays so at each start."""
+    """Take over what outputs are delivered into; what is refused there is refused at each start."""
     try:
         deliveries.prepare()
-    except StateUnreadableError as error:
+    except (StateUnreadableError, RecordRefusedError, UnknownStreamError) as error:
         raise _undeliverable(error) from None
 
 
