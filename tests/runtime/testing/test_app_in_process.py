@@ -75,6 +75,18 @@ def test_a_python_program_runs_as_its_resource_does(streamapp: Start) -> None:
     assert len(app.rows("enriched")) == 1
 
 
+def test_rows_for_tables_are_seen_without_their_database(streamapp: Start) -> None:
+    app = App("sales")
+    columns = "id STRING, total INT"
+    orders = app.embedded("main", path="data").stream("orders", key="id", columns=columns)
+    shop = app.postgres("shop", servers="nowhere:5432", database="shop")
+    orders.send_to("sell", shop.stream("sales", key="id", columns=columns, primary_key=["id"]))
+    env = streamapp(app)
+    rows = [{"id": "a", "total": 1}, {"id": "a", "total": 2}]
+    env.send("orders", rows)
+    assert env.rows("sales") == rows
+
+
 @pytest.mark.usefixtures("process")
 def test_an_app_runs_without_a_jvm() -> None:
     program = textwrap.dedent(
