@@ -1,11 +1,18 @@
 """Schemas that are registered somewhere, by what records say of them."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
 SchemaId = int | UUID
 """What a record says of its schema: a number of one registry, or an id that is the same in all."""
+
+
+class SchemaDependency(NamedTuple):
+    """A schema that others refer to, under the name that they call it by."""
+
+    name: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,12 +21,19 @@ class RegisteredSchema:
 
     kind: str  # AVRO, PROTOBUF or JSON
     text: str
-    dependencies: tuple[str, ...] = ()
+    dependencies: tuple[SchemaDependency, ...] = ()
     rules: tuple[str, ...] = ()  # the names of those that a reader would have to apply
 
 
 class UnknownSchemaError(Exception):
     """No schema has this id, or what it refers to is not there; the message says which."""
+
+
+class UnresolvableSchemaError(ValueError):
+    """The writer's schema cannot be read as the columns; the message has the path and what is there."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}" if path else reason)
 
 
 class SchemaLookup(Protocol):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from streamapp.spec.resource.app import StreamApp
+from streamapp_runtime.registered_schema import SchemaDependency
 
 TimestampForm = Literal["text", "seconds", "milliseconds", "microseconds"]
 
@@ -14,7 +15,7 @@ class ResolvedWriterSchema:
 
     id: int
     text: str
-    dependencies: tuple[str, ...] = ()
+    dependencies: tuple[SchemaDependency, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,12 @@ from streamapp.spec.value_types.column_list import Column
 from streamapp.spec.value_types.format_names import FormatName
 from streamapp_runtime.formats.arrow_types import UnknownTypeError, arrow_schema
 from streamapp_runtime.formats.avro.avro_format import AvroFormat
-from streamapp_runtime.formats.avro.registry_avro_format import RegistryAvroFormat
+from streamapp_runtime.formats.avro.registered_avro import AVRO
 from streamapp_runtime.formats.bad_record_isolation import decode_around_bad_records
 from streamapp_runtime.formats.format_options import FormatOptions
 from streamapp_runtime.formats.json.json_format import JsonFormat
 from streamapp_runtime.formats.record_format import DecodedBatch, RecordFormat, UndecodableError
+from streamapp_runtime.formats.registry_format import RegistryFormat
 from streamapp_runtime.formats.required_columns import check_required, required_columns
 from streamapp_runtime.registered_schema import SchemaLookup
 from streamapp_runtime.rows.row_decoder import decode as decode_rows
@@ -108,7 +109,7 @@ def _avro(
 ) -> RecordFormat:
     try:
         if options.registry:
-            return RegistryAvroFormat(columns, schemas, options.avro_schema, options.writer)
+            return RegistryFormat(AVRO, columns, options, schemas)
         return AvroFormat(columns, options.avro_schema)
     except UnknownTypeError:
         raise

@@ -59,6 +59,13 @@ def test_a_damaged_record_costs_no_other_one_and_reads_the_same_alone(
     assert repr(together.columns.to_pylist()) == repr([one.columns.to_pylist()[0] for one in alone])
 
 
+def test_a_number_that_ends_early_is_not_read_on_in_the_next_record() -> None:
+    form = open_format("avro", parse_columns("a BIGINT"), FormatOptions(json.dumps(of_fields(a="long"))))
+    batch = form.decode(pa.array([b"\x80", b"\x80" * 9 + b"\x01", b"\x02"]))
+    assert batch.columns.to_pydict() == {"a": [None, 2**62, 1]}
+    assert [bad.reason for bad in batch.bad] == ["no record of the Avro schema: the record ends early"]
+
+
 DAMAGED = [
     ("string", b"\x02\xff", "a text is no valid UTF-8"),
     ("string", b"\x06ab", "the record ends early"),

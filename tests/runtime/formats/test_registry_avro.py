@@ -8,11 +8,16 @@ import pyarrow as pa
 import pytest
 
 from streamapp.spec.value_types.column_list import parse_columns
-from streamapp_runtime.formats.avro.schema_frames import with_header_frames
 from streamapp_runtime.formats.format_options import FormatOptions
 from streamapp_runtime.formats.record_format import DecodedBatch
+from streamapp_runtime.formats.schema_frames import with_header_frames
 from streamapp_runtime.formats.stream_format import open_format
-from streamapp_runtime.registered_schema import RegisteredSchema, SchemaId, UnknownSchemaError
+from streamapp_runtime.registered_schema import (
+    RegisteredSchema,
+    SchemaDependency,
+    SchemaId,
+    UnknownSchemaError,
+)
 from streamapp_runtime.systems.stream_system import HEADERS, UnavailableError
 from tests.harness.engine.avro_schemas import record_bytes
 
@@ -157,7 +162,7 @@ def test_types_of_schemas_that_are_referred_to_are_known() -> None:
         "name": "Visit",
         "fields": [{"name": "by", "type": "User"}, {"name": "of", "type": "User"}],
     }
-    schemas = Schemas({7: avro(outer, dependencies=(json.dumps(USERS),))})
+    schemas = Schemas({7: avro(outer, dependencies=(SchemaDependency("User", json.dumps(USERS)),))})
     batch = decoded(schemas, [numbered(7, b"\x02a\x02b")], "of STRUCT<user: STRING>")
     assert batch.columns.to_pylist() == [{"of": {"user": "b"}}]
 

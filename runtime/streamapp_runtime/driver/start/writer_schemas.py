@@ -16,11 +16,11 @@ from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.formats.avro.avro_schema import avro_schema
 from streamapp_runtime.formats.avro.avro_writing import check_writable
-from streamapp_runtime.formats.avro.schema_resolution import Schema, UnresolvableSchemaError, type_name
+from streamapp_runtime.formats.avro.schema_resolution import Schema, type_name
 from streamapp_runtime.formats.format_options import FormatOptions, ResolvedWriterSchema
 from streamapp_runtime.operators.stateless.stream_operations import Write
 from streamapp_runtime.program.program import PlacedOperation
-from streamapp_runtime.registered_schema import UnknownSchemaError
+from streamapp_runtime.registered_schema import UnknownSchemaError, UnresolvableSchemaError
 from streamapp_runtime.systems.app_systems import Systems
 from streamapp_runtime.systems.kafka.schema_registry.registry_schemas import RegistrySchemas
 from streamapp_runtime.systems.kafka.schema_registry.registry_subjects import IncompatibleSchemaError

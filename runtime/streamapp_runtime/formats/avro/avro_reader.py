@@ -1,27 +1,18 @@
 """The reading of a batch of Avro records that have one writer's schema."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Self
 
 import fastavro
 import numpy as np
 import pyarrow as pa
 
-from streamapp_runtime.formats.avro.record_cursor import RecordCursor
 from streamapp_runtime.formats.avro.schema_resolution import Schema, SchemaResolution
 from streamapp_runtime.formats.avro.wire_types import WireRecord
-from streamapp_runtime.formats.required_columns import MISSING
-from streamapp_runtime.rows.byte_columns import null_mask
+from streamapp_runtime.formats.read_records import ReadRecords, good_records
+from streamapp_runtime.formats.record_cursor import RecordCursor
 from streamapp_runtime.rows.row_form import Bytes, Positions
-
-
-class ReadRecords(NamedTuple):
-    """The columns of the good records, the places of these, and the faults of the others."""
-
-    columns: pa.RecordBatch
-    places: Positions
-    faults: Mapping[int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +48,4 @@ class AvroReader:
         cursor = RecordCursor(data, starts, ends)
         columns = self.record.columns(cursor, np.arange(len(cursor)))
         cursor.finish()
-        for name in self.required:
-            column = columns[self.schema.get_field_index(name)]
-            if column.null_count:
-                cursor.refuse(np.flatnonzero(null_mask(column)), f"{name}: {MISSING}")
-        rows = pa.RecordBatch.from_arrays(columns, schema=self.schema)
-        if not cursor.faults:
-            return ReadRecords(rows, np.arange(len(cursor)), {})
-        places = np.delete(np.arange(len(cursor)), list(cursor.faults))
-        return ReadRecords(rows.take(pa.array(places)), places, cursor.faults)
+        return good_records(columns, self.schema, self.required, cursor.faults)

@@ -11,11 +11,11 @@ import pyarrow as pa
 from streamapp_runtime.formats.avro.schema_resolution import (
     Schema,
     SchemaResolution,
-    UnresolvableSchemaError,
     shown_schema,
     type_name,
 )
 from streamapp_runtime.formats.format_options import ResolvedWriterSchema
+from streamapp_runtime.registered_schema import UnresolvableSchemaError
 
 _PLACES: Final[Mapping[pa.DataType, frozenset[str]]] = {
     pa.int8(): frozenset({"int", "long"}),
@@ -59,7 +59,7 @@ def check_writable(columns: pa.Schema, writer: ResolvedWriterSchema) -> None:
 def _parsed(writer: ResolvedWriterSchema) -> tuple[Schema, dict[str, Schema]]:
     named: dict[str, Schema] = {}
     for dependency in writer.dependencies:
-        fastavro.parse_schema(json.loads(dependency), named_schemas=named)
+        fastavro.parse_schema(json.loads(dependency.text), named_schemas=named)
     return fastavro.parse_schema(json.loads(writer.text), named_schemas=named), named
 
 

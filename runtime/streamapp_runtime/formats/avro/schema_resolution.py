@@ -26,7 +26,6 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from streamapp_runtime.formats.avro.value_conversions import cast_to, dates, decimals, rounded_to, times
 from streamapp_runtime.formats.avro.wire_types import (
     WireArray,
     WireBoolean,
@@ -42,6 +41,8 @@ from streamapp_runtime.formats.avro.wire_types import (
     WireType,
     WireUnion,
 )
+from streamapp_runtime.formats.value_conversions import cast_to, dates, decimals, rounded_to, times
+from streamapp_runtime.registered_schema import UnresolvableSchemaError
 
 Schema = Any
 """A schema as fastavro parses it: a name, a list of branches, or a mapping."""
@@ -66,13 +67,6 @@ _PROMOTIONS: Final[Mapping[tuple[str, pa.DataType], bool]] = {
     **{(kind, column): True for kind in ("bytes", "string") for column in (pa.string(), pa.binary())},
 }
 """The columns that a type without a meaning of its own is read into; whether exactly."""
-
-
-class UnresolvableSchemaError(ValueError):
-    """The writer's schema cannot be read as the columns; the message has the path and what is there."""
-
-    def __init__(self, path: str, reason: str) -> None:
-        super().__init__(f"{path}: {reason}" if path else reason)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp_runtime.formats.avro.record_cursor import ENDS_EARLY, RecordCursor
+from streamapp_runtime.formats.record_cursor import ENDS_EARLY, RecordCursor
 from streamapp_runtime.rows.row_form import Positions
 
 _INT_RANGE: Final = np.iinfo(np.int32)

@@ -18,9 +18,9 @@ import pyarrow.compute as pc
 from streamapp.control.control_message import Control, MessageKind
 from streamapp.control.message_codec import decode_control_message
 from streamapp.tasks.refusal import Refusal
-from streamapp_runtime.formats.avro.schema_frames import with_header_frames
 from streamapp_runtime.formats.message_envelope import open_envelopes
 from streamapp_runtime.formats.record_format import RecordFormat
+from streamapp_runtime.formats.schema_frames import with_header_frames
 from streamapp_runtime.lanes.protocol.batch_orders import KnownRejection, ReadRange
 from streamapp_runtime.lanes.records.dead_letters import RejectedRecord
 from streamapp_runtime.lanes.records.event_times import event_times

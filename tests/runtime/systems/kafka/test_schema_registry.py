@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from streamapp_runtime.registered_schema import RegisteredSchema, UnknownSchemaError
+from streamapp_runtime.registered_schema import RegisteredSchema, SchemaDependency, UnknownSchemaError
 from streamapp_runtime.systems.kafka.schema_registry.registry_schemas import open_registry_schemas
 from streamapp_runtime.systems.stream_system import DeniedError, InvalidSettingsError, UnavailableError
 from tests.harness.kafka.schema_server import SchemaServer, schema_server
@@ -30,9 +30,11 @@ def test_a_schema_is_asked_for_once_and_what_it_refers_to_comes_with_it_once(ser
         server.versions[name, "2"] = {"schema": f'"{name}"', "references": to_money}
     server.versions["money/eur", "1"] = {"schema": '"money"'}
     schemas = open_registry_schemas([server.url], 5, {})
+    texts = [("Money", '"money"'), ("item", '"item"'), ("tax", '"tax"')]
+    needed = tuple(SchemaDependency(*each) for each in texts)
     for _ in range(2):
         registered = schemas.schema(5)
-        assert registered == RegisteredSchema("AVRO", '"order"', ('"money"', '"item"', '"tax"'))
+        assert registered == RegisteredSchema("AVRO", '"order"', needed)
     assert server.paths == [
         "/schemas/ids/5",
         "/subjects/item/versions/2",

@@ -9,6 +9,7 @@ from urllib.parse import quote
 from streamapp.spec.resource.kafka_settings import REGISTRY, REGISTRY_PREFIX
 from streamapp_runtime.registered_schema import (
     RegisteredSchema,
+    SchemaDependency,
     SchemaId,
     UnknownSchemaError,
     shown_id,
@@ -51,7 +52,7 @@ class RegistrySchemas:
         return self._schemas[schema_id]
 
     def _registered(self, answer: Mapping[str, Any], name: str) -> RegisteredSchema:
-        needed: dict[Version, str] = {}
+        needed: dict[Version, SchemaDependency] = {}
         self._collect(answer, needed, (), name)
         rules = answer.get("ruleSet") or {}
         named = (str(rule.get("name")) for kind in _RULES for rule in rules.get(kind) or ())
@@ -60,7 +61,11 @@ class RegistrySchemas:
         )
 
     def _collect(
-        self, answer: Mapping[str, Any], needed: dict[Version, str], within: tuple[Version, ...], name: str
+        self,
+        answer: Mapping[str, Any],
+        needed: dict[Version, SchemaDependency],
+        within: tuple[Version, ...],
+        name: str,
     ) -> None:
         """Note what a schema refers to, each once, behind what that refers to itself."""
         for reference in answer.get("references") or ():
@@ -70,7 +75,7 @@ class RegistrySchemas:
             if version not in needed:
                 referred = self._version(version, name)
                 self._collect(referred, needed, (*within, version), name)
-                needed[version] = _text(referred)
+                needed[version] = SchemaDependency(str(reference.get("name", "")), _text(referred))
 
     def _version(self, version: Version, name: str) -> Mapping[str, Any]:
         if version not in self._versions:

@@ -1,4 +1,4 @@
-"""Conversions of Avro's values into those of columns, exact: what does not fit is an ArrowInvalid."""
+"""Conversions of written values into those of columns, exact: what does not fit is an ArrowInvalid."""
 
 from collections.abc import Callable
 from typing import Final

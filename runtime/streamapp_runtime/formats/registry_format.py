@@ -1,39 +1,54 @@
-"""The Avro format of a schema registry: each record names the schema that it was written by."""
+"""The formats of a schema registry: each record names the schema that it was written by."""
 
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-import fastavro
 import numpy as np
 import pyarrow as pa
 
 from streamapp.spec.problem import short
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.formats.arrow_types import arrow_schema
-from streamapp_runtime.formats.avro.avro_reader import AvroReader
-from streamapp_runtime.formats.avro.avro_writing import encoded_records, parsed_writer
-from streamapp_runtime.formats.avro.schema_frames import numbered_frame, split_frames
-from streamapp_runtime.formats.avro.schema_resolution import Schema, UnresolvableSchemaError
 from streamapp_runtime.formats.bad_record_isolation import rows_in_place
-from streamapp_runtime.formats.format_options import ResolvedWriterSchema
+from streamapp_runtime.formats.format_options import FormatOptions, ResolvedWriterSchema
+from streamapp_runtime.formats.read_records import SchemaReader
 from streamapp_runtime.formats.record_format import DecodedBatch, UndecodableRecord
-from streamapp_runtime.formats.required_columns import required_columns
+from streamapp_runtime.formats.schema_frames import numbered_frame, split_frames
 from streamapp_runtime.registered_schema import (
     RegisteredSchema,
     SchemaId,
     SchemaLookup,
     UnknownSchemaError,
+    UnresolvableSchemaError,
     shown_id,
 )
 from streamapp_runtime.rows.byte_columns import byte_spans
+
+Encode = Callable[[pa.RecordBatch], pa.BinaryArray]
+"""The value of each row behind its frame; ValueError where the schema has no place for it."""
 
 _EIGHT_BYTES: Final = (
     "schema id 0, which no registry gives: the ids of its serializer have eight bytes; set it to four"
 )
 
 
-class RegistryAvroFormat:
+@dataclass(frozen=True, slots=True)
+class RegisteredKind:
+    """A kind of schemas, and how records are read and written by these."""
+
+    format: str
+    name: str  # as a registry says it
+    title: str
+    reading: Callable[[Sequence[Column], FormatOptions], Callable[[RegisteredSchema], SchemaReader]]
+    writing: Callable[[ResolvedWriterSchema, bytes], Encode]  # behind a frame
+    own_schema: Callable[[pa.Schema], str]
+    """A schema of columns, for streams that bring none; UnresolvableSchemaError where one has no place."""
+    check_writable: Callable[[pa.Schema, ResolvedWriterSchema], None]
+    """UnresolvableSchemaError where a column has no place in the schema, or a field no value."""
+
+
+class RegistryFormat:
     """Records behind the frame of a registry, each read by its own schema as the stream's columns.
 
     What a registry says of a schema is said of its records: they are bad. That it cannot be asked is an error
@@ -42,17 +57,17 @@ class RegistryAvroFormat:
 
     def __init__(
         self,
+        kind: RegisteredKind,
         columns: Sequence[Column],
+        options: FormatOptions,
         schemas: SchemaLookup | None,
-        own_schema: str | None = None,
-        writer: ResolvedWriterSchema | None = None,
     ) -> None:
         self.schema = arrow_schema(columns)
-        self._required = required_columns(columns)
-        self._schemas = schemas
-        self._own: Schema = fastavro.parse_schema(json.loads(own_schema)) if own_schema else None
-        self._writer = None if writer is None else (numbered_frame(writer.id), parsed_writer(writer))
-        self._readers: dict[SchemaId, AvroReader | str] = {}
+        self._kind, self._schemas = kind, schemas
+        self._resolve = kind.reading(columns, options)
+        writer = options.writer
+        self._encode = None if writer is None else kind.writing(writer, numbered_frame(writer.id))
+        self._readers: dict[SchemaId, SchemaReader | str] = {}
 
     def decode(self, values: pa.BinaryArray) -> DecodedBatch:
         """The columns of each value, behind its frame."""
@@ -75,12 +90,11 @@ class RegistryAvroFormat:
 
     def encode(self, columns: pa.RecordBatch) -> pa.BinaryArray:
         """The value of each row, behind its frame; ValueError where the schema has no place for it."""
-        if self._writer is None:
+        if self._encode is None:
             raise ValueError("no schema to write by was asked for; give records as bytes, behind their frame")
-        frame, schema = self._writer
-        return encoded_records(columns, schema, frame)
+        return self._encode(columns)
 
-    def _reader(self, schema_id: SchemaId) -> AvroReader | str:
+    def _reader(self, schema_id: SchemaId) -> SchemaReader | str:
         """The reader of a schema, or why there is none; one that is not known is asked for again."""
         if schema_id == 0:
             return _EIGHT_BYTES
@@ -94,21 +108,16 @@ class RegistryAvroFormat:
             self._readers[schema_id] = self._resolved(registered, shown_id(schema_id))
         return self._readers[schema_id]
 
-    def _resolved(self, registered: RegisteredSchema, name: str) -> AvroReader | str:
-        if registered.kind != "AVRO":
-            return f"{name} is of {registered.kind}, and the stream's format is avro"
+    def _resolved(self, registered: RegisteredSchema, name: str) -> SchemaReader | str:
+        if registered.kind != self._kind.name:
+            return f"{name} is of {registered.kind}, and the stream's format is {self._kind.format}"
         if registered.rules:
             rules = ", ".join(registered.rules)
             return f"{name} has rules that readers have to apply, and none is applied here: {short(rules)}"
         try:
-            return AvroReader.resolve(
-                json.loads(registered.text),
-                self.schema,
-                self._required,
-                dependencies=[json.loads(text) for text in registered.dependencies],
-                reader=self._own,
-            )
+            return self._resolve(registered)
         except UnresolvableSchemaError as unresolvable:
             return f"{name} cannot be read as the stream's columns: {unresolvable}"
-        except Exception as wrong:  # the library has no common class for what may be wrong with a schema
-            return f"{name} is no Avro schema: {short(str(wrong) or type(wrong).__name__, 200)}"
+        except Exception as wrong:  # fastavro has no common class for what may be wrong with a schema
+            words = short(str(wrong) or type(wrong).__name__, 200)
+            return f"{name} is no {self._kind.title} schema: {words}"

@@ -42,6 +42,10 @@ class RecordCursor:
 
     def longs(self, rows: Positions) -> npt.NDArray[np.int64]:
         """The number at each position, in the zigzag form of variable length."""
+        return zigzag(self.varints(rows))
+
+    def varints(self, rows: Positions) -> npt.NDArray[np.uint64]:
+        """The number at each position, in the form of variable length; 0 where a record has a fault."""
         at = self._at[rows]
         octets = self._data[at]
         values, sizes = (octets & 0x7F).astype(np.uint64), np.ones(len(at), np.int64)
@@ -54,15 +58,15 @@ class RecordCursor:
             sizes[longer] += 1
             longer = longer[octets & 0x80 != 0]
         self._at[rows] = at + sizes
+        beyond = at + sizes > self._ends[rows]
+        longer = longer[~beyond[longer]]  # others go on in the bytes of another record
         if len(longer):
             self.refuse(rows[longer], "a number has more than ten bytes")
-        beyond = at + sizes > self._ends[rows]
-        beyond[longer] = False
-        values[longer] = 0
+            values[longer] = 0
         if beyond.any():
             self.refuse(rows[beyond], ENDS_EARLY)
             values[beyond] = 0
-        return (values >> np.uint64(1)).view(np.int64) ^ -(values & np.uint64(1)).view(np.int64)
+        return values
 
     def skip(self, rows: Positions, sizes: Positions | int) -> Positions:
         """Move on by so many bytes; where each record stood before, or its end where it has no so many."""
@@ -88,3 +92,8 @@ class RecordCursor:
         left = self._ends - self._at
         for size in np.unique(left[left > 0]).tolist():
             self.refuse(np.flatnonzero(left == size), f"{size} bytes are left over")
+
+
+def zigzag(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+    """The numbers that have their sign in the last bit."""
+    return (values >> np.uint64(1)).view(np.int64) ^ -(values & np.uint64(1)).view(np.int64)
