@@ -12,6 +12,7 @@ from streamapp.spec.resource.operator_kinds import traits_of
 from streamapp.spec.resource.operators import Aggregate, Join
 from streamapp.spec.resource.streams import Stream
 from streamapp.spec.value_types.column_list import parse_columns
+from streamapp.spec.value_types.format_names import WITH_REGISTRY
 
 
 def app_problems(app: StreamApp) -> Iterator[Problem]:
@@ -84,6 +85,9 @@ def _aside(app: StreamApp, path: str, name: str, rows: str) -> Iterator[Problem]
     if stream.format != "json":
         message = f'{rows} are written as json; "{stream.name}" is {stream.format}'
         yield _invalid(path, f"{message}; name a stream of json")
+    if stream.registry:
+        message = f'{rows} are written without a schema; "{stream.name}" has a registry'
+        yield _invalid(path, f"{message}; name a stream of json without one")
     if stream.name in _read_streams(app):
         message = f'the app reads "{stream.name}", and would read its own {rows}; name another stream'
         yield _invalid(path, message, Reason.INVALID_GRAPH)
@@ -128,10 +132,14 @@ def _registry(app: StreamApp) -> Iterator[Problem]:
     for index, stream in enumerate(app.spec.streams):
         path = f"spec.streams[{index}].registry"
         if not stream.registry:
+            if stream.format == "protobuf":
+                yield _invalid(path, "missing; the schemas of protobuf are in a registry: say registry: true")
             continue
-        if stream.format != "avro":
-            message = f"goes with avro only; the format is {stream.format}"
+        if stream.format not in WITH_REGISTRY:
+            message = f"goes with avro, protobuf and json only; the format is {stream.format}"
             yield _invalid(path, f"{message}; leave one of them out, or say format: avro")
+        elif stream.carries_watermarks:
+            yield _invalid(path, "an app writes its intermediate streams without a registry; leave it out")
         elif stream.system not in with_registry:
             message = f'the system "{stream.system}" has no schema registry; say kafka.schemaRegistry there'
             yield _invalid(path, message)
@@ -152,6 +160,8 @@ def _writer_schemas(app: StreamApp) -> Iterator[Problem]:
             yield _invalid(f"{path}.id", "says which schema it is; leave subject and autoRegister out, or id")
         elif writer.subject != "topic" and stream.avro_schema is None:
             message = f"{writer.subject} is named after a record; give avroSchema, which has its name"
+            if stream.format != "avro":
+                message = f"{writer.subject} goes with avro only; the format is {stream.format}; say id"
             yield _invalid(f"{path}.subject", message)
 
 

@@ -48,7 +48,7 @@ _BY_REASON: Final[Mapping[str, str]] = {
         "streams.avroSchema streams.registry streams.writerSchema streams.timestamps streams.start "
         "streams.carriesWatermarks streams.feedback "
         "tables.sideInputs.versions tables.sideInputs.key tables.changelog tables.visibility "
-        "tables.maxStoreAge operators.partitionBy.retention formats.avro formats.bytes "
+        "tables.maxStoreAge operators.partitionBy.retention formats.avro formats.protobuf formats.bytes "
         "formats.string types.VARIANT"
     ),
 }

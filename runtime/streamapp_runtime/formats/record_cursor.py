@@ -18,11 +18,19 @@ _PADDING: Final = 16  # at least the longest thing of a fixed width, and a varin
 ENDS_EARLY: Final = "the record ends early"
 
 
+def padded(data: Bytes) -> Bytes:
+    """The bytes with room behind them, for what is read at the end of a record that has a fault."""
+    return np.concatenate([data, np.zeros(_PADDING, np.uint8)])
+
+
 class RecordCursor:
-    """The position in each record, moved on by what is read, and the first fault of each that has one."""
+    """The position in each record, moved on by what is read, and the first fault of each that has one.
+
+    The bytes are `padded`.
+    """
 
     def __init__(self, data: Bytes, starts: Positions, ends: Positions) -> None:
-        self._data = np.concatenate([data, np.zeros(_PADDING, np.uint8)])
+        self._data = data
         self._at, self._ends = starts.copy(), ends
         self.faults: dict[int, str] = {}
 
@@ -78,10 +86,14 @@ class RecordCursor:
         self._at[rows] += sizes
         return before
 
-    def octets(self, rows: Positions, sizes: Positions | int) -> pa.BinaryArray:
-        """So many bytes of each record."""
+    def spans(self, rows: Positions, sizes: Positions) -> tuple[Positions, Positions]:
+        """The places of so many bytes of each record, of none where it has no so many."""
         before = self.skip(rows, sizes)
-        return cut(self._data, before, self._at[rows])
+        return before, self._at[rows]
+
+    def octets(self, rows: Positions, sizes: Positions) -> pa.BinaryArray:
+        """So many bytes of each record."""
+        return cut(self._data, *self.spans(rows, sizes))
 
     def numbers(self, rows: Positions, kind: str) -> npt.NDArray[np.generic]:
         """A number of fixed width of each record; any where the record has a fault."""

@@ -24,6 +24,7 @@ from streamapp_runtime.registered_schema import (
     shown_id,
 )
 from streamapp_runtime.rows.byte_columns import byte_spans
+from streamapp_runtime.rows.row_form import Positions
 
 Encode = Callable[[pa.RecordBatch], pa.BinaryArray]
 """The value of each row behind its frame; ValueError where the schema has no place for it."""
@@ -41,7 +42,7 @@ class RegisteredKind:
     name: str  # as a registry says it
     title: str
     reading: Callable[[Sequence[Column], FormatOptions], Callable[[RegisteredSchema], SchemaReader]]
-    writing: Callable[[ResolvedWriterSchema, bytes], Encode]  # behind a frame
+    writing: Callable[[ResolvedWriterSchema, bytes, FormatOptions], Encode]  # behind a frame
     own_schema: Callable[[pa.Schema], str]
     """A schema of columns, for streams that bring none; UnresolvableSchemaError where one has no place."""
     check_writable: Callable[[pa.Schema, ResolvedWriterSchema], None]
@@ -66,15 +67,14 @@ class RegistryFormat:
         self._kind, self._schemas = kind, schemas
         self._resolve = kind.reading(columns, options)
         writer = options.writer
-        self._encode = None if writer is None else kind.writing(writer, numbered_frame(writer.id))
+        self._encode = None if writer is None else kind.writing(writer, numbered_frame(writer.id), options)
         self._readers: dict[SchemaId, SchemaReader | str] = {}
 
     def decode(self, values: pa.BinaryArray) -> DecodedBatch:
         """The columns of each value, behind its frame."""
         rows, spans = np.flatnonzero(values.is_valid()), byte_spans(values)
         groups, bad = split_frames(spans, rows)
-        pieces = [pa.RecordBatch.from_pylist([], schema=self.schema)]
-        places = [np.zeros(0, np.int64)]
+        pieces, places = list[pa.RecordBatch](), list[Positions]()
         for group in groups:
             reader = self._reader(group.schema_id)
             if isinstance(reader, str):
@@ -85,7 +85,8 @@ class RegistryFormat:
             places.append(group.rows[read.places])
             name = shown_id(group.schema_id)
             bad |= {int(group.rows[place]): f"{name}: {fault}" for place, fault in read.faults.items()}
-        columns = rows_in_place(pieces, places, len(values))
+        none = pa.RecordBatch.from_pylist([], schema=self.schema)
+        columns = rows_in_place(pieces or [none], places, len(values))
         return DecodedBatch(columns, tuple(UndecodableRecord(row, bad[row]) for row in sorted(bad)))
 
     def encode(self, columns: pa.RecordBatch) -> pa.BinaryArray:

@@ -13,8 +13,10 @@ from streamapp_runtime.formats.avro.registered_avro import AVRO
 from streamapp_runtime.formats.bad_record_isolation import decode_around_bad_records
 from streamapp_runtime.formats.format_options import FormatOptions
 from streamapp_runtime.formats.json.json_format import JsonFormat
+from streamapp_runtime.formats.json.registered_json import JSON
+from streamapp_runtime.formats.protobuf.registered_protobuf import PROTOBUF
 from streamapp_runtime.formats.record_format import DecodedBatch, RecordFormat, UndecodableError
-from streamapp_runtime.formats.registry_format import RegistryFormat
+from streamapp_runtime.formats.registry_format import RegisteredKind, RegistryFormat
 from streamapp_runtime.formats.required_columns import check_required, required_columns
 from streamapp_runtime.registered_schema import SchemaLookup
 from streamapp_runtime.rows.row_decoder import decode as decode_rows
@@ -100,7 +102,11 @@ def open_format(
         raise UnfitFormatError(str(unknown), "use another type for the column") from None
 
 
-def _json(_: str, columns: Sequence[Column], options: FormatOptions, __: SchemaLookup | None) -> RecordFormat:
+def _json(
+    _: str, columns: Sequence[Column], options: FormatOptions, schemas: SchemaLookup | None
+) -> RecordFormat:
+    if options.registry:
+        return RegistryFormat(JSON, columns, options, schemas)
     return JsonFormat(columns, options.timestamps, strict=options.strict)
 
 
@@ -117,6 +123,14 @@ def _avro(
         raise UnfitFormatError(f"the Avro schema cannot be used: {wrong}", "fix avroSchema") from None
 
 
+def _protobuf(
+    _: str, columns: Sequence[Column], options: FormatOptions, schemas: SchemaLookup | None
+) -> RecordFormat:
+    if not options.registry:
+        raise UnfitFormatError("the format protobuf has its schemas in a registry", "say registry: true")
+    return RegistryFormat(PROTOBUF, columns, options, schemas)
+
+
 def _plain(name: str, columns: Sequence[Column], _: FormatOptions, __: SchemaLookup | None) -> RecordFormat:
     kind = _WHOLE_VALUES[name]
     if arrow_schema(columns).types != [kind]:
@@ -131,10 +145,14 @@ def _columns(_: str, columns: Sequence[Column], __: FormatOptions, ___: SchemaLo
     return ColumnsFormat(columns)
 
 
+REGISTERED_KINDS: Final[Mapping[str, RegisteredKind]] = {each.format: each for each in (AVRO, PROTOBUF, JSON)}
+"""The formats of streams that may have a registry."""
+
 _Opener = Callable[[str, Sequence[Column], FormatOptions, SchemaLookup | None], RecordFormat]
 FORMATS: Final[Mapping[str, _Opener]] = {
     "json": _json,
     "avro": _avro,
+    "protobuf": _protobuf,
     "bytes": _plain,
     "string": _plain,
     "columns": _columns,

@@ -1,15 +1,17 @@
 """Conversions of written values into those of columns, exact: what does not fit is an ArrowInvalid."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamapp_runtime.rows.byte_columns import byte_spans
+from streamapp_runtime.rows.row_form import Positions
 
 Convert = Callable[[pa.Array], pa.Array]
+"""The values in another type; ArrowInvalid where one does not fit."""
 
 _MOST_BYTES: Final = 16  # of a decimal of 38 digits
 _YEARS: Final = {
@@ -17,6 +19,42 @@ _YEARS: Final = {
     pa.date32(): (-719_162, 2_932_896),
 }
 """The first and the last number of the years 1 to 9999, which are those of all formats."""
+
+
+class ConvertedValues(NamedTuple):
+    """The values in another type, null where one does not fit, and the places of these."""
+
+    values: pa.Array
+    unfit: Positions
+
+
+def fitting(values: pa.Array, convert: Convert) -> ConvertedValues:
+    """The values that fit, converted."""
+    try:
+        return ConvertedValues(convert(values), np.zeros(0, np.int64))
+    except pa.ArrowInvalid:
+        unfit = np.array(_unfit(values, convert), np.int64)
+    fits = np.ones(len(values), bool)
+    fits[unfit] = False
+    kept = np.flatnonzero(fits)
+    places = np.full(len(values), -1)
+    places[kept] = np.arange(len(kept))
+    good = convert(values.take(pa.array(kept)))
+    return ConvertedValues(good.take(pa.array(places, mask=~fits)), unfit)
+
+
+def _unfit(values: pa.Array, convert: Convert, first: int = 0) -> list[int]:
+    """The places of the values that do not fit, found by halves."""
+    try:
+        convert(values)
+    except pa.ArrowInvalid:
+        half = len(values) // 2
+        if not half:
+            return [first]
+        return _unfit(values.slice(0, half), convert, first) + _unfit(
+            values.slice(half), convert, first + half
+        )
+    return []
 
 
 def cast_to(kind: pa.DataType) -> Convert:
@@ -31,7 +69,7 @@ def rounded_to(kind: pa.DataType) -> Convert:
 
 def dates(days: pa.Array) -> pa.Array:
     """Days since 1970 began."""
-    return _within_years(days.cast(pa.int32()), pa.date32()).cast(pa.date32())
+    return within_years(days.cast(pa.int32()), pa.date32()).cast(pa.date32())
 
 
 def times(unit: str, kind: pa.DataType) -> Convert:
@@ -39,7 +77,7 @@ def times(unit: str, kind: pa.DataType) -> Convert:
 
     def converted(numbers: pa.Array) -> pa.Array:
         micros = numbers.cast(pa.timestamp(unit)).cast(pa.timestamp("us"), safe=unit != "ns")
-        return _within_years(micros.cast(pa.int64()), pa.timestamp("us")).cast(kind)
+        return within_years(micros.cast(pa.int64()), pa.timestamp("us")).cast(kind)
 
     return converted
 
@@ -67,7 +105,8 @@ def decimals(scale: int, kind: pa.DataType) -> Convert:
     return converted
 
 
-def _within_years(numbers: pa.Array, kind: pa.DataType) -> pa.Array:
+def within_years(numbers: pa.Array, kind: pa.DataType) -> pa.Array:
+    """The same numbers, as times or days of a type; ArrowInvalid where one is of no year from 1 to 9999."""
     first, last = _YEARS[kind]
     extent = pc.min_max(numbers).as_py()
     if extent["min"] is not None and (extent["min"] < first or extent["max"] > last):

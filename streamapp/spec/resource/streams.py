@@ -100,7 +100,7 @@ class Stream(Part):
     ] = None
     """The Avro schema as JSON, for `format: avro`; with `registry` its aliases and defaults count."""
     registry: bool = False
-    """Records say the id of their Avro schema, which is in the schema registry of the system."""
+    """Records say the id of their schema, which is in the schema registry of the system."""
     writer_schema: WriterSchema | None = None
     """The schema that the app writes by, where it writes a stream with `registry`."""
     timestamps: Literal["text", "seconds", "milliseconds", "microseconds"] = "text"

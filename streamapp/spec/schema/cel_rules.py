@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from streamapp.spec.resource.config_keys import KEYS
 from streamapp.spec.resource.operators import Operator
 from streamapp.spec.resource.systems import SINK_KINDS, System
+from streamapp.spec.value_types.format_names import WITH_REGISTRY
 from streamapp.spec.value_types.scalars import ANNOTATION, APP_NAME
 
 Rule = dict[str, str]
@@ -111,7 +112,11 @@ RULES: Mapping[str, list[Rule]] = {
     "Stream": [
         _rule(_immutable("topic"), "topic is immutable; give the stream a new name"),
         _rule("!has(self.avroSchema) || self.format == 'avro'", "avroSchema goes with format avro"),
-        _rule("!self.registry || self.format == 'avro'", "registry goes with format avro"),
+        _rule(
+            f"!self.registry || (self.format in {_listed(WITH_REGISTRY)} && !self.carriesWatermarks)",
+            "registry goes with format avro, protobuf or json, and not with carriesWatermarks",
+        ),
+        _rule("self.format != 'protobuf' || self.registry", "format protobuf goes with registry"),
         _rule("!has(self.writerSchema) || self.registry", "writerSchema goes with registry"),
         _rule(
             "self.timestamps == 'text' || (self.format == 'json' && !self.carriesWatermarks)",

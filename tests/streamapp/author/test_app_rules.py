@@ -49,7 +49,13 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
         "give a stream eventTime, or say mode: batch",
     ),
     ({"streams": [{"avroSchema": "{}"}]}, "spec.streams[0].avroSchema", "say format: avro"),
-    ({"streams": [{"registry": True}]}, "spec.streams[0].registry", "say format: avro"),
+    ({"streams": [{"registry": True, "format": "bytes"}]}, "spec.streams[0].registry", "say format: avro"),
+    ({"streams": [{"format": "protobuf"}]}, "spec.streams[0].registry", "say registry: true"),
+    (
+        {"streams": [{"registry": True, "carriesWatermarks": True}]},
+        "spec.streams[0].registry",
+        "leave it out",
+    ),
     (
         {"streams": [{"registry": True, "format": "avro"}]},
         "spec.streams[0].registry",

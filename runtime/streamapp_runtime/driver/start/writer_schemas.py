@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 import fastavro
+import pyarrow as pa
 
 from streamapp.author.problems import field_path
 from streamapp.spec.problem import Problem
@@ -14,10 +15,10 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.streams import Stream, WriterSchema
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.formats.arrow_types import arrow_schema
-from streamapp_runtime.formats.avro.avro_schema import avro_schema
-from streamapp_runtime.formats.avro.avro_writing import check_writable
 from streamapp_runtime.formats.avro.schema_resolution import Schema, type_name
 from streamapp_runtime.formats.format_options import FormatOptions, ResolvedWriterSchema
+from streamapp_runtime.formats.registry_format import RegisteredKind
+from streamapp_runtime.formats.stream_format import REGISTERED_KINDS
 from streamapp_runtime.operators.stateless.stream_operations import Write
 from streamapp_runtime.program.program import PlacedOperation
 from streamapp_runtime.registered_schema import UnknownSchemaError, UnresolvableSchemaError
@@ -46,9 +47,9 @@ def with_writer_schemas(
         stream = app.spec.stream(operation.stream)
         columns = arrow_schema(operation.value_columns(task.sources[0].columns))
         try:
-            own = stream.avro_schema or json.dumps(avro_schema(columns))
-            writer = _resolved(stream, own, systems.schemas(stream.name))
-            check_writable(columns, writer)
+            kind = REGISTERED_KINDS[stream.format]
+            writer = _resolved(stream, kind, columns, systems.schemas(stream.name))
+            kind.check_writable(columns, writer)
         except (UnresolvableSchemaError, IncompatibleSchemaError, UnknownSchemaError) as refused:
             message = f'rows cannot be written to "{stream.name}": {refused}'
             path = f"{field_path(app, stream.name)}.writerSchema"
@@ -60,14 +61,17 @@ def with_writer_schemas(
     return written
 
 
-def _resolved(stream: Stream, own: str, schemas: RegistrySchemas) -> ResolvedWriterSchema:
+def _resolved(
+    stream: Stream, kind: RegisteredKind, columns: pa.Schema, schemas: RegistrySchemas
+) -> ResolvedWriterSchema:
     """The schema that the stream says, which is registered where it says so."""
     asked = stream.writer_schema or _NEWEST
     schema_id = asked.id
     if schema_id is None:
-        subject = _subject(stream, asked, own)
+        subject = _subject(stream, asked)
         if asked.auto_register:
-            schema_id = schemas.subjects.register(subject, own)
+            own = stream.avro_schema or kind.own_schema(columns)
+            schema_id = schemas.subjects.register(subject, own, kind.name)
         else:
             schema_id = schemas.subjects.newest(subject)
         if schema_id is None:
@@ -75,19 +79,19 @@ def _resolved(stream: Stream, own: str, schemas: RegistrySchemas) -> ResolvedWri
                 f'the subject "{subject}" has no schema; register one, or say autoRegister: true'
             )
     registered = schemas.schema(schema_id)
-    if registered.kind != "AVRO":
-        raise UnknownSchemaError(f"schema id {schema_id} is of {registered.kind}; name one of Avro")
+    if registered.kind != kind.name:
+        raise UnknownSchemaError(f"schema id {schema_id} is of {registered.kind}; name one of {kind.title}")
     if registered.rules:
         rules = ", ".join(registered.rules)
         raise UnknownSchemaError(f"schema id {schema_id} has rules that writers have to apply: {rules}")
     return ResolvedWriterSchema(schema_id, registered.text, registered.dependencies)
 
 
-def _subject(stream: Stream, asked: WriterSchema, own: str) -> str:
+def _subject(stream: Stream, asked: WriterSchema) -> str:
     """The subject, by the strategies of Confluent's clients."""
     topic = stream.topic or stream.name
-    if asked.subject == "topic":
+    if asked.subject == "topic" or stream.avro_schema is None:
         return f"{topic}-value"
-    parsed: Schema = fastavro.parse_schema(json.loads(own))
+    parsed: Schema = fastavro.parse_schema(json.loads(stream.avro_schema))
     record = type_name(parsed) if not isinstance(parsed, dict) else str(parsed.get("name", ""))
     return record if asked.subject == "record" else f"{topic}-{record}"

@@ -11,7 +11,7 @@ import pyarrow as pa
 from streamapp_runtime.formats.avro.schema_resolution import Schema, SchemaResolution
 from streamapp_runtime.formats.avro.wire_types import WireRecord
 from streamapp_runtime.formats.read_records import ReadRecords, good_records
-from streamapp_runtime.formats.record_cursor import RecordCursor
+from streamapp_runtime.formats.record_cursor import RecordCursor, padded
 from streamapp_runtime.rows.row_form import Bytes, Positions
 
 
@@ -45,7 +45,7 @@ class AvroReader:
 
     def read(self, data: Bytes, starts: Positions, ends: Positions) -> ReadRecords:
         """The records between these places of the bytes; a record that has a fault costs no other one."""
-        cursor = RecordCursor(data, starts, ends)
+        cursor = RecordCursor(padded(data), starts, ends)
         columns = self.record.columns(cursor, np.arange(len(cursor)))
         cursor.finish()
         return good_records(columns, self.schema, self.required, cursor.faults)

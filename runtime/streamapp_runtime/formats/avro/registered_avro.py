@@ -35,7 +35,7 @@ def _reading(columns: Sequence[Column], options: FormatOptions) -> Callable[[Reg
     return resolved
 
 
-def _writing(writer: ResolvedWriterSchema, frame: bytes) -> Encode:
+def _writing(writer: ResolvedWriterSchema, frame: bytes, _: FormatOptions) -> Encode:
     return partial(encoded_records, schema=parsed_writer(writer), frame=frame)
 
 

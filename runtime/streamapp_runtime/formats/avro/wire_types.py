@@ -10,9 +10,9 @@ from typing import Final, Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from streamapp_runtime.formats.record_cursor import ENDS_EARLY, RecordCursor
+from streamapp_runtime.formats.value_conversions import Convert, fitting
 from streamapp_runtime.rows.row_form import Positions
 
 _INT_RANGE: Final = np.iinfo(np.int32)
@@ -179,7 +179,7 @@ class WireConversion:
     """A value in another type than it was written in; one that does not fit makes its record bad."""
 
     wire: WireType
-    convert: Callable[[pa.Array], pa.Array]  # ArrowInvalid where a value does not fit
+    convert: Convert
     type: pa.DataType
     fault: str
 
@@ -190,30 +190,13 @@ class WireConversion:
 
     def read(self, cursor: RecordCursor, rows: Positions) -> pa.Array:
         """The converted value of each row, null where it does not fit."""
-        values = self.wire.read(cursor, rows)
-        try:
-            return self.convert(values)
-        except pa.ArrowInvalid:
-            wrong = np.array(self._unfit(values), np.int64)
-        cursor.refuse(rows[wrong], self.fault)
-        fits = np.ones(len(rows), bool)
-        fits[wrong] = False
-        return self.convert(pc.if_else(pa.array(fits), values, pa.scalar(None, values.type)))
+        converted = fitting(self.wire.read(cursor, rows), self.convert)
+        cursor.refuse(rows[converted.unfit], self.fault)
+        return converted.values
 
     def skip(self, cursor: RecordCursor, rows: Positions) -> None:
         """The bytes of the values."""
         self.wire.skip(cursor, rows)
-
-    def _unfit(self, values: pa.Array, first: int = 0) -> list[int]:
-        """The places of the values that do not fit, found by halves."""
-        try:
-            self.convert(values)
-        except pa.ArrowInvalid:
-            half = len(values) // 2
-            if not half:
-                return [first]
-            return self._unfit(values.slice(0, half), first) + self._unfit(values.slice(half), first + half)
-        return []
 
 
 @dataclass(frozen=True, slots=True)

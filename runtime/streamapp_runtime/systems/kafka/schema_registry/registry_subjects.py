@@ -28,9 +28,9 @@ class RegistrySubjects:
         except NotRegisteredError:
             return None
 
-    def register(self, subject: str, text: str) -> int:
-        """The id of an Avro schema, which is registered if it is not; IncompatibleSchemaError if refused."""
-        name, body = quote(subject, safe=""), {"schema": text, "schemaType": "AVRO"}
+    def register(self, subject: str, text: str, kind: str = "AVRO") -> int:
+        """The id of a schema, which is registered if it is not; IncompatibleSchemaError if refused."""
+        name, body = quote(subject, safe=""), {"schema": text, "schemaType": kind}
         try:
             self._check(f"/compatibility/subjects/{name}/versions/latest?verbose=true", body)
             return int(self.requests.post(f"/subjects/{name}/versions", body)["id"])

@@ -1,0 +1,1 @@
+"""Records in Protobuf's binary form, whose schemas are in a registry."""
