@@ -6,10 +6,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from streamapp.spec.value_types.column_list import parse_columns
-from streamapp_runtime.formats.format_options import FormatOptions
+from streamapp_runtime.formats.format_options import FormatOptions, ResolvedWriterSchema
+from streamapp_runtime.formats.protobuf.registered_protobuf import PROTOBUF
 from streamapp_runtime.formats.record_format import DecodedBatch
 from streamapp_runtime.formats.stream_format import open_format
-from streamapp_runtime.registered_schema import RegisteredSchema, SchemaId
+from streamapp_runtime.registered_schema import (
+    RegisteredSchema,
+    SchemaId,
+    UnresolvableSchemaError,
+)
 from tests.harness.engine.protobuf_schemas import ProtobufRecords, as_rows, protobuf_records
 
 FRAME = b"\0\0\0\0\x07\0"
@@ -73,3 +78,20 @@ def test_a_damaged_record_costs_no_other_one_and_is_read_as_by_googles_library(
         except DecodeError:
             assume(False)
         assert as_rows(batch.columns.to_pylist()[:1]) == as_rows([expected])
+
+
+@given(made=protobuf_records())
+def test_rows_are_written_so_that_they_are_read_as_they_were(made: ProtobufRecords) -> None:
+    writer = ResolvedWriterSchema(7, made.text)
+    columns = made.columns.removeprefix("extra STRING").removeprefix(", ")
+    assume(columns and not ("DECIMAL" in columns or "DOUBLE" in columns))
+    options = FormatOptions(registry=True, writer=writer)
+    form = open_format("protobuf", parse_columns(columns), options, OneSchema(made.text))
+    try:
+        PROTOBUF.check_writable(form.schema, writer)
+    except UnresolvableSchemaError as refused:
+        assume("has no place for" not in str(refused))
+        raise
+    rows = form.decode(pa.array([FRAME + message for message in made.messages], pa.binary())).columns
+    written = form.encode(rows)
+    assert as_rows(form.decode(written).columns.to_pylist()) == as_rows(rows.to_pylist())

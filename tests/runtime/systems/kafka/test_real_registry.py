@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
@@ -9,17 +10,24 @@ import pyarrow as pa
 import pytest
 from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient
 from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
+from confluent_kafka.schema_registry.json_schema import JSONDeserializer, JSONSerializer
+from confluent_kafka.schema_registry.protobuf import ProtobufDeserializer, ProtobufSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
+from google.protobuf.message_factory import GetMessageClass
 from hypothesis import given, settings
 
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.formats.format_options import FormatOptions, ResolvedWriterSchema
+from streamapp_runtime.formats.json.registered_json import JSON
+from streamapp_runtime.formats.protobuf.registered_protobuf import PROTOBUF
+from streamapp_runtime.formats.protobuf.schema_files import schema_file
 from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.registered_schema import UnknownSchemaError
 from streamapp_runtime.systems.kafka.schema_registry.registry_schemas import open_registry_schemas
 from streamapp_runtime.systems.kafka.schema_registry.registry_subjects import IncompatibleSchemaError
 from streamapp_runtime.systems.stream_system import DeniedError
 from tests.harness.engine.avro_schemas import Evolution, evolutions
+from tests.harness.engine.protobuf_schemas import ProtobufRecords, as_rows, protobuf_records
 from tests.harness.kafka.apicurio import apicurio
 
 pytestmark = pytest.mark.usefixtures("process")
@@ -119,3 +127,71 @@ def test_what_is_written_is_read_by_confluents_deserializer(
         maps_as_pydicts="strict"
     )
     assert as_read.decode(as_read.encode(rows)).columns.equals(rows)
+
+
+@given(made=protobuf_records())
+@settings(max_examples=20)
+def test_what_confluents_protobuf_serializer_writes_is_read_as_googles_library_reads_it(
+    registry: str, client: SchemaRegistryClient, made: ProtobufRecords
+) -> None:
+    context = SerializationContext(f"t{uuid4().hex}", MessageField.VALUE)
+    message_class = made.message_class
+    write = ProtobufSerializer(message_class, client, {"use.deprecated.format": False})
+    values = [write(message_class.FromString(each), context) for each in made.messages]
+    form = open_format(
+        "protobuf",
+        parse_columns(made.columns),
+        FormatOptions(registry=True),
+        open_registry_schemas([registry], 30, {}),
+    )
+    decoded = form.decode(pa.array(values, pa.binary()))
+    assert decoded.bad == ()
+    assert as_rows(decoded.columns.to_pylist()) == as_rows([made.expected(each) for each in made.messages])
+
+
+def test_protobuf_that_is_written_is_read_by_confluents_deserializer(
+    registry: str, client: SchemaRegistryClient
+) -> None:
+    columns = parse_columns("a INT, b STRING, c ARRAY<BIGINT>, d TIMESTAMP, e MAP<STRING, DOUBLE>")
+    schemas = open_registry_schemas([registry], 30, {})
+    text = PROTOBUF.own_schema(open_format("json", columns).schema)
+    schema_id = schemas.subjects.register(f"t{uuid4().hex}", text, "PROTOBUF")
+    assert schemas.schema(schema_id).text == text
+    form = open_format(
+        "protobuf",
+        columns,
+        FormatOptions(registry=True, writer=ResolvedWriterSchema(schema_id, text)),
+        schemas,
+    )
+    at = datetime(2026, 1, 31, 12, 0, 0, 123456, UTC)
+    rows = [{"a": -1, "b": "x", "c": [1, 2], "d": at, "e": {"k": 0.5}}, {"a": 0}]
+    value, empty = form.encode(pa.RecordBatch.from_pylist(rows, form.schema)).to_pylist()
+    message_class = GetMessageClass(schema_file(text, ()).message_types_by_name["Value"])
+    read = ProtobufDeserializer(message_class, {"use.deprecated.format": False})
+    context = SerializationContext("t", MessageField.VALUE)
+    message = read(value, context)
+    assert (message.a, message.b, list(message.c), message.d.ToDatetime(UTC)) == (-1, "x", [1, 2], at)
+    assert dict(message.e) == {"k": 0.5}
+    assert [field.name for field, _ in read(empty, context).ListFields()] == ["a"]
+
+
+def test_json_is_read_and_written_as_confluents_serializers_do(
+    registry: str, client: SchemaRegistryClient
+) -> None:
+    columns = parse_columns("user STRING, n BIGINT, tags ARRAY<STRING>")
+    schemas = open_registry_schemas([registry], 30, {})
+    text = JSON.own_schema(open_format("json", columns).schema)
+    schema_id = schemas.subjects.register("people-value", text, "JSON")
+    options = FormatOptions(registry=True, writer=ResolvedWriterSchema(schema_id, text))
+    form = open_format("json", columns, options, schemas)
+    context = SerializationContext("people", MessageField.VALUE)
+    rows = [{"user": "ann", "n": 2**60, "tags": ["a"]}, {"user": None, "n": 1, "tags": []}]
+    write = JSONSerializer(text, client)
+    decoded = form.decode(pa.array([write(row, context) for row in rows] + [b"\0\0\0\0\x63{}", b"{}"]))
+    assert decoded.columns.to_pylist()[:2] == rows
+    unknown, unframed = decoded.bad
+    assert unknown.reason.startswith("schema id 99: the registry says: ")
+    assert unframed.reason == "it has no frame of a schema registry: it begins with the byte 0x7b"
+    read = JSONDeserializer(text, schema_registry_client=client)
+    values = form.encode(decoded.columns.slice(0, 2)).to_pylist()
+    assert [read(value, context) for value in values] == rows
