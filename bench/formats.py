@@ -12,12 +12,14 @@ import pyarrow.compute as pc
 from bench.row import Aim, Compared, Row
 from streamapp.spec.value_types.column_list import Column, parse_columns
 from streamapp.spec.value_types.record_fields import FIELD_TYPES, RecordField
+from streamapp_runtime.formats.format_options import FormatOptions, ResolvedWriterSchema
 from streamapp_runtime.formats.message_envelope import close_envelopes, open_envelopes
-from streamapp_runtime.formats.stream_format import open_format
+from streamapp_runtime.formats.stream_format import REGISTERED_KINDS, open_format
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.lanes.protocol.batch_orders import ReadRange
 from streamapp_runtime.lanes.records.record_decoding import RecordChunk, RecordDecoder, RequestedRange
 from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole
+from streamapp_runtime.registered_schema import RegisteredSchema, SchemaId
 from streamapp_runtime.systems.stream_system import HEADERS, STORED_WITH_HEADERS
 
 ROWS = 1_000_000
@@ -42,8 +44,38 @@ def rows() -> Iterator[Row]:
                 raise AssertionError(f"{name} does not give back what it wrote")
             yield Row(f"{name}: written", wrote, "M rows/s", aim, beside)
             yield Row(f"{name}: read", read, "M rows/s", aim, beside)
+    yield from _registered(_views(ROWS // 20))
     yield from _around(_views(ROWS))
     yield from _beside_values(_views(ROWS // 2))
+
+
+class _OneSchema:
+    """A registry of one schema."""
+
+    def __init__(self, registered: RegisteredSchema) -> None:
+        self._registered = registered
+
+    def schema(self, _: SchemaId) -> RegisteredSchema:
+        return self._registered
+
+
+def _registered(batch: pa.RecordBatch) -> Iterator[Row]:
+    """Each format of a registry both ways, reading compared with JSON without one."""
+    columns, count = parse_columns(NUMBERS), len(batch)
+    plain = open_format("json", columns)
+    values = plain.encode(batch.select(plain.schema.names))
+    json_rate, _ = _rate(count, partial(plain.decode, values))
+    yield Row("registry: json without one, read", json_rate, "M rows/s")
+    for name, kind in REGISTERED_KINDS.items():
+        text = kind.own_schema(plain.schema)
+        options = FormatOptions(registry=True, writer=ResolvedWriterSchema(7, text))
+        form = open_format(name, columns, options, _OneSchema(RegisteredSchema(kind.name, text)))
+        wrote, values = _rate(count, partial(form.encode, batch.select(form.schema.names)), times=1)
+        read, found = _rate(count, partial(form.decode, values))
+        if found.bad or not found.columns.equals(batch.select(form.schema.names)):
+            raise AssertionError(f"{name} under a registry does not give back what it wrote")
+        yield Row(f"registry: {name}, written", wrote, "M rows/s")
+        yield Row(f"registry: {name}, read", read, "M rows/s", compared=Compared("json", json_rate))
 
 
 def _beside_values(batch: pa.RecordBatch) -> Iterator[Row]:
