@@ -36,10 +36,10 @@ def fitting(values: pa.Array, convert: Convert) -> ConvertedValues:
         unfit = np.array(_unfit(values, convert), np.int64)
     fits = np.ones(len(values), bool)
     fits[unfit] = False
-    kept = np.flatnonzero(fits)
+    fitting_places = np.flatnonzero(fits)
     places = np.full(len(values), -1)
-    places[kept] = np.arange(len(kept))
-    good = convert(values.take(pa.array(kept)))
+    places[fitting_places] = np.arange(len(fitting_places))
+    good = convert(values.take(pa.array(fitting_places)))
     return ConvertedValues(good.take(pa.array(places, mask=~fits)), unfit)
 
 

@@ -75,7 +75,7 @@ class Messages:
     def scan(self, wanted: Collection[int]) -> Mapping[int, Occurrences]:
         """The occurrences of some fields, by their tags; others are skipped."""
         cursor = RecordCursor(self.data, self.starts, self.ends)
-        found: defaultdict[int, list[Occurrences]] = defaultdict(list)
+        occurrences: defaultdict[int, list[Occurrences]] = defaultdict(list)
         rows, step = np.flatnonzero(self.ends > self.starts), 0
         while len(rows):
             tags = cursor.varints(rows)
@@ -84,20 +84,20 @@ class Messages:
                 some = rows if same else rows[tags == tag]
                 values, ends = _value(cursor, some, tag)
                 if tag in wanted:
-                    found[tag].append(Occurrences(some, np.full(len(some), step), values, ends))
+                    occurrences[tag].append(Occurrences(some, np.full(len(some), step), values, ends))
             rows, step = rows[cursor.left(rows) > 0], step + 1
         for piece, fault in cursor.faults.items():
             self.faults.setdefault(int(self.records[self.owners[piece]]), fault)
         ranks = _ranks(self.owners)
-        return {tag: self._of_messages(joined(parts), ranks) for tag, parts in found.items()}
+        return {tag: self._of_messages(joined(parts), ranks) for tag, parts in occurrences.items()}
 
-    def _of_messages(self, found: Occurrences, ranks: Positions | None) -> Occurrences:
+    def _of_messages(self, occurrences: Occurrences, ranks: Positions | None) -> Occurrences:
         """The occurrences by their messages instead of by pieces of these."""
         if ranks is None:
-            return found._replace(messages=self.owners[found.messages])
-        order = (ranks[found.messages] << 32) + found.order
-        found = found._replace(messages=self.owners[found.messages], order=order)
-        return found.at(np.argsort(order, kind="stable"))
+            return occurrences._replace(messages=self.owners[occurrences.messages])
+        order = (ranks[occurrences.messages] << 32) + occurrences.order
+        occurrences = occurrences._replace(messages=self.owners[occurrences.messages], order=order)
+        return occurrences.at(np.argsort(order, kind="stable"))
 
 
 def _ranks(owners: Positions) -> Positions | None:
@@ -113,7 +113,7 @@ def _ranks(owners: Positions) -> Positions | None:
 
 
 def _value(cursor: RecordCursor, rows: Positions, tag: int) -> tuple[npt.NDArray[np.uint64], Positions]:
-    """What is written behind a tag, or where it begins and ends."""
+    """The number that is written behind a tag, or the places where bytes begin and end."""
     number, wire = tag >> 3, tag & 7
     nothing = np.zeros(len(rows), np.int64)
     if not 1 <= number <= _LAST_FIELD:

@@ -41,7 +41,7 @@ class ElementType(Protocol):
         """The way it is written, as tags say it."""
 
     def read(
-        self, messages: Messages, found: Occurrences, targets: Positions, records: Positions
+        self, messages: Messages, occurrences: Occurrences, targets: Positions, records: Positions
     ) -> pa.Array:
         """A value for each record: that of the last occurrence that has it as its target."""
 
@@ -57,13 +57,13 @@ class ScalarType:
     fault: str
 
     def read(
-        self, messages: Messages, found: Occurrences, targets: Positions, records: Positions
+        self, messages: Messages, occurrences: Occurrences, targets: Positions, records: Positions
     ) -> pa.Array:
         """The value of each target, null where it has none."""
-        values = self.plain(messages, found)
+        values = self.plain(messages, occurrences)
         if self.convert:
             values, unfit = fitting(values, self.convert)
-            messages.refuse(found.messages[unfit], self.fault)
+            messages.refuse(occurrences.messages[unfit], self.fault)
         if len(targets) == len(records) and (targets == np.arange(len(targets))).all():
             return values
         source = np.full(len(records), -1)
@@ -75,17 +75,17 @@ class ScalarType:
 class MessageType:
     """Fields, of which each becomes a part of the value."""
 
-    fields: tuple["Field", ...]
+    fields: tuple["ReadableField", ...]
     type: pa.StructType
     oneofs: tuple[tuple[int, ...], ...] = ()  # the tags of fields of which only the last one counts
 
     def columns(self, messages: Messages) -> list[pa.Array]:
         """The parts of each message."""
         wanted = {tag for field in self.fields for tag in field.tags}
-        found = dict(messages.scan(wanted.union(*self.oneofs)))
+        occurrences = dict(messages.scan(wanted.union(*self.oneofs)))
         for tags in self.oneofs:
-            _leave_last(found, tags, len(messages))
-        return [field.read(messages, found) for field in self.fields]
+            _leave_last(occurrences, tags, len(messages))
+        return [field.read(messages, occurrences) for field in self.fields]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +99,12 @@ class EmbeddedType:
     wire: int = SIZED
 
     def read(
-        self, messages: Messages, found: Occurrences, targets: Positions, records: Positions
+        self, messages: Messages, occurrences: Occurrences, targets: Positions, records: Positions
     ) -> pa.Array:
         """A message for each target; an empty one where there is none."""
-        inner = Messages(messages.data, found.starts, found.ends, targets, records, messages.faults)
+        inner = Messages(
+            messages.data, occurrences.starts, occurrences.ends, targets, records, messages.faults
+        )
         parts = self.message.columns(inner)
         values = (
             pa.StructArray.from_arrays(parts, fields=list(self.message.type))
@@ -115,14 +117,14 @@ class EmbeddedType:
         return values
 
 
-class Field(Protocol):
+class ReadableField(Protocol):
     """A field of a message."""
 
     @property
     def tags(self) -> tuple[int, ...]:
         """The tags that its values are written behind."""
 
-    def read(self, messages: Messages, found: Found) -> pa.Array:
+    def read(self, messages: Messages, occurrences: Found) -> pa.Array:
         """The value of each message."""
 
 
@@ -151,9 +153,9 @@ class SingularField:
         """The only one."""
         return (self.number << 3 | self.element.wire,)
 
-    def read(self, messages: Messages, found: Found) -> pa.Array:
+    def read(self, messages: Messages, occurrences: Found) -> pa.Array:
         """The value that is written last."""
-        places = found.get(self.tags[0], NOWHERE)
+        places = occurrences.get(self.tags[0], NOWHERE)
         values = self.element.read(messages, places, places.messages, messages.records)
         filled = self.default is not None and values.null_count
         return values.fill_null(self.default) if filled else values
@@ -172,9 +174,9 @@ class MessageField:
         """The only one."""
         return (self.number << 3 | SIZED,)
 
-    def read(self, messages: Messages, found: Found) -> pa.Array:
+    def read(self, messages: Messages, occurrences: Found) -> pa.Array:
         """The message, null where there is none."""
-        places = found.get(self.tags[0], NOWHERE)
+        places = occurrences.get(self.tags[0], NOWHERE)
         values = self.element.read(messages, places, places.messages, messages.records)
         written = np.zeros(len(messages), bool)
         written[places.messages] = True
@@ -197,16 +199,18 @@ class RepeatedField:
         single, packed = self.number << 3 | self.element.wire, self.number << 3 | SIZED
         return (single,) if single == packed else (single, packed)
 
-    def read(self, messages: Messages, found: Found) -> pa.Array:
+    def read(self, messages: Messages, occurrences: Found) -> pa.Array:
         """The values of each message."""
-        offsets, items = self.items(messages, found)
+        offsets, items = self.items(messages, occurrences)
         return pa.ListArray.from_arrays(offsets, items, self.type)
 
-    def items(self, messages: Messages, found: Found) -> tuple[pa.Array, pa.Array]:
+    def items(self, messages: Messages, occurrences: Found) -> tuple[pa.Array, pa.Array]:
         """All values, those of a message behind each other, and where the values of each begin."""
         single, *packed = self.tags
-        parts = [found.get(single, NOWHERE)]
-        parts += [_unpacked(messages, found[tag], self.element.wire) for tag in packed if tag in found]
+        parts = [occurrences.get(single, NOWHERE)]
+        parts += [
+            _unpacked(messages, occurrences[tag], self.element.wire) for tag in packed if tag in occurrences
+        ]
         places = joined(parts)
         places = places.at(np.lexsort((places.order, places.messages)))
         every = np.arange(len(places.messages))
@@ -227,9 +231,9 @@ class MapField:
         """That of entries."""
         return self.entries.tags
 
-    def read(self, messages: Messages, found: Found) -> pa.Array:
+    def read(self, messages: Messages, occurrences: Found) -> pa.Array:
         """The entries of each message."""
-        offsets, entries = self.entries.items(messages, found)
+        offsets, entries = self.entries.items(messages, occurrences)
         owners = np.repeat(np.arange(len(messages)), np.diff(offsets))
         keys = pc.struct_field(entries, [0])
         keys = keys.fill_null(_ZEROES[keys.type]) if keys.null_count else keys  # of records with a fault
@@ -257,44 +261,44 @@ def of_varints(
     convert: Callable[[npt.NDArray[np.uint64]], npt.NDArray[np.generic]],
 ) -> Callable[[Messages, Occurrences], pa.Array]:
     """The values of numbers of variable length."""
-    return lambda _, found: pa.array(convert(found.values))
+    return lambda _, occurrences: pa.array(convert(occurrences.values))
 
 
 def of_width(form: str) -> Callable[[Messages, Occurrences], pa.Array]:
     """The values of numbers of fixed width."""
-    return lambda messages, found: pa.array(numbers(messages.data, found.starts, form))
+    return lambda messages, occurrences: pa.array(numbers(messages.data, occurrences.starts, form))
 
 
-def of_bytes(messages: Messages, found: Occurrences) -> pa.BinaryArray:
+def of_bytes(messages: Messages, occurrences: Occurrences) -> pa.BinaryArray:
     """The bytes behind their number."""
-    starts, ends = found.starts, found.ends
+    starts, ends = occurrences.starts, occurrences.ends
     if (starts[1:] >= starts[:-1]).all():
         return cut(messages.data, starts, ends)
     order = np.argsort(starts, kind="stable")
     return cut(messages.data, starts[order], ends[order]).take(pa.array(np.argsort(order)))
 
 
-def _leave_last(found: dict[int, Occurrences], tags: tuple[int, ...], count: int) -> None:
+def _leave_last(occurrences: dict[int, Occurrences], tags: tuple[int, ...], count: int) -> None:
     """Leave the occurrences behind the last one of another field of the same oneof."""
-    written = {tag: found[tag] for tag in tags if tag in found}
+    written = {tag: occurrences[tag] for tag in tags if tag in occurrences}
     for tag, places in written.items():
         others = joined([each for other, each in written.items() if other != tag])
         last = np.full(count, -1)
         np.maximum.at(last, others.messages, others.order)
-        found[tag] = places.at(places.order > last[places.messages])
+        occurrences[tag] = places.at(places.order > last[places.messages])
 
 
-def _unpacked(messages: Messages, found: Occurrences, wire: int) -> Occurrences:
+def _unpacked(messages: Messages, occurrences: Occurrences, wire: int) -> Occurrences:
     """The values that are written behind each other, each for itself."""
-    sizes = found.ends - found.starts
+    sizes = occurrences.ends - occurrences.starts
     if wire in WIDTHS:
         unfit = sizes % WIDTHS[wire] != 0
     else:
-        unfit = (sizes > 0) & (messages.data[found.ends - 1] > 0x7F)
+        unfit = (sizes > 0) & (messages.data[occurrences.ends - 1] > 0x7F)
     if unfit.any():
-        messages.refuse(found.messages[unfit], ENDS_EARLY)
-        return _unpacked(messages, found.at(~unfit), wire)
-    starts, owners = _each_byte(found.starts, sizes), np.repeat(np.arange(len(sizes)), sizes)
+        messages.refuse(occurrences.messages[unfit], ENDS_EARLY)
+        return _unpacked(messages, occurrences.at(~unfit), wire)
+    starts, owners = _each_byte(occurrences.starts, sizes), np.repeat(np.arange(len(sizes)), sizes)
     if wire in WIDTHS:
         values = starts[:: WIDTHS[wire]].view(np.uint64)
         owners = owners[:: WIDTHS[wire]]
@@ -305,8 +309,10 @@ def _unpacked(messages: Messages, found: Occurrences, wire: int) -> Occurrences:
         cursor = RecordCursor(messages.data, starts[first], starts[last] + 1)
         values = cursor.varints(np.arange(len(cursor)))
         for place, fault in cursor.faults.items():
-            messages.refuse(found.messages[owners[[place]]], fault)
-    return Occurrences(found.messages[owners], found.order[owners], values, np.zeros(len(owners), np.int64))
+            messages.refuse(occurrences.messages[owners[[place]]], fault)
+    return Occurrences(
+        occurrences.messages[owners], occurrences.order[owners], values, np.zeros(len(owners), np.int64)
+    )
 
 
 def _each_byte(starts: Positions, sizes: Positions) -> Positions:

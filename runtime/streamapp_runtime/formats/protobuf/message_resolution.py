@@ -31,11 +31,11 @@ from streamapp_runtime.formats.protobuf.field_scan import EIGHT_BYTES, FOUR_BYTE
 from streamapp_runtime.formats.protobuf.field_types import (
     ElementType,
     EmbeddedType,
-    Field,
     MapField,
     MessageField,
     MessageType,
     MissingField,
+    ReadableField,
     RepeatedField,
     ScalarType,
     SingularField,
@@ -136,16 +136,16 @@ def _message(message: Descriptor, kind: pa.StructType, path: str, within: tuple[
         else MissingField(column.type)
         for column in columns
     )
-    kept = {column.name for column in columns}
+    kept_names = {column.name for column in columns}
     oneofs = tuple(
         tuple(field.number << 3 | _wire(field) for field in oneof.fields)
         for oneof in message.oneofs
-        if len(oneof.fields) > 1 and any(field.name in kept for field in oneof.fields)
+        if len(oneof.fields) > 1 and any(field.name in kept_names for field in oneof.fields)
     )
     return MessageType(fields, kind, oneofs)
 
 
-def _field(field: FieldDescriptor, kind: pa.DataType, path: str, within: tuple[str, ...]) -> Field:
+def _field(field: FieldDescriptor, kind: pa.DataType, path: str, within: tuple[str, ...]) -> ReadableField:
     entry = field.message_type if field.message_type and field.message_type.GetOptions().map_entry else None
     if entry and pa.types.is_map(kind):
         pair = pa.struct([pa.field("key", kind.key_type), pa.field("value", kind.item_type)])

@@ -52,7 +52,7 @@ _OF_REGISTRIES: Final = {
 
 
 class MalformedSchemaError(ValueError):
-    """What is registered is no Protobuf schema, or lacks a file; the message has the compiler's words."""
+    """The registered text is no Protobuf schema, or lacks a file; the message has the compiler's words."""
 
 
 def schema_file(text: str, dependencies: Sequence[SchemaDependency]) -> FileDescriptor:
