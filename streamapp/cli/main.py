@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property
-from importlib.metadata import Distribution, EntryPoint, entry_points
+from importlib.metadata import Distribution, EntryPoint, distributions, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TextIO
@@ -141,18 +141,23 @@ def _decorator_keywords(function: ast.FunctionDef) -> Iterator[ast.keyword]:
 
 
 def _has_extras(entry: EntryPoint) -> bool:
-    """True if there is a module for each package that a verb needs beside those of every installation."""
-    modules = _modules_by_extra(entry.dist) if entry.dist and entry.extras else {}
-    return all(find_spec(module) for extra in entry.extras for module in modules.get(extra, ()))
+    """True if each package that a verb needs beside those of every installation is there."""
+    packages = _packages_by_extra(entry.dist) if entry.dist and entry.extras else {}
+    return all(map(_is_there, (name for extra in entry.extras for name in packages.get(extra, ()))))
 
 
 @cache
-def _modules_by_extra(package: Distribution) -> Mapping[str, Sequence[str]]:
-    modules: dict[str, list[str]] = {}
+def _is_there(package: str) -> bool:
+    return next(iter(distributions(name=package)), None) is not None
+
+
+@cache
+def _packages_by_extra(package: Distribution) -> Mapping[str, Sequence[str]]:
+    packages: dict[str, list[str]] = {}
     for requirement in package.requires or ():
         if match := re.fullmatch(r"([\w.-]+).*; extra == ['\"](\w+)['\"]", requirement):
-            modules.setdefault(match[2], []).append(match[1].replace("-", "_"))
-    return modules
+            packages.setdefault(match[2], []).append(match[1])
+    return packages
 
 
 def _missing_command(name: str, entry: EntryPoint, module: str = "") -> click.Command:
