@@ -36,6 +36,10 @@ class UnresolvableSchemaError(ValueError):
         super().__init__(f"{path}: {reason}" if path else reason)
 
 
+class SchemaCompilerError(Exception):
+    """The compiler of schemas could not be run, or did not end in time: trying again may help."""
+
+
 class SchemaLookup(Protocol):
     """The schemas of a registry."""
 

@@ -17,6 +17,7 @@ from streamapp_runtime.formats.record_format import DecodedBatch, UndecodableRec
 from streamapp_runtime.formats.schema_frames import numbered_frame, split_frames
 from streamapp_runtime.registered_schema import (
     RegisteredSchema,
+    SchemaCompilerError,
     SchemaId,
     SchemaLookup,
     UnknownSchemaError,
@@ -117,6 +118,8 @@ class RegistryFormat:
             return f"{name} has rules that readers have to apply, and none is applied here: {short(rules)}"
         try:
             return self._resolve(registered)
+        except SchemaCompilerError:
+            raise
         except UnresolvableSchemaError as unresolvable:
             return f"{name} cannot be read as the stream's columns: {unresolvable}"
         except Exception as wrong:  # fastavro has no common class for what may be wrong with a schema

@@ -8,11 +8,13 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.formats.format_options import FormatOptions, ResolvedWriterSchema
+from streamapp_runtime.formats.protobuf import schema_files
 from streamapp_runtime.formats.protobuf.registered_protobuf import PROTOBUF
 from streamapp_runtime.formats.record_format import DecodedBatch
 from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.registered_schema import (
     RegisteredSchema,
+    SchemaCompilerError,
     SchemaDependency,
     SchemaId,
     UnresolvableSchemaError,
@@ -67,6 +69,23 @@ REFUSED = [
 def test_a_schema_that_cannot_be_read_says_why(text: str, columns: str, reason: str) -> None:
     (bad,) = decoded(file_of(text), columns, [FRAME]).bad
     assert reason in bad.reason
+
+
+def test_a_compiler_that_does_not_end_makes_no_record_bad(monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = file_of("message A { int32 a = 1; }")
+    form = open_format(
+        "protobuf", parse_columns("a INT"), FormatOptions(registry=True), SchemaOfSeven(schema)
+    )
+    records = pa.array([FRAME + b"\x08\x05"], pa.binary())
+    with monkeypatch.context() as patched, pytest.raises(SchemaCompilerError, match="protoc cannot be run"):
+        patched.setattr(schema_files, "_COMPILER_SECONDS", 0.0)
+        form.decode(records)
+    assert form.decode(records).columns.to_pylist() == [{"a": 5}]
+
+
+def test_a_text_that_is_no_schema_is_none_to_write_by() -> None:
+    with pytest.raises(UnresolvableSchemaError, match="schema id 7 is no Protobuf schema"):
+        PROTOBUF.check_writable(pa.schema([("a", pa.int32())]), ResolvedWriterSchema(7, "message {", ()))
 
 
 DAMAGED = [

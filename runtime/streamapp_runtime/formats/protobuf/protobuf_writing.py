@@ -16,7 +16,7 @@ from google.protobuf.message_factory import GetMessageClass
 
 from streamapp_runtime.formats.format_options import FormatOptions, ResolvedWriterSchema
 from streamapp_runtime.formats.protobuf.message_resolution import TIMESTAMP, WRAPPERS, shown_field
-from streamapp_runtime.formats.protobuf.schema_files import schema_file
+from streamapp_runtime.formats.protobuf.schema_files import MalformedSchemaError, schema_file
 from streamapp_runtime.registered_schema import UnresolvableSchemaError
 
 _FIRST_MESSAGE: Final = b"\0"
@@ -97,7 +97,11 @@ def own_schema(columns: pa.Schema) -> str:
 
 
 def _first_message(writer: ResolvedWriterSchema) -> Descriptor:
-    messages = schema_file(writer.text, writer.dependencies).message_types_by_name
+    try:
+        messages = schema_file(writer.text, writer.dependencies).message_types_by_name
+    except MalformedSchemaError as malformed:
+        reason = f"schema id {writer.id} is no Protobuf schema: {malformed}"
+        raise UnresolvableSchemaError("", reason) from None
     if not messages:
         raise UnresolvableSchemaError("", f"schema id {writer.id} has no message")
     first: Descriptor = next(iter(messages.values()))

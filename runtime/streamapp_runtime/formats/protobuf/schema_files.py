@@ -20,7 +20,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSe
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import DecodeError
 
-from streamapp_runtime.registered_schema import SchemaDependency
+from streamapp_runtime.registered_schema import SchemaCompilerError, SchemaDependency
 
 _OWN_NAME: Final = "_record.proto"
 _COMPILER_SECONDS: Final = 60
@@ -56,7 +56,10 @@ class MalformedSchemaError(ValueError):
 
 
 def schema_file(text: str, dependencies: Sequence[SchemaDependency]) -> FileDescriptor:
-    """The file of a schema, linked with those that it imports."""
+    """The file of a schema, linked with those that it imports.
+
+    MalformedSchemaError where it is none, SchemaCompilerError where nobody can say.
+    """
     name = _OWN_NAME
     texts = dict(_OF_REGISTRIES)
     files: dict[str, FileDescriptorProto] = {}
@@ -107,13 +110,16 @@ def _compiled(
             "--include_imports",
             f"--descriptor_set_out={output}",
         ]
-        run = subprocess.run(  # noqa: S603
-            [*command, *options, *texts],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_COMPILER_SECONDS,
-        )
+        try:
+            run = subprocess.run(  # noqa: S603
+                [*command, *options, *texts],
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=_COMPILER_SECONDS,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise SchemaCompilerError(f"protoc cannot be run: {error}") from error
         if run.returncode != 0:
             raise MalformedSchemaError(run.stderr.strip().replace(f"{_OWN_NAME}:", "")[:_LONGEST_COMPLAINT])
         return {each.name: each for each in FileDescriptorSet.FromString(output.read_bytes()).file}

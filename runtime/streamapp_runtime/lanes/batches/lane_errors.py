@@ -9,6 +9,7 @@ from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.operators.state.remote_lookup import RemoteTableRetryError, RemoteTableUnavailableError
 from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError
 from streamapp_runtime.redacted_output import redacted
+from streamapp_runtime.registered_schema import SchemaCompilerError
 from streamapp_runtime.rows.row_form import RowFormError
 from streamapp_runtime.stores.store import StoreBusyError, StoreError
 from streamapp_runtime.systems.stream_system import (
@@ -26,6 +27,7 @@ LANE_ERRORS: Final[Mapping[type[Exception], TaskStatus]] = {
     DeniedError: TaskStatus.DENIED,
     FullError: TaskStatus.FULL,
     UnavailableError: TaskStatus.UNAVAILABLE,
+    SchemaCompilerError: TaskStatus.UNAVAILABLE,
     RecordRefusedError: TaskStatus.REFUSED,
     OutOfRangeError: TaskStatus.GONE,
     UnknownStreamError: TaskStatus.MISSING,
