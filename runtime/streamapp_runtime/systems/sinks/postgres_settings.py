@@ -1,5 +1,6 @@
 """The parameters of a connection to PostgreSQL, and the entries of its Secret."""
 
+import atexit
 import os
 import re
 import tempfile
@@ -49,8 +50,9 @@ def _address(text: str) -> tuple[str, str]:
 
 
 def _file(name: str, content: str) -> str:
-    """A file with the content that this user alone may read, as libpq wants it of keys."""
+    """A file for this user alone, as libpq wants it of keys; it goes when the process ends."""
     handle, path = tempfile.mkstemp(prefix=f"streamapp-{name}-")
+    atexit.register(Path(path).unlink, missing_ok=True)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(f"{content}\n")
     return path
