@@ -30,7 +30,7 @@ from streamapp_runtime.driver.spark.expression_jar import PLUGIN
 from streamapp_runtime.driver.spark.java_command import spark_jars
 from streamapp_runtime.driver.spark.jvm import end_jvm, start_jvm
 from streamapp_runtime.driver.spark.sql_class_recording import evaluate_once, read_once
-from streamapp_runtime.expressions.spark_source import SparkJvm
+from streamapp_runtime.expressions.spark_source import jvm_of_context
 from streamapp_runtime.installed_java import find_java
 
 EXECUTOR_SECONDS = 120.0
@@ -155,7 +155,7 @@ def use_spark(master: str) -> None:
         if time.monotonic() > deadline:
             raise TimeoutError("the executor did not come")
         time.sleep(0.1)
-    read_once(SparkJvm.of_context(context))
+    read_once(jvm_of_context(context))
     for _ in range(JOBS):
         context.parallelize(range(1), 1).mapPartitions(evaluate_once).count()
     context.stop()

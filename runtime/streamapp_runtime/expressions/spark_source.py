@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from pyspark import SparkContext
@@ -34,11 +35,6 @@ class SparkJvm:
 
     view: Any  # of py4j
     settings: Mapping[str, str]
-
-    @classmethod
-    def of_context(cls, context: SparkContext) -> "SparkJvm":
-        """The JVM of a driver."""
-        return cls(context._jvm, dict(context.getConf().getAll()))  # noqa: SLF001 - Spark has no other way
 
     def parsed(self, select_list: str) -> Sequence[SyntaxTree] | None:
         """The trees of the entries of a select list; None where the text is more than one."""
@@ -93,4 +89,10 @@ SparkSource: TypeAlias = SparkContext | SparkOnDemand
 
 def spark_jvm(source: SparkSource, text: str) -> SparkJvm:
     """The JVM, for a text that only Spark can judge or compute."""
-    return source.open(text) if isinstance(source, SparkOnDemand) else SparkJvm.of_context(source)
+    return source.open(text) if isinstance(source, SparkOnDemand) else jvm_of_context(source)
+
+
+@lru_cache(maxsize=1)
+def jvm_of_context(context: SparkContext) -> SparkJvm:
+    """The JVM of a driver. To read the settings of a context takes a tenth of a second."""
+    return SparkJvm(context._jvm, dict(context.getConf().getAll()))  # noqa: SLF001 - Spark has no other way

@@ -15,7 +15,7 @@ from streamapp_runtime.driver.spark.expression_jvm import open_expression_jvm
 from streamapp_runtime.driver.spark.jvm import end_jvm
 from streamapp_runtime.driver.spark.spark_session import close_session, open_session
 from streamapp_runtime.expressions.expression_client import ExpressionClient, SparkExpressions, worker_folder
-from streamapp_runtime.expressions.spark_source import SparkJvm
+from streamapp_runtime.expressions.spark_source import SparkJvm, jvm_of_context
 
 EXPRESSIONS: Final = SparkExpressions(
     columns="id BIGINT, word STRING, at TIMESTAMP",
@@ -45,7 +45,7 @@ def main(role: JvmRole) -> None:
         return
     processors = 1 if role is JvmRole.LOCAL else 2  # one process has no executors
     spark = open_session("streamapp-recording", processors)
-    read_once(SparkJvm.of_context(spark))
+    read_once(jvm_of_context(spark))
     lanes = spark.parallelize(range(processors), processors)
     lanes.mapPartitions(evaluate_once).collect()
     close_session(spark)
