@@ -173,10 +173,7 @@ class App:
         home: bool | None = None,
     ) -> SystemHandle:
         """Streams that are topics of a Kafka cluster; the secret is named."""
-        fields = resource_fields(locals())
-        if config_secret is not None:
-            fields["configSecret"] = {"name": config_secret}
-        return self._system("kafka", fields)
+        return self._system("kafka", resource_fields(locals()))
 
     @named_arguments
     def embedded(
@@ -197,10 +194,7 @@ class App:
         create_if_missing: bool | None = None,
     ) -> SystemHandle:
         """Streams that are tables of a PostgreSQL database, for `send_to`; the secret is named."""
-        fields = resource_fields(locals())
-        if config_secret is not None:
-            fields["configSecret"] = {"name": config_secret}
-        return self._system("postgres", fields)
+        return self._system("postgres", resource_fields(locals()))
 
     @named_arguments
     def delta(
@@ -214,13 +208,12 @@ class App:
         commit_interval: str | None = None,
     ) -> SystemHandle:
         """Streams that are Delta tables, for `send_to`; the secret is named."""
-        fields = resource_fields(locals())
-        if config_secret is not None:
-            fields["configSecret"] = {"name": config_secret}
-        return self._system("delta", fields)
+        return self._system("delta", resource_fields(locals()))
 
     def _system(self, kind: str, fields: dict[str, Any]) -> SystemHandle:
         always: dict[str, Any] = {field: fields.pop(field) for field in ("name", "home") if field in fields}
+        if "configSecret" in fields:
+            fields["configSecret"] = {"name": fields["configSecret"]}
         self.parts.systems.append({**always, kind: fields})
         name: str = always["name"]
         return SystemHandle(self.parts, name)

@@ -1,7 +1,7 @@
 """The JVM in which Spark reads expressions when something needs it: it is there, or it is started then."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -34,7 +34,12 @@ class SparkJvm:
     """A JVM with Spark's classes, and the settings of SQL by which expressions are read there."""
 
     view: Any  # of py4j
-    settings: Mapping[str, str]
+    sql_settings: str  # as JSON
+
+    @classmethod
+    def of_settings(cls, view: Any, settings: Iterable[tuple[str, str]]) -> "SparkJvm":
+        """A JVM whose settings of SQL are among these."""
+        return cls(view, json.dumps({key: value for key, value in settings if key.startswith(_OF_SQL)}))
 
     def parsed(self, select_list: str) -> Sequence[SyntaxTree] | None:
         """The trees of the entries of a select list; None where the text is more than one."""
@@ -44,11 +49,6 @@ class SparkJvm:
         """The columns of a query over no table."""
         answer = self._answer("analyzed", query)
         return AnalysedQuery(answer["schema"], frozenset(answer["nodes"]), answer["deterministic"])
-
-    @property
-    def sql_settings(self) -> str:
-        """The settings of SQL, as JSON."""
-        return json.dumps({key: value for key, value in self.settings.items() if key.startswith(_OF_SQL)})
 
     def _answer(self, question: str, text: str) -> Mapping[str, Any]:
         """The answer of Spark's analyser; TextRefusedError where it refuses the text."""
@@ -95,4 +95,4 @@ def spark_jvm(source: SparkSource, text: str) -> SparkJvm:
 @lru_cache(maxsize=1)
 def jvm_of_context(context: SparkContext) -> SparkJvm:
     """The JVM of a driver. To read the settings of a context takes a tenth of a second."""
-    return SparkJvm(context._jvm, dict(context.getConf().getAll()))  # noqa: SLF001 - Spark has no other way
+    return SparkJvm.of_settings(context._jvm, context.getConf().getAll())  # noqa: SLF001 - Spark has no other way

@@ -99,6 +99,12 @@ class Systems:
             return 1
         return self.of_stream(stream).partitions(self.connections.location(stream).topic)
 
+    def partitions_of(self, streams: Iterable[str]) -> list[Partition]:
+        """The partitions of those of these streams that exist."""
+        return [
+            Partition(stream, index) for stream in streams for index in range(self.partitions(stream) or 0)
+        ]
+
     def create(self, stream: str, partitions: int, options: StreamOptions = DEFAULT_OPTIONS) -> None:
         """See `StreamSystem.create`."""
         self.of_stream(stream).create(self.connections.location(stream).topic, partitions, options)

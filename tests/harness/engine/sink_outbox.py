@@ -15,6 +15,7 @@ from streamapp_runtime.driver.checkpoints.outbox_delivery import OutboxDelivery
 from streamapp_runtime.driver.start.app_storage import storage_of
 from streamapp_runtime.systems.app_systems import Systems
 from streamapp_runtime.systems.stream_system import RECORDS, StreamOptions
+from tests.harness.core.app_resources import app_resource
 
 WRITER = "tests"
 Row = dict[str, Any]
@@ -43,20 +44,14 @@ def tables_app(
         table["key"] = key
     if upserts:
         table["primaryKey"] = [key]
-    parsed = parse_data(
-        {
-            "apiVersion": "streamapp.dev/v1alpha1",
-            "kind": "StreamApp",
-            "metadata": {"name": "orders"},
-            "spec": {
-                "applicationId": "orders",
-                "systems": [{"name": "main", "embedded": {"path": "main"}}, {"name": "tables", **system}],
-                "streams": [{"name": "in", "system": "main", "columns": columns}, table],
-                "operators": [{"name": "send", "sendTo": {"from": "in", "stream": "out"}}],
-                **spec,
-            },
-        }
+    resource = app_resource(
+        [{"name": "send", "sendTo": {"from": "in", "stream": "out"}}],
+        [{"name": "in", "columns": columns}, table],
+        applicationId="orders",
+        systems=[{"name": "main", "embedded": {"path": "main"}}, {"name": "tables", **system}],
+        **spec,
     )
+    parsed = parse_data(resource)
     assert not parsed.problems
     return parsed.apps[0]
 

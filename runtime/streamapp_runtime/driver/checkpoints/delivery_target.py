@@ -20,6 +20,7 @@ from streamapp.spec.value_types.column_list import parse_columns
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint, StateUnreadableError
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import DRIVER_WRITER, CheckpointStream
+from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.formats.record_format import RecordFormat
 from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.systems.app_systems import Systems
@@ -200,7 +201,7 @@ class SinkTarget:
 
     def take_over(self, systems: Systems, outboxes: Mapping[str, str]) -> None:
         """Fence the delivery before this one, and read what it has delivered."""
-        partitions = [Partition(box, n) for box in outboxes for n in range(systems.partitions(box) or 0)]
+        partitions = systems.partitions_of(outboxes)
         identities = {
             name: _identity_number(identity) for name, identity in systems.identities(list(outboxes)).items()
         }
@@ -295,8 +296,7 @@ def sink_table(app: StreamApp, name: str) -> SinkTable:
     """The table that a stream of a sink is."""
     stream = app.spec.stream(name)
     columns = parse_columns(stream.columns or "")
-    schema = open_format(stream.format, columns).schema
-    return SinkTable(stream.topic or name, columns, schema, stream.primary_key, stream.key)
+    return SinkTable(stream.topic or name, columns, arrow_schema(columns), stream.primary_key, stream.key)
 
 
 def _identity_number(identity: str) -> int:

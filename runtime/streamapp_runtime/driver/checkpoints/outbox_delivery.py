@@ -182,12 +182,7 @@ class OutboxDelivery:
         return self._systems
 
     def _look(self, systems: Systems, outboxes: Iterable[str]) -> None:
-        partitions = [
-            Partition(outbox, index)
-            for outbox in outboxes
-            for index in range(systems.partitions(outbox) or 0)
-        ]
-        self._spans = systems.spans(partitions)
+        self._spans = systems.spans(systems.partitions_of(outboxes))
 
     def _outboxes(self) -> dict[str, str]:
         """The outboxes of the streams of this system, with those streams."""

@@ -2,8 +2,8 @@
 
     python -m streamapp_runtime.driver.spark.class_archive_making FOLDER ROLE DIGEST PID JAVA JAR...
 
-An app without expressions for Spark loads nothing of SQL: those classes are recorded before, in a session
-of their own. One archive is made at a time. It gets another name, is tried, and only then put in its place.
+An app without expressions for Spark loads nothing of SQL: those classes are recorded before, by a process
+of its own. One archive is made at a time. It gets another name, is tried, and only then put in its place.
 """
 
 import os

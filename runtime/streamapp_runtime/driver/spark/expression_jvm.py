@@ -37,7 +37,7 @@ def open_expression_jvm() -> ExpressionJvm:
     """Start such a JVM with its server; JavaMissingError or JvmFailedError if it fails."""
     request = JvmRequest.of_kit()
     gateway = open_gateway(request)
-    spark = SparkJvm(gateway.jvm, request.settings)
+    spark = SparkJvm.of_settings(gateway.jvm, request.settings.items())
     folder = Path(tempfile.mkdtemp(prefix="streamapp-"))
     spark.view.org.apache.spark.sql.streamapp.ExpressionServer.inFolder(str(folder), spark.sql_settings)
     return ExpressionJvm(spark, folder, gateway)

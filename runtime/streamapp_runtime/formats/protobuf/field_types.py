@@ -27,6 +27,8 @@ from streamapp_runtime.rows.row_form import Positions
 
 Found = Mapping[int, Occurrences]
 """The occurrences of fields by their tags."""
+PlainReading = Callable[[Messages, Occurrences], pa.Array]
+"""The reading of values as they are written."""
 
 
 class ElementType(Protocol):
@@ -51,7 +53,7 @@ class ScalarType:
     """A value without parts."""
 
     wire: int
-    plain: Callable[[Messages, Occurrences], pa.Array]
+    plain: PlainReading
     type: pa.DataType
     convert: Convert | None
     fault: str
@@ -259,12 +261,12 @@ _ZEROES: Final = {kind: pa.scalar(0, kind) for kind in (pa.int8(), pa.int16(), p
 
 def of_varints(
     convert: Callable[[npt.NDArray[np.uint64]], npt.NDArray[np.generic]],
-) -> Callable[[Messages, Occurrences], pa.Array]:
+) -> PlainReading:
     """The values of numbers of variable length."""
     return lambda _, occurrences: pa.array(convert(occurrences.values))
 
 
-def of_width(form: str) -> Callable[[Messages, Occurrences], pa.Array]:
+def of_width(form: str) -> PlainReading:
     """The values of numbers of fixed width."""
     return lambda messages, occurrences: pa.array(numbers(messages.data, occurrences.starts, form))
 

@@ -35,6 +35,7 @@ from streamapp_runtime.formats.protobuf.field_types import (
     MessageField,
     MessageType,
     MissingField,
+    PlainReading,
     ReadableField,
     RepeatedField,
     ScalarType,
@@ -82,9 +83,13 @@ _TEXTS: Final = {pa.string(): cast_to(pa.string()), pa.binary(): None}
 
 
 def _scalar(
-    name: str, wire: int, plain: object, kind: pa.DataType, columns: Mapping[pa.DataType, Convert | None]
+    name: str,
+    wire: int,
+    plain: PlainReading,
+    kind: pa.DataType,
+    columns: Mapping[pa.DataType, Convert | None],
 ) -> _Scalar:
-    return _Scalar(name, ScalarType(wire, plain, kind, None, ""), columns)  # type: ignore[arg-type]
+    return _Scalar(name, ScalarType(wire, plain, kind, None, ""), columns)
 
 
 _SCALARS: Final[Mapping[int, _Scalar]] = {

@@ -16,7 +16,7 @@ import pyarrow as pa
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 
 from streamapp_runtime.crash_points import crash_point
-from streamapp_runtime.systems.sinks.sink import SILENT_SECONDS, SinkCommit, SinkTable, TableChange
+from streamapp_runtime.systems.sinks.sink import SinkCommit, SinkTable, TableChange, silence
 from streamapp_runtime.systems.stream_system import (
     RecordRefusedError,
     SystemTrouble,
@@ -96,10 +96,7 @@ class DeltaSink:
 
     def trouble(self) -> SystemTrouble | None:
         """The silence of the store, where a call has lasted for long."""
-        since, now = self._since, time.monotonic()
-        if since is None or now - since < SILENT_SECONDS:
-            return None
-        return SystemTrouble(f"{self._uri} has not answered for {now - since:.0f} s", now)
+        return None if self._since is None else silence(self._uri, self._since)
 
     def interrupt(self) -> None:
         """Nothing: calls of the library end by its own time-outs."""

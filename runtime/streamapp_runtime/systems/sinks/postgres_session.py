@@ -10,7 +10,7 @@ from typing import Any, Final
 import adbc_driver_postgresql.dbapi as adbc
 import pyarrow as pa
 
-from streamapp_runtime.systems.sinks.sink import SILENT_SECONDS
+from streamapp_runtime.systems.sinks.sink import silence
 from streamapp_runtime.systems.stream_system import (
     DeniedError,
     FullError,
@@ -122,10 +122,7 @@ class PostgresSession:
 
     def trouble(self) -> SystemTrouble | None:
         """The silence of the server, where a call has lasted for long."""
-        since, now = self._since, time.monotonic()
-        if since is None or now - since < SILENT_SECONDS:
-            return None
-        return SystemTrouble(f"{self.address} has not answered for {now - since:.0f} s", now)
+        return silence(self.address, self._since)
 
     def interrupt(self) -> None:
         """Ask the server to end the statement that another thread waits for."""

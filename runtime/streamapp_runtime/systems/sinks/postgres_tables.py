@@ -63,7 +63,7 @@ class TableColumn:
 
 def quoted(name: str) -> str:
     """A name of a table or column within a statement, of a table with its schema."""
-    return ".".join('"{}"'.format(part.replace('"', '""')) for part in name.split("."))
+    return ".".join(map(quoted_column, name.split(".")))
 
 
 def quoted_column(name: str) -> str:

@@ -5,6 +5,7 @@ of who may add to them. A commit names the numbers that it rests on. They are co
 that writes rows and new numbers, so that of two committers one is refused, whenever the other commits.
 """
 
+import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
@@ -17,6 +18,14 @@ from streamapp_runtime.systems.stream_system import FencedError, SystemTrouble
 
 SILENT_SECONDS: Final = 5.0
 """How long a call may last before it is trouble."""
+
+
+def silence(name: str, since: float | None) -> SystemTrouble | None:
+    """The trouble of a server whose call has lasted since then; None where none lasts for long."""
+    now = time.monotonic()
+    if since is None or now - since < SILENT_SECONDS:
+        return None
+    return SystemTrouble(f"{name} has not answered for {now - since:.0f} s", now)
 
 
 @dataclass(frozen=True, slots=True)

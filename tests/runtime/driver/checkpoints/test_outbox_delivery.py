@@ -18,6 +18,7 @@ from streamapp_runtime.systems.app_systems import Systems
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS, FencedError, StreamOptions, UnavailableError
 from streamapp_runtime.systems.topic_partition import TopicPartition
+from tests.harness.core.app_resources import app_resource
 
 OUTBOX, WRITER = "orders.out.outbox", "tests"
 
@@ -68,25 +69,14 @@ class Outbox:
 
 
 def _app(**spec: Any) -> StreamApp:
-    systems = [{"name": name, "embedded": {"path": name}} for name in ("main", "other")]
-    streams = [
-        {"name": "in", "system": "main", "columns": "n INT"},
-        {"name": "out", "system": "other"},
-    ]
-    parsed = parse_data(
-        {
-            "apiVersion": "streamapp.dev/v1alpha1",
-            "kind": "StreamApp",
-            "metadata": {"name": "orders"},
-            "spec": {
-                "applicationId": "orders",
-                "systems": systems,
-                "streams": streams,
-                "operators": [{"name": "send", "sendTo": {"from": "in", "stream": "out"}}],
-                **spec,
-            },
-        }
+    resource = app_resource(
+        [{"name": "send", "sendTo": {"from": "in", "stream": "out"}}],
+        [{"name": "in", "columns": "n INT"}, {"name": "out", "system": "other"}],
+        applicationId="orders",
+        systems=[{"name": name, "embedded": {"path": name}} for name in ("main", "other")],
+        **spec,
     )
+    parsed = parse_data(resource)
     assert not parsed.problems
     return parsed.apps[0]
 

@@ -15,7 +15,7 @@ from streamapp.spec.parser import parse_data
 from streamapp.spec.serialization import as_data
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.systems.connection import PostgresConnection, open_sink
-from streamapp_runtime.systems.sinks import postgres_session, postgres_sink
+from streamapp_runtime.systems.sinks import postgres_sink
 from streamapp_runtime.systems.stream_system import (
     DeniedError,
     FencedError,
@@ -256,7 +256,7 @@ def test_a_server_that_ends_is_waited_for_and_nothing_is_lost(
 def test_a_server_that_answers_nothing_is_named_while_it_is_waited_for(
     tmp_path: Path, tables: PostgresTables, postgres_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres_session, "SILENT_SECONDS", 0)
+    monkeypatch.setattr("streamapp_runtime.systems.sinks.sink.SILENT_SECONDS", 0)
     made = _outbox(tmp_path / "home", tables, "id BIGINT", create=True)
     delivery = made.delivery()
     delivery.take_over()
