@@ -7,7 +7,7 @@ again: an attempt fails where anybody has committed since, and the next one read
 
 import time
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -56,7 +56,7 @@ class DeltaSink:
         except UnknownStreamError:
             if not self.create_if_missing:
                 return (f'there is no table "{table.name}" at {self._uri}; say createIfMissing: true',)
-            with self._call():
+            with suppress(_OvertakenError), self._call():  # who was first has made it
                 schema = deltalake.Schema.from_arrow(_written_schema(table))
                 deltalake.DeltaTable.create(
                     self._uri, schema, mode="ignore", storage_options=dict(self.options)

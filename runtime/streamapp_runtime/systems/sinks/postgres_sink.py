@@ -30,6 +30,8 @@ _NUMBERS_TABLE: Final = (
     f"CREATE TABLE IF NOT EXISTS {NUMBERS} "
     "(delivery text, name text, number bigint NOT NULL, PRIMARY KEY (delivery, name))"
 )
+_CREATION_LOCK: Final = 7_346_210_385
+"""The advisory lock of whoever makes tables: any number that others do not take."""
 _COLUMNS: Final = """
 SELECT attname::text, format_type(atttypid, atttypmod), attnotnull,
        atthasdef OR attidentity <> '', attgenerated <> '' OR attidentity = 'a'
@@ -61,7 +63,7 @@ class PostgresSink:
             return unknown
         columns = self._columns(table)
         if not columns and self.create_if_missing:
-            self.session.execute(creation(table))
+            self._create(creation(table))
             columns = self._columns(table)
         if not columns:
             statement = creation(table).replace(" IF NOT EXISTS", "")
@@ -78,7 +80,7 @@ class PostgresSink:
     def commit(self, commit: SinkCommit) -> None:
         """Do all of it, or nothing: the numbers are locked and compared before anything is written."""
         if not self._has_numbers and not self._numbers_exist():
-            self.session.execute(_NUMBERS_TABLE)
+            self._create(_NUMBERS_TABLE)
             self._has_numbers = True
         with self.session.transaction():
             numbers = self._numbers(commit.owner, {*commit.expected, *commit.numbers}, lock=True)
@@ -104,6 +106,12 @@ class PostgresSink:
     def close(self) -> None:
         """Let go of the connection."""
         self.session.close()
+
+    def _create(self, statement: str) -> None:
+        """Make a table, unless it is there. Of two that do so at once PostgreSQL would fail one."""
+        with self.session.transaction():
+            self.session.execute("SELECT pg_advisory_xact_lock($1)::text", _CREATION_LOCK)
+            self.session.execute(statement)
 
     def _numbers_exist(self) -> bool:
         self._has_numbers = self.session.execute("SELECT to_regclass($1) IS NOT NULL", NUMBERS)[0][0]

@@ -4,6 +4,8 @@ import random
 import shutil
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -105,6 +107,19 @@ class SinkContract:
         newer.close()
         older.close()
         assert sorted(inserts.rows(), key=str) == all_rows(2)
+
+    def test_drivers_that_start_at_once_make_the_table_once(self, inserts: SinkOutbox) -> None:
+        together = threading.Barrier(4)
+
+        def start() -> None:
+            together.wait()
+            with suppress(FencedError):
+                inserts.take_over()
+
+        with ThreadPoolExecutor(4) as drivers:
+            starts = [drivers.submit(start) for _ in range(4)]
+        for started in starts:
+            started.result()
 
     def test_of_two_drivers_that_take_over_again_and_again_each_row_comes_once(
         self, inserts: SinkOutbox, monkeypatch: pytest.MonkeyPatch
