@@ -51,7 +51,8 @@ format: $(READY) ## Put the code into its one form
 	@$(BIN)/ruff format .
 
 # The tier of a test follows from what its fixtures start (tests/harness/machine/tiers.py). Each stage writes its times,
-# which `make test-times` reads. Modules go in the order in which they are collected, those that take long first.
+# which `make test-times` reads. Modules go in the order of `testpaths`, those that take long first, and those that wait for
+# an API server between those that compute.
 STARTS := spark or broker or api_server or browser or helm or postgres or redis or process
 TIMES := .test-times
 PYTEST = $(BIN)/pytest -q --dist loadscope --no-loadscope-reorder --junitxml=$(TIMES)/$@.xml
@@ -62,7 +63,7 @@ test: java $(READY) ## Run the unit tests, and some that start the real thing: a
 
 .PHONY: test-integration
 test-integration: java $(READY) ## Run the tests that start Spark, brokers, API servers, browsers and processes
-	@TEST_PROFILE=landing $(PYTEST) -n 3 -m "($(STARTS)) and not (smoke or long or nightly)"
+	@TEST_PROFILE=landing $(PYTEST) -n 4 -m "($(STARTS)) and not (smoke or long or nightly)"
 
 .PHONY: test-long
 test-long: java $(READY) ## Run the tests that take minutes each: processes killed, streams grown, brokers away, under load

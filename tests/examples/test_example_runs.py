@@ -10,7 +10,7 @@ from examples.example_run import run_example
 SHORTEST = "fraud"
 """The one that `make test` runs: one app, one round, code of its own."""
 
-RUNS = [pytest.param(name, marks=() if name == SHORTEST else pytest.mark.long) for name in names()]
+RUNS = [pytest.param(name, marks=() if name == SHORTEST else pytest.mark.nightly) for name in names()]
 
 
 @pytest.mark.usefixtures("process")

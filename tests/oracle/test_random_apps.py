@@ -9,7 +9,8 @@ import pytest
 from tests.oracle.search import SearchReport, search, seeds_from
 
 CASES = 60
-CASES_WHEN_LONG = 500
+CASES_WHEN_LONG = 200
+CASES_BY_NIGHT = 500
 FIRST_SEED = 1_000_000
 NO_LIMIT = float("inf")
 
@@ -31,7 +32,6 @@ def test_many_random_apps_give_right_answers() -> None:
     _tried(FIRST_SEED + CASES, CASES_WHEN_LONG)
 
 
-@pytest.mark.long
 @pytest.mark.nightly
 def test_random_apps_of_a_new_seed_give_right_answers() -> None:
     """The seed is of the commit: each change is held against others, and a run of it can be repeated."""
@@ -39,4 +39,4 @@ def test_random_apps_of_a_new_seed_give_right_answers() -> None:
     commit = subprocess.run(
         revision, cwd=Path(__file__).parent, capture_output=True, text=True, check=True
     ).stdout
-    _tried(int(commit, 16), CASES_WHEN_LONG)
+    _tried(int(commit, 16), CASES_BY_NIGHT)

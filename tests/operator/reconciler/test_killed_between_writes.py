@@ -15,6 +15,7 @@ import pytest
 
 from streamapp.protocol.driver_report import DriverState
 from tests.harness.api_server.api_server import ApiServer
+from tests.harness.api_server.memory_api import MemoryApi
 from tests.harness.api_server.mortal_cluster import KilledError, Mortal
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
@@ -62,11 +63,19 @@ SCENES = {
 }
 
 
-def play(server: ApiServer, scene: Scene, writes: int) -> tuple[dict[str, Any], int]:
-    """How it ends when the operator dies after so many writes, and how many it made."""
+def _memory_sim() -> OperatorSim:
+    sim = OperatorSim(MemoryApi(lambda: sim.now), "shop")
+    return sim
+
+
+def _real_sim(server: ApiServer) -> OperatorSim:
     namespace = f"killed-{next(_numbers)}"
     server.ask("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
-    sim = OperatorSim(server, namespace)
+    return OperatorSim(server, namespace)
+
+
+def play(sim: OperatorSim, scene: Scene, writes: int) -> tuple[dict[str, Any], int]:
+    """How it ends when the operator dies after so many writes, and how many it made."""
     try:
         scene.before(sim)
         scene.moment(sim)
@@ -124,12 +133,18 @@ def _end(sim: OperatorSim) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name == "launch" else pytest.mark.long) for name in SCENES]
-)
-def test_the_next_operator_comes_to_the_same_end(api_server: ApiServer, name: str) -> None:
-    undisturbed, writes = play(api_server, SCENES[name], 10_000)
+def _kill_after_each_write(begin: Callable[[], OperatorSim], scene: Scene) -> None:
+    undisturbed, writes = play(begin(), scene, 10_000)
     assert writes > 1
     for after in range(1, writes + 1):
-        killed, _ = play(api_server, SCENES[name], after)
+        killed, _ = play(begin(), scene, after)
         assert killed == undisturbed, f"killed after write {after} of {writes}"
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_the_next_operator_comes_to_the_same_end(name: str) -> None:
+    _kill_after_each_write(_memory_sim, SCENES[name])
+
+
+def test_so_it_does_before_a_real_server(api_server: ApiServer) -> None:
+    _kill_after_each_write(lambda: _real_sim(api_server), SCENES["launch"])

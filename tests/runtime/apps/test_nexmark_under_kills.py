@@ -22,13 +22,14 @@ from tests.harness.runs.run_process import COMMAND
 
 EVENTS = 20_000
 MODEL = EventModel(rate=500)
+BY_NIGHT = [pytest.param(name, marks=pytest.mark.nightly) for name in ("q5", "q11")]
 POINTS = ("commit.before.processor-0", "driver.reported", "commit.after.processor-1")
 
 
 @pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.usefixtures("process")
-@pytest.mark.parametrize("name", ["q5", "q11", "q18"])
+@pytest.mark.parametrize("name", ["q18", *BY_NIGHT])
 def test_the_rows_of_a_query_are_those_of_sql_after_kills(name: str, tmp_path: Path) -> None:
     query, data, points = QUERIES[name], tmp_path / "data", tmp_path / "points"
     points.mkdir()

@@ -151,7 +151,7 @@ def asked_app(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[AskedA
     ("asked_app", "victim"),
     [
         ("independent", "worker"),
-        ("together", "executor"),
+        pytest.param("together", "executor", marks=pytest.mark.nightly),
         pytest.param("independent", "executor", marks=pytest.mark.nightly),
         pytest.param("together", "worker", marks=pytest.mark.nightly),
     ],

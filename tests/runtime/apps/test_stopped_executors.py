@@ -29,9 +29,9 @@ def counting(stream: str) -> dict[str, Any]:
     [
         pytest.param([counting("events")], {}, marks=pytest.mark.nightly),
         ([counting("events")], {"independentLanes": True}),
-        ([OF_SPARK, counting("marked")], {}),
+        pytest.param([OF_SPARK, counting("marked")], {}, marks=pytest.mark.nightly),
     ],
-    ids=["together", "independent", "job-per-batch"],
+    ids=["together", "independent", "evaluated"],
 )
 def test_rows_of_all_keys_come_again_while_an_executor_is_stopped(
     tmp_path: Path, operators: list[dict[str, Any]], batch: dict[str, Any]

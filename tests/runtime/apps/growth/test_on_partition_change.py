@@ -12,7 +12,7 @@ from tests.harness.runs.changing_run import Feeder, Outside, changed, idle, prog
 
 @pytest.mark.long
 @pytest.mark.timeout(1_800)
-@pytest.mark.parametrize("way", ["restart", "live"])
+@pytest.mark.parametrize("way", ["restart", pytest.param("live", marks=pytest.mark.nightly)])
 def test_a_growth_begins_with_other_executors_where_the_app_wants_a_restart_and_keeps_them_where_not(
     tmp_path: Path, way: str
 ) -> None:

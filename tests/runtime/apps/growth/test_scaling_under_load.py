@@ -28,7 +28,7 @@ def feeding(system: EmbeddedSystem) -> Feeder:
     return Feeder(write, USERS)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.timeout(1_800)  # it starts Spark twice, and executors five times
 def test_scaled_up_hit_grown_and_scaled_down_under_load_it_counts_everything_once(
     tmp_path: Path, system: EmbeddedSystem

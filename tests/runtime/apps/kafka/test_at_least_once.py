@@ -80,7 +80,10 @@ def first_value(address: str, topic: str, isolation: str) -> bytes | None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("name", "counted"), [("without-state", False), ("with-state", True)])
+@pytest.mark.parametrize(
+    ("name", "counted"),
+    [pytest.param("without-state", False, marks=pytest.mark.nightly), ("with-state", True)],
+)
 def test_kills_repeat_rows_and_lose_none_and_delivery_may_change_back_and_forth(
     make: Make, name: str, counted: bool
 ) -> None:

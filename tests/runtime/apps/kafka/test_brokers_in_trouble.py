@@ -28,11 +28,9 @@ def suffered(cluster: BrokerCluster, fault: BrokerFault, folder: Path) -> None:
     assert events["outage"] == events["outageOver"] <= 2 * SIZE
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.usefixtures("kafka_jars")
-@pytest.mark.parametrize(
-    "fault", [BrokerFault.FROZEN, pytest.param(BrokerFault.KILLED, marks=pytest.mark.nightly)]
-)
+@pytest.mark.parametrize("fault", [BrokerFault.FROZEN, BrokerFault.KILLED])
 def test_an_app_goes_on_while_each_broker_in_turn_is_in_trouble(fault: BrokerFault, tmp_path: Path) -> None:
     suffered(BrokerCluster(tmp_path / "brokers"), fault, tmp_path / "app")
 

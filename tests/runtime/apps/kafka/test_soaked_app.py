@@ -9,7 +9,7 @@ from tests.harness.soak.app_soak import AppSoak
 SECONDS, RATE = 120.0, 300
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.usefixtures("kafka_jars")
 def test_a_soaked_app_that_loses_an_executor_writes_what_a_model_says(tmp_path: Path) -> None:
     """What grows, an hour says: in two minutes heaps and caches still fill."""
