@@ -1,7 +1,7 @@
 """A thousand apps before a real API server: all launched, none twice, and then ten minutes of rest.
 
 No pod runs: the test is the kubelet and the drivers. It takes a quarter of an hour, nearly all of it rest,
-so that `make soak` runs it apart from the others, and may do so beside them.
+so that no landing waits for it: `make soak` runs it.
 """
 
 import asyncio

@@ -29,6 +29,7 @@ def mapping(function: str, **spec: Any) -> Any:
     return app(mapped, sent, streams=streams, **spec)
 
 
+@pytest.mark.nightly
 @ON_SPARK
 def test_code_that_ends_its_worker_ends_the_app_and_the_record_is_named(env: AppEnv) -> None:
     ends_the_app(env, "exiting", "a Python worker ended without a word: .* memory, or it ended itself")

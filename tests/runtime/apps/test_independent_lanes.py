@@ -107,7 +107,7 @@ def test_rows_of_other_lanes_are_written_while_one_lane_is_at_work(lanes: TwoLan
 
 @pytest.mark.smoke
 @pytest.mark.usefixtures("process")
-@pytest.mark.parametrize("victim", ["worker", "executor"])
+@pytest.mark.parametrize("victim", [pytest.param("worker", marks=pytest.mark.nightly), "executor"])
 def test_a_lane_that_is_lost_comes_back_and_the_other_keeps_its_worker(
     lanes: TwoLanes, tmp_path: Path, victim: str
 ) -> None:
@@ -128,8 +128,9 @@ def test_a_lane_that_is_lost_comes_back_and_the_other_keeps_its_worker(
     assert [said for said in lanes.run.said if said.get("event") == "trouble"]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("process")
-@pytest.mark.parametrize("store", ["rocksdb", pytest.param("lmdb", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("store", ["rocksdb", "lmdb"])
 def test_a_lane_that_takes_long_still_reads_the_copy_of_a_table_that_others_have_left(
     tmp_path: Path, store: str
 ) -> None:

@@ -2,6 +2,8 @@
 
 import subprocess
 
+import pytest
+
 from tests.harness.runs.app_runs import AppEnv, Row, app, in_order, inputs, last_by_key
 from tests.harness.runs.run_systems import ON_SPARK_AND_KAFKA
 
@@ -9,6 +11,7 @@ EVENTS = {"name": "events", "key": "user", "columns": "user STRING, page STRING"
 ROWS: list[Row] = [{"user": f"u{i % 7}", "page": f"/p/{i % 4}"} for i in range(80)]
 
 
+@pytest.mark.nightly
 @ON_SPARK_AND_KAFKA
 def test_two_processors_join_and_count_as_one_does(env: AppEnv) -> None:
     made = app(

@@ -16,6 +16,7 @@ from streamapp_runtime.cli.log import log
 from tests.harness.kafka.broker import free_port
 from tests.harness.kafka.shared_topics import remove
 from tests.harness.kafka.topic_records import committed, create
+from tests.harness.machine.random_cases import share
 from tests.harness.runs.page_views_run import app as page_views
 
 ROOT = Path(__file__).parents[3]
@@ -134,7 +135,7 @@ def test_topics_that_others_delete_meanwhile_are_left_out(brokers: str, kafka: s
     with ThreadPoolExecutor() as others:
         going = others.submit(come_and_go)
         try:
-            for _ in range(30):
+            for _ in range(share(0.1)):
                 assert name in json.loads(run("list", brokers, "-o", "json").stdout)
         finally:
             over.set()

@@ -27,7 +27,19 @@ OUTPUTS: Mapping[str, list[dict[str, Any]]] = {
     "windows": [{"page": "/", "views": 2}, {"page": "/shoes", "views": 1}, {"page": "/", "views": 1}],
     "own-python": [{"card": "7001", "total": 1150}],
 }
-FORMS = [(template, *form) for template in TEMPLATES for form in ((), ("--python",))]
+FIRST = next(iter(TEMPLATES))
+FORMS = [
+    pytest.param(
+        (template, *form),
+        id=" ".join((template, *form)),
+        marks=pytest.mark.nightly if form and template != FIRST else (),
+    )
+    for template in TEMPLATES
+    for form in ((), ("--python",))
+]
+RUN = [
+    pytest.param(template, marks=() if template == FIRST else pytest.mark.nightly) for template in TEMPLATES
+]
 
 
 @pytest.fixture
@@ -60,7 +72,7 @@ def test_every_template_has_its_output_here() -> None:
 
 
 @pytest.mark.usefixtures("process")
-@pytest.mark.parametrize("form", FORMS, ids=" ".join)
+@pytest.mark.parametrize("form", FORMS)
 def test_what_is_made_is_formatted_has_nothing_wrong_and_passes_its_test(
     here: Path, form: tuple[str, ...]
 ) -> None:
@@ -86,7 +98,7 @@ def test_the_program_of_a_template_stands_for_its_resource(here: Path, template:
 
 
 @pytest.mark.usefixtures("process")
-@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize("template", RUN)
 def test_what_is_made_runs_with_its_sample_rows(here: Path, template: str) -> None:
     printed = made("new-app", "--template", template).output
     commands = new_app_commands(template, "app.yaml")

@@ -35,6 +35,7 @@ def test_bounded_work_shows_rates_lag_and_its_end_in_one_line(unread_data: Path)
     assert any(re.search(r"ETA \d", line) for line in lines), "batches went on for longer than a second"
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("process")
 def test_a_run_without_an_end_shows_none(unread_data: Path) -> None:
     with terminal_process(run_command(unread_data)) as terminal:
@@ -44,6 +45,7 @@ def test_a_run_without_an_end_shows_none(unread_data: Path) -> None:
         assert terminal.press_ctrl_c() == 0
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("process")
 def test_a_pipe_gets_lines_without_a_control_character(unread_data: Path) -> None:
     command = run_command(unread_data, "--until-end")

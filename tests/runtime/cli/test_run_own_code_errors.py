@@ -48,7 +48,11 @@ def failed_run(folder: Path, *options: str) -> str:
     [
         ("state.own.get(5)", "AttributeError: 'int' object has no attribute 'cast'"),
         pytest.param("import sys; sys.exit(3)", "SystemExit: 3", marks=pytest.mark.nightly),
-        ('raise type("Mute", (Exception,), {"__repr__": lambda self: 1 / 0})("x")', "spending.Mute: x"),
+        pytest.param(
+            'raise type("Mute", (Exception,), {"__repr__": lambda self: 1 / 0})("x")',
+            "spending.Mute: x",
+            marks=pytest.mark.nightly,
+        ),
     ],
     ids=["a call of the product fails", "sys.exit", "a repr that raises"],
 )
@@ -72,6 +76,7 @@ def test_an_error_that_a_library_met_before_does_not_stand_above_the_users_frame
     assert "ValueError: No type alias for no_such_type" in end
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("process")
 def test_an_error_that_the_user_replaced_by_another_is_shown_with_it(payments: Path) -> None:
     replaced = (

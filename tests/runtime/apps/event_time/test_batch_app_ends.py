@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from streamapp_runtime.crash_points import VARIABLE
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from tests.harness.runs.app_runs import AppEnv, Row, app, in_order, inputs, last_by_key
@@ -87,6 +89,7 @@ def test_a_row_of_the_next_turn_opens_no_window_that_the_watermark_had_closed(en
     assert found == [("00", 1), ("20", 1), ("20", 2)]
 
 
+@pytest.mark.nightly
 @ON_SPARK_OVER_BOTH
 def test_killed_before_and_after_every_commit_it_ends_with_each_window_once(
     env: AppEnv, tmp_path: Path

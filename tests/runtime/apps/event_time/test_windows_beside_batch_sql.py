@@ -65,7 +65,7 @@ def windows_at_rest(rows: DataFrame, window: str) -> Counter[tuple[object, ...]]
     return Counter(tuple(row) for row in found.collect())
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (2, 3))])
 def test_what_goes_out_is_what_sql_finds_in_the_rows_that_were_not_late(
     env: AppEnv, spark: SparkSession, seed: int
 ) -> None:
