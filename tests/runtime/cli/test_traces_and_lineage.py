@@ -110,6 +110,7 @@ def test_a_receiver_that_is_not_there_changes_nothing_but_two_warnings(unread_da
     ]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("process")
 def test_a_sampler_of_the_environment_is_followed(unread_data: Path) -> None:
     with telemetry_receiver() as receiver:

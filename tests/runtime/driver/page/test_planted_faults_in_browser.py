@@ -101,6 +101,7 @@ def test_a_remote_table_that_is_slow(env: AppEnv, browser: Browser) -> None:
     run.release()
 
 
+@pytest.mark.nightly
 def test_an_executor_that_is_lost(tmp_path: Path, browser: Browser) -> None:
     system = EmbeddedSystem(tmp_path / "data")
     for stream in ("events", "out"):

@@ -136,6 +136,7 @@ def test_a_driver_that_is_stopped_does_not_answer(env: AppEnv) -> None:
         driver.comes_to(200, "looks for records")
 
 
+@pytest.mark.nightly
 @ON_SPARK
 def test_a_loop_that_waits_for_a_stopped_jvm_is_late(env: AppEnv) -> None:
     env.write("events", inputs([{"user": "a", "n": 1}], "user"), partitions=1)

@@ -214,6 +214,7 @@ def test_a_failure_to_make_one_is_not_repeated(monkeypatch: pytest.MonkeyPatch, 
     assert archive.options() == ()
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("process")
 def test_spark_starts_with_an_archive_that_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(FOLDER, str(tmp_path / "classes"))
