@@ -14,8 +14,9 @@ from streamapp_operator.controller.client.api_cluster_client import ApiClusterCl
 from streamapp_operator.controller.client.manifest import AppKey
 from streamapp_operator.controller.client.resource_kinds import STREAM_APP
 from streamapp_operator.controller.watch.object_cache import ObjectCache
-from streamapp_operator.reconciler.facts.facts import Facts, NewestGeneration
-from streamapp_operator.reconciler.facts.gather import gather_facts, partition_counts_for
+from streamapp_operator.reconciler.facts.cluster_facts import partition_counts_for
+from streamapp_operator.reconciler.facts.facts import AppFacts, Facts, NewestGeneration
+from streamapp_operator.reconciler.facts.gather import gather_facts
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 from streamapp_operator.reconciler.installation import ANY, Allowance, AllowLists, Installation
 from streamapp_operator.reconciler.partition_counts.lookup_results import (
@@ -59,12 +60,12 @@ async def _live_facts(cluster: ApiClusterClient, app: StreamApp) -> LiveFacts:
     lookups = LivePartitionLookup(cluster, monotonic, _ANY)
     context = ReconcileContext(cluster, ObjectCache(), cluster.seconds, lookups, _ANY)
     facts = await gather_facts(context, AppKey(app.metadata.namespace, app.metadata.name), live=True)
-    facts = facts or Facts(_new_manifest(app), NewestGeneration(1, app), context.clock())
+    facts = facts or Facts(AppFacts(_new_manifest(app), NewestGeneration(1, app)), context.clock())
     counts = await _partition_counts(context, app, facts)
     layout, run_id = layout_basis(facts, app)
     await lookups.close()
     await context.judges.close()
-    return LiveFacts(counts, layout, run_id, tuple(refused_changes(facts, app)))
+    return LiveFacts(counts, layout, run_id, tuple(refused_changes(facts.run, app)))
 
 
 async def _partition_counts(context: ReconcileContext, app: StreamApp, facts: Facts) -> dict[str, int | None]:

@@ -82,12 +82,12 @@ def decide(facts: Facts, installation: Installation) -> ReconcileDecision:
 
 def _after_error(facts: Facts, installation: Installation, error: Exception) -> ReconcileDecision:
     problem = internal_error(error)
-    acceptance = Acceptance(AcceptanceStatus.REJECTED, facts.in_force, problems=(problem,))
+    acceptance = Acceptance(AcceptanceStatus.REJECTED, facts.run.in_force, problems=(problem,))
     try:
         decision = _decision(collect_findings(facts, installation, acceptance))
     except Exception:  # the first error is the one that is reported
         status = internal_error_status(facts, problem)
-        events = tuple(status_events(facts.status, status))
+        events = tuple(status_events(facts.app.status, status))
         return ReconcileDecision((), status, (), events, RETRY_SECONDS, internal_error=error)
     delay = min(decision.requeue_after or RETRY_SECONDS, RETRY_SECONDS)
     return replace(decision, requeue_after=delay, internal_error=error)
@@ -99,8 +99,8 @@ def _decision(findings: Findings) -> ReconcileDecision:
     writes_before = tuple(before_status(findings, history))
     status = app_status(findings, history)
     events = (
-        *status_events(facts.status, status),
-        *move_events(facts.status, status, findings.report.moved if findings.report else {}),
+        *status_events(facts.app.status, status),
+        *move_events(facts.app.status, status, findings.report.moved if findings.report else {}),
         *growth_events(findings),
         *locality_events(findings, writes_before),
         *_autoscaling_events(findings),
@@ -127,7 +127,7 @@ def _autoscaling_events(findings: Findings) -> Iterator[StatusEvent]:
 def _dry_run(findings: Findings) -> Iterator[tuple[str, Manifest]]:
     generation = to_dry_run(findings.facts, findings.acceptance)
     if generation is not None:
-        yield from trial_pods(findings.facts.manifest, generation.shape, generation.generation)
+        yield from trial_pods(findings.facts.app.manifest, generation.shape, generation.generation)
 
 
 def collect_findings(
@@ -149,15 +149,16 @@ def collect_findings(
 def _autoscaling(findings: Findings) -> AutoscaleDecision | None:
     """Autoscaling's decision; None where the newest spec does not run, or is being changed or restored."""
     facts, target = findings.facts, findings.target
-    policy = facts.newest.app.spec.autoscale if facts.newest.app else None
-    if policy is None or target is None or target.generation != facts.newest.generation or findings.suspended:
+    newest = facts.app.newest
+    policy = newest.app.spec.autoscale if newest.app else None
+    if policy is None or target is None or target.generation != newest.generation or findings.suspended:
         return None
     report = findings.report
     calm = findings.running and not findings.runs_earlier_generation and not findings.no_progress
     progress = report.progress if report is not None and calm and not report.progress.restoring else None
     model = findings.model_in_force
     processors = target.accepted.app.spec.processors
-    state = AutoscaleState.of_status(facts.status.get("autoscale") or {}, processors, facts.now)
+    state = AutoscaleState.of_status(facts.app.status.get("autoscale") or {}, processors, facts.now)
     return autoscale(policy, state, progress, len(model.tasks) if model else None, facts.now)
 
 
@@ -176,7 +177,7 @@ def _update_model(
     target = acceptance.target
     if target is None:
         return None
-    has_driver = any(pod.life is not PodLifecycle.ENDED for pod in facts.drivers)
+    has_driver = any(pod.life is not PodLifecycle.ENDED for pod in facts.pods.drivers)
     update = model_update(facts, target.accepted, plan, replace_all=not has_driver)
     # A start takes up the present counts in any case; a running driver only where growth is monitored.
     monitored = growth_interval(target.accepted.app) is not None
@@ -210,7 +211,7 @@ def _announced_history(findings: Findings) -> DriverHistory:
 
 def _model_in_force(findings: Findings) -> JobModel | None:
     """The model in force after all writes."""
-    update, desired = findings.model, findings.facts.desired
+    update, desired = findings.model, findings.facts.run.desired
     if isinstance(update, ModelUpdate):
         live = isinstance(findings.action, KeepDriver) and desired is not None and not update.tasks_changed
         if live or isinstance(findings.action, StartDriver):
@@ -226,7 +227,7 @@ def _requeue_after(findings: Findings) -> float | None:
             delays.append(seconds)
         case KeepDriver(pod=pod, seconds=seconds):
             delays += [] if seconds is None else [seconds]
-            if pod.unready_since is not None and findings.facts.nodes:
+            if pod.unready_since is not None and findings.facts.pods.nodes:
                 delays.append(RETRY_SECONDS)
     successor = findings.driver.successor
     late_in = seconds_until_late(findings.facts, findings.target)
@@ -234,18 +235,18 @@ def _requeue_after(findings: Findings) -> float | None:
     failed_in = obstacle.seconds_left if obstacle is not None else None
     delays += [delay for delay in (successor.look_after, failed_in, late_in) if delay]
     driver_pod = findings.driver.pod
-    if driver_pod is not None and driver_pod.labels.get(APP_LABEL) != findings.facts.name:
+    if driver_pod is not None and driver_pod.labels.get(APP_LABEL) != findings.facts.app.name:
         delays.append(RETRY_SECONDS)  # the watch does not see a pod without the label
-    if findings.acceptance.status is AcceptanceStatus.REJECTED and findings.facts.dry_run is not None:
+    if findings.acceptance.status is AcceptanceStatus.REJECTED and findings.facts.app.dry_run is not None:
         delays.append(RETRY_SECONDS)  # quotas and policies change without an event of the app
     delays += [
         max(MissingExecutors.GRACE_SECONDS - missing.seconds(findings.facts.now), 0.0) or ASK_SECONDS
-        for missing in findings.facts.missing_executors.values()
+        for missing in findings.facts.pods.missing_executors.values()
     ]
-    pods = (*findings.facts.drivers, *findings.facts.successors, *findings.facts.executors)
+    pods = (*findings.facts.pods.drivers, *findings.facts.pods.successors, *findings.facts.pods.executors)
     if any(pod.awaits_container or pod.trouble.startswith(tuple(VOLUME_REASONS)) for pod in pods):
         delays.append(MOUNT_SECONDS)  # events of pods are not watched
-    if findings.facts.unrestored or findings.facts.refused_pod:
+    if findings.facts.cluster.unrestored or findings.facts.pods.refused_pod:
         delays.append(RETRY_SECONDS)
     is_refused = findings.acceptance.driver_refusal is not None
     if is_refused or (driver_pod is not None and has_configuration(driver_pod.manifest)):

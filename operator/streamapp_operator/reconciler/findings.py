@@ -42,25 +42,27 @@ class Findings:
     @property
     def report(self) -> Report | None:
         """The running driver's report; None where the newest report is another driver's."""
-        return self.facts.report_of(self.driver.pod)
+        return self.facts.run.report_of(self.driver.pod)
 
     @property
     def taken_names(self) -> tuple[TakenName, ...]:
         """The names that others have of objects of the app, before its first driver."""
         if self.driver.history.incarnation:
             return ()
-        return tuple(taken for taken in self.facts.taken_names if taken.is_needed)
+        return tuple(taken for taken in self.facts.cluster.taken_names if taken.is_needed)
 
     @property
     def changed_configuration(self) -> tuple[str, ...]:
         """The Secrets and ConfigMaps that have changed since the driver was started."""
         pod = self.driver.pod
-        return changed_configuration(pod.manifest, self.facts.configuration) if pod is not None else ()
+        return (
+            changed_configuration(pod.manifest, self.facts.cluster.configuration) if pod is not None else ()
+        )
 
     @property
     def wanted_version(self) -> int:
         """The version of the job model that was last published to the driver."""
-        desired = self.facts.desired
+        desired = self.facts.run.desired
         return desired.wanted.model.version if desired and desired.wanted.model else 0
 
     @property
@@ -84,7 +86,7 @@ class Findings:
         pod = self.driver.pod
         if not isinstance(self.action, KeepDriver) or pod is None or pod.life is not PodLifecycle.LIVING:
             return ""
-        node = self.facts.nodes.get(pod.node)
+        node = self.facts.pods.nodes.get(pod.node)
         if node is not None and not node.answers:
             return f"node {pod.node} of driver {pod.name} does not answer"
         if pod.silent_since is None:

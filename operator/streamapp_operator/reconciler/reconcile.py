@@ -22,7 +22,7 @@ from streamapp_operator.controller.workqueue.reconcile_outcome import (
     RequeueAfter,
 )
 from streamapp_operator.reconciler.decide import decide
-from streamapp_operator.reconciler.facts.facts import DryRun, Facts, RefusedPod
+from streamapp_operator.reconciler.facts.facts import AppFacts, DryRun, Facts, RefusedPod
 from streamapp_operator.reconciler.facts.gather import dry_run_key, gather_facts
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 from streamapp_operator.reconciler.facts.reported_texts import reported_text
@@ -71,8 +71,8 @@ async def reconcile(key: AppKey, context: ReconcileContext) -> ReconcileOutcome:
         facts = await gather_facts(context, key, live=True)
         if facts is None:
             return ReconcileDone()
-        if is_paused(facts.manifest):
-            return await _report_pause(facts.manifest, context)
+        if is_paused(facts.app.manifest):
+            return await _report_pause(facts.app.manifest, context)
         decision = await _decide(facts, context)
         if decision.dry_run:
             facts = await _dry_run(facts, decision, context)
@@ -99,23 +99,23 @@ def _restores_config_maps(decision: ReconcileDecision) -> bool:
 
 async def _dry_run(facts: Facts, decision: ReconcileDecision, context: ReconcileContext) -> Facts:
     """The facts with the API server's word on the pods of the newest generation."""
-    accounts = [name for kind, name in facts.driver_objects if kind == SERVICE_ACCOUNT.name]
+    accounts = [name for kind, name in facts.cluster.driver_objects if kind == SERVICE_ACCOUNT.name]
     problems = await refused_pods(context.cluster, decision.dry_run, accounts)
     dry_run = DryRun(facts.now, problems)
-    context.dry_runs.put(dry_run_key(facts.manifest), dry_run)
-    return replace(facts, dry_run=dry_run)
+    context.sightings.dry_runs.put(dry_run_key(facts.app.manifest), dry_run)
+    return replace(facts, app=replace(facts.app, dry_run=dry_run))
 
 
 async def _decide(facts: Facts, context: ReconcileContext) -> ReconcileDecision:
     """Decide; for a large app on a thread, so that other apps and the Lease are served meanwhile."""
     with context.metrics.timed(DECIDE_SECONDS):
-        if facts.partitions < LARGE_APP_PARTITIONS:
+        if facts.cluster.partitions < LARGE_APP_PARTITIONS:
             decision = decide(facts, context.installation)
         else:
             decision = await _decide_on_thread(facts, context)
     if error := decision.internal_error:
         _log.error(
-            "generation %d refused: %s", facts.newest.generation, internal_error(error), exc_info=error
+            "generation %d refused: %s", facts.app.newest.generation, internal_error(error), exc_info=error
         )
     return decision
 
@@ -131,10 +131,10 @@ async def _decide_on_thread(facts: Facts, context: ReconcileContext) -> Reconcil
 async def _outcome(facts: Facts, decision: ReconcileDecision, context: ReconcileContext) -> ReconcileOutcome:
     if decision.restores:
         facts = await execute_restores(context.cluster, facts, decision.restores)
-        decision = await _decide(facts, context) if facts.unrestored else decision
+        decision = await _decide(facts, context) if facts.cluster.unrestored else decision
     failure = await _execute(facts, decision, context)
     if isinstance(failure, RefusedPod):
-        return await _after_refused_pod(facts, failure, context)
+        return await _after_refused_pod(facts.app, failure, context)
     if failure is WriteConflict.CONFLICT:
         return RequeueAfter(CONFLICT_RETRY_SECONDS)
     if failure is not None:
@@ -143,14 +143,14 @@ async def _outcome(facts: Facts, decision: ReconcileDecision, context: Reconcile
 
 
 async def _after_refused_pod(
-    facts: Facts, refused_pod: RefusedPod, context: ReconcileContext
+    app: AppFacts, refused_pod: RefusedPod, context: ReconcileContext
 ) -> ReconcileOutcome:
     """Decide again, with the word of the API server on the pod of a successor."""
-    metadata = facts.manifest["metadata"]
+    metadata = app.manifest["metadata"]
     newer = await gather_facts(context, AppKey(metadata["namespace"], metadata["name"]), live=True)
     if newer is None:
         return ReconcileDone()
-    newer = replace(newer, refused_pod=refused_pod)
+    newer = replace(newer, pods=replace(newer.pods, refused_pod=refused_pod))
     return await _outcome(newer, await _decide(newer, context), context)
 
 
@@ -158,7 +158,7 @@ async def _execute(
     facts: Facts, decision: ReconcileDecision, context: ReconcileContext
 ) -> Literal[WriteConflict.CONFLICT] | ForeignObject | RejectedError | RefusedPod | None:
     """Write, set the status, write. A conflict at the status ends the reconcile: the facts are outdated."""
-    cluster, app = context.cluster, facts.manifest
+    cluster, app = context.cluster, facts.app.manifest
     try:
         if foreign := await execute_writes(cluster, app, decision.before):
             return await _report_failure(facts, foreign, context)
@@ -176,18 +176,18 @@ async def _execute_announced(
 ) -> Literal[WriteConflict.CONFLICT] | ForeignObject | RejectedError | RefusedPod | None:
     """Publish the events, and make the writes that the status has announced."""
     cluster = context.cluster
-    events = publish_events(cluster, facts.manifest, decision.events, context.metrics)
+    events = publish_events(cluster, facts.app.manifest, decision.events, context.metrics)
     writing = asyncio.ensure_future(execute_writes(cluster, updated_app, decision.after))
     try:
         await side_by_side([events, writing])
     except RejectedError as error:
         is_of_pod = isinstance(error, RejectedPodError) and _starts_successor(decision)
-        if is_of_pod and facts.refused_pod is None:
+        if is_of_pod and facts.pods.refused_pod is None:
             return RefusedPod(error.reason, reported_text(str(error)))
         return await _report_failure(facts, error, context, updated_app)
     if foreign := writing.result():
         return await _report_failure(facts, foreign, context, updated_app)
-    count_decision(context.metrics, facts.status, decision)
+    count_decision(context.metrics, facts.app.status, decision)
     return await _scale(facts, decision, context, updated_app)
 
 
@@ -215,7 +215,7 @@ async def _report_failure(
     updated_app: Manifest | None = None,
 ) -> ForeignObject | RejectedError:
     """Report a failed write in the status and by an event; the next reconcile tries again."""
-    app = updated_app or facts.manifest
+    app = updated_app or facts.app.manifest
     previous_status = app.get("status") or {}
     status = with_write_failure(previous_status, failure, facts)
     if await context.cluster.patch_status(app, status) is not WriteConflict.CONFLICT:

@@ -120,21 +120,7 @@ class OperatorSim(Hands):
         )
         if before is not None:
             context = replace(
-                context,
-                judgement_cache=before.judgement_cache,
-                generation_cache=before.generation_cache,
-                desired_cache=before.desired_cache,
-                report_cache=before.report_cache,
-                config_map_cache=before.config_map_cache,
-                revision_cache=before.revision_cache,
-                revision_hashes=before.revision_hashes,
-                dry_runs=before.dry_runs,
-                configuration_cache=before.configuration_cache,
-                memoized=before.memoized,
-                unready_nodes=before.unready_nodes,
-                silent_drivers=before.silent_drivers,
-                executor_losses=before.executor_losses,
-                refused_executors=before.refused_executors,
+                context, decoded=before.decoded, sightings=before.sightings, memoized=before.memoized
             )
         self._context = context
         return await reconcile(key, context)

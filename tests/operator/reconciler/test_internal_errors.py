@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from streamapp_operator.reconciler.decide import decide
-from streamapp_operator.reconciler.facts.facts import Facts
+from streamapp_operator.reconciler.facts.facts import AppFacts, ClusterFacts, Facts, PublishedRun
 from streamapp_operator.reconciler.facts.generation_judgement import newest_generation
 from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
@@ -61,10 +61,11 @@ def test_where_nothing_can_be_decided_the_status_says_so_and_nothing_is_written(
     app = manifest()
     newest = newest_generation(app)
     counts = KnownCounts({"views": 8, "users": 8, "enriched": None})
-    facts = Facts(app, newest, 1_000.0, counts={newest.generation: counts})
+    facts = Facts(AppFacts(app, newest), 1_000.0, cluster=ClusterFacts(counts={newest.generation: counts}))
     accepted = accept_generation(facts, INSTALLATION).new_generation
     assert accepted is not None
-    decision = decide(replace(facts, generations=(accepted,), claims=({"kind": "nameless"},)), INSTALLATION)
+    cluster = replace(facts.cluster, claims=({"kind": "nameless"},))
+    decision = decide(replace(facts, run=PublishedRun((accepted,)), cluster=cluster), INSTALLATION)
     assert isinstance(decision.internal_error, KeyError)
     assert (decision.before, decision.after) == ((), ())
     assert decision.requeue_after == 30.0

@@ -12,7 +12,7 @@ from hypothesis import given
 from streamapp.spec.reasons import Reason
 from streamapp.spec.text.document import walk
 from streamapp_operator.reconciler.decide import decide
-from streamapp_operator.reconciler.facts.facts import Facts
+from streamapp_operator.reconciler.facts.facts import AppFacts, ClusterFacts, Facts
 from streamapp_operator.reconciler.facts.generation_judgement import newest_generation
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
 from streamapp_operator.reconciler.planning.acceptance import accept_generation
@@ -236,7 +236,9 @@ def malformed(draw: st.DrawFn) -> dict[str, Any]:
 def facts_about(app: Mapping[str, Any]) -> Facts:
     counts = KnownCounts({"views": 8, "users": 8, "shops": 8, "enriched": None})
     newest = newest_generation(dict(app))
-    return Facts(dict(app), newest, 1_000.0, counts={newest.generation: counts}, live=True)
+    return Facts(
+        AppFacts(dict(app), newest), 1_000.0, cluster=ClusterFacts(counts={newest.generation: counts})
+    )
 
 
 @given(malformed())

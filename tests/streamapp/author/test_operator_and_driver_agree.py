@@ -26,7 +26,14 @@ from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.refusal import Refusal
 from streamapp_operator.reconciler.config_maps.config_map_store import ConfigMapStore
 from streamapp_operator.reconciler.config_maps.locality_draft import LocalityDraft
-from streamapp_operator.reconciler.facts.facts import DesiredModel, Facts, NewestGeneration
+from streamapp_operator.reconciler.facts.facts import (
+    AppFacts,
+    ClusterFacts,
+    DesiredModel,
+    Facts,
+    NewestGeneration,
+    PublishedRun,
+)
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
 from streamapp_operator.reconciler.planning.generation_plan import layout_basis, plan_generation
 from streamapp_operator.reconciler.planning.model_update import model_update
@@ -116,7 +123,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 def _operators_model(case: Case, facts: Facts, counts: Mapping[str, int | None]) -> Made | None:
-    facts = replace(facts, counts={1: KnownCounts(counts)})
+    facts = replace(facts, cluster=ClusterFacts(counts={1: KnownCounts(counts)}))
     plan = plan_generation(facts, case.app, 1)
     update = model_update(facts, AcceptedApp(case.app, 1, UID), plan, replace_all=True)
     if isinstance(update, Refusal) or plan.assignment is None:
@@ -138,7 +145,7 @@ def _drivers_model(case: Case, context: AppContext, known: KnownPlacement, now: 
 def test_both_make_the_same_models_of_an_app_when_it_starts_and_when_it_has_grown(case: Case) -> None:
     app, now = case.app, 1_000.0
     names = processor_names(app.spec.processors)
-    first_facts = Facts({"metadata": {"name": "a", "uid": UID}}, NewestGeneration(1, app), now)
+    first_facts = Facts(AppFacts({"metadata": {"name": "a", "uid": UID}}, NewestGeneration(1, app)), now)
     run = layout_basis(first_facts, app)[1]
     with TemporaryDirectory() as folder:
         storage = embedded_storage(Path(folder), app)
@@ -169,14 +176,14 @@ def test_both_make_the_same_models_of_an_app_when_it_starts_and_when_it_has_grow
         locality = LocalityManager(ConfigMapStore(notes), run)
         locality.write_task_locality(tasks_at)
         locality.write_processor_locality(processors_at)
-        facts = replace(
-            first_facts,
+        published_run = PublishedRun(
             desired=DesiredModel(WantedState("", len(names), model, layout), "", "", 0, 1, was_reset=False),
             report=Report(
                 DriverState.RUNNING, run_id=run, model_version=model.version, layout=layout, moved=moved
             ),
             locality=notes.read(),
         )
+        facts = replace(first_facts, run=published_run)
         known = KnownPlacement(
             model=model,
             owners={name: model.owner(name) for name in tasks} | moved,

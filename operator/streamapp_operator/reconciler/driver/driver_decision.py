@@ -26,7 +26,7 @@ from streamapp_operator.reconciler.driver.failed_start import (
 from streamapp_operator.reconciler.driver.next_action import DesiredDriver, ObservedPods, next_action
 from streamapp_operator.reconciler.driver.released_driver import with_former_ended
 from streamapp_operator.reconciler.driver.successor import SuccessorDecision, decide_successor
-from streamapp_operator.reconciler.facts.facts import Facts
+from streamapp_operator.reconciler.facts.facts import Facts, PublishedRun
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState, live_driver
 from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
 from streamapp_operator.reconciler.objects import object_names
@@ -65,25 +65,25 @@ def decide_driver(
     facts: Facts, target: AcceptedGeneration | None, model: ModelUpdate | None
 ) -> DriverDecision:
     """Decide the next action."""
-    app = target.accepted.app if target else facts.newest.app
+    app = target.accepted.app if target else facts.app.newest.app
     limit = restart_limits(app.spec.restart_policy) if app else default_restart_limits()
-    history = _failures_reset(facts, _observed_history(facts, limit), target)
-    pod = live_driver(facts.drivers)
-    finished = _finished_reason(facts, history, target, limit)
+    history = _failures_reset(facts.run, _observed_history(facts, limit), target)
+    pod = live_driver(facts.pods.drivers)
+    finished = _finished_reason(facts.run, history, target, limit)
     restart, seconds_to_wait = _restart_reasons(facts, target, model, pod)
     desired = _desired_driver(facts, target, finished, restart, pod)
     observed = ObservedPods(
-        facts.drivers,
-        tuple(executor for executor in facts.executors if executor.life is not PodLifecycle.ENDED),
-        facts.successors,
-        facts.early_executors,
-        facts.missing_executors,
-        facts.nodes,
+        facts.pods.drivers,
+        tuple(executor for executor in facts.pods.executors if executor.life is not PodLifecycle.ENDED),
+        facts.pods.successors,
+        facts.pods.early_executors,
+        facts.pods.missing_executors,
+        facts.pods.nodes,
         facts.now,
         milliseconds(app.spec.driver.lost_timeout) / 1000 if app else 300.0,
-        driver_works=_works(facts, pod),
-        refused_start=refused_start(facts.refused_pod) if facts.refused_pod else None,
-        silent_since=facts.silent_since,
+        driver_works=_works(facts.run, pod),
+        refused_start=refused_start(facts.pods.refused_pod) if facts.pods.refused_pod else None,
+        silent_since=facts.pods.silent_since,
     )
     successor = decide_successor(desired, history, observed, limit)
     action = next_action(
@@ -109,53 +109,53 @@ def _launch_obstacle(
     None where it may take as long as it wants, for no other generation could run.
     It starts without a trial beside another driver where there is no room for both, or none was there.
     """
-    if target is None or target.ran or not _has_fallback(facts, target):
+    if target is None or target.ran or not _has_fallback(facts.run, target):
         return None
     if pod is None:
-        last, ended = history.last, facts.drivers[-1] if facts.drivers else None
+        last, ended = history.last, facts.pods.drivers[-1] if facts.pods.drivers else None
         if ended is None or last is None or last.generation != target.generation:
             return None
         if last.outcome is not DriverOutcome.RETRY:
             return None
         return ending_obstacle(ended, history.failures)
-    if generation_of(pod.manifest) != target.generation or _works(facts, pod):
+    if generation_of(pod.manifest) != target.generation or _works(facts.run, pod):
         return None
     executors = [executor for executor in observed.executors if executor.owner_pod in {"", pod.uid}]
     since = history.last.at if history.last is not None else 0.0
-    missing = facts.missing_executors.get(pod.uid)
+    missing = facts.pods.missing_executors.get(pod.uid)
     obstacle = start_obstacle(
         replace(pod, ready=False), executors, facts.now, missing=missing, not_before=since
     )
     return obstacle if obstacle is not None and pod.silent_since is None else None
 
 
-def _has_fallback(facts: Facts, target: AcceptedGeneration) -> bool:
+def _has_fallback(run: PublishedRun, target: AcceptedGeneration) -> bool:
     """True if there is an earlier generation that has run, to go back to."""
     return any(
         earlier.ran and earlier.driver_refusal is None and earlier.generation < target.generation
-        for earlier in facts.generations
+        for earlier in run.generations
     )
 
 
-def _works(facts: Facts, pod: PodState | None) -> bool:
+def _works(run: PublishedRun, pod: PodState | None) -> bool:
     """True if the driver has got to its first batch."""
-    report = facts.report_of(pod)
+    report = run.report_of(pod)
     return report is not None and report.state.has_batches
 
 
 def _observed_history(facts: Facts, limit: RestartLimits) -> DriverHistory:
     """The history with how the driver ended that the status names, and with the newest one."""
-    recorded = history_from_status(facts.status, _copied_incarnation(facts))
-    drivers = with_former_ended(facts.drivers, facts.now)
+    recorded = history_from_status(facts.app.status, _copied_incarnation(facts.run))
+    drivers = with_former_ended(facts.pods.drivers, facts.now)
     history = observe_ending(recorded, drivers, facts.now, limit)
     newest = with_newest_driver(history, drivers)
     return history if newest is history else observe_ending(newest, drivers, facts.now, limit)
 
 
-def _copied_incarnation(facts: Facts) -> int:
+def _copied_incarnation(run: PublishedRun) -> int:
     """The newest incarnation that is known beside the status, which somebody may clear."""
-    published = facts.desired.incarnation if facts.desired else 0
-    return max(published, object_names.driver_incarnation(facts.report.driver) if facts.report else 0)
+    published = run.desired.incarnation if run.desired else 0
+    return max(published, object_names.driver_incarnation(run.report.driver) if run.report else 0)
 
 
 def default_restart_limits() -> RestartLimits:
@@ -181,7 +181,7 @@ def _desired_driver(
     reason = restart[0] if restart else ""
     since = facts.condition_since("Progressing", "True", reason)
     spec = target.accepted.app.spec
-    former = facts.accepted_generation(generation_of(pod.manifest)) if pod is not None else None
+    former = facts.run.accepted_generation(generation_of(pod.manifest)) if pod is not None else None
     return DesiredDriver(
         True,
         reason,
@@ -192,30 +192,32 @@ def _desired_driver(
         early_executors=spec.state.persistent_volume_claim is None,  # a claim is mounted by one pod
         standby_executors=spec.driver.standby_executors,
         is_edit=reason == ConditionReason.SPEC_CHANGED and not target.ran,
-        fits_in_place=former is not None and fits_in_place(facts.manifest, target.shape, former.shape),
+        fits_in_place=former is not None and fits_in_place(facts.app.manifest, target.shape, former.shape),
         shares_volume=former is not None and shares_claim(target.shape, former.shape),
     )
 
 
-def _failures_reset(facts: Facts, history: DriverHistory, target: AcceptedGeneration | None) -> DriverHistory:
+def _failures_reset(
+    run: PublishedRun, history: DriverHistory, target: AcceptedGeneration | None
+) -> DriverHistory:
     """The history without the failures of a generation that ran differently."""
     last = history.last
     if last is None or target is None or not history.failures:
         return history
-    if restarts_between(facts, last.generation, target):
+    if restarts_between(run, last.generation, target):
         return replace(history, failures=0)
     return history
 
 
 def _finished_reason(
-    facts: Facts, history: DriverHistory, target: AcceptedGeneration | None, limit: RestartLimits
+    run: PublishedRun, history: DriverHistory, target: AcceptedGeneration | None, limit: RestartLimits
 ) -> ConditionReason | None:
     """Why no further driver starts after the last ending; None where one does."""
     last = history.last
     if last is None or target is None or history.open:
         return None
     policy = target.accepted.app.spec.restart_policy.type
-    runs_the_same = not restarts_between(facts, last.generation, target)
+    runs_the_same = not restarts_between(run, last.generation, target)
     if last.outcome is DriverOutcome.DONE and policy != "Always" and runs_the_same:
         return ConditionReason.COMPLETED
     if last.outcome is DriverOutcome.CONFIG and last.generation == target.generation:
@@ -236,7 +238,7 @@ def _restart_reasons(
     if reasons := _outdated(facts, target, pod):
         return reasons, None
     is_live = target.accepted.app.spec.on_partition_change == "live"
-    if model is None or not model.tasks_changed or is_live or _has_no_model(facts, pod):
+    if model is None or not model.tasks_changed or is_live or _has_no_model(facts.run, pod):
         return (), None
     if not model.grown:
         return (ConditionReason.MODEL_CHANGED,), None
@@ -247,11 +249,11 @@ def _restart_reasons(
 
 def _outdated(facts: Facts, target: AcceptedGeneration, pod: PodState) -> tuple[str, ...]:
     """Why the driver cannot go on, or is not to, as it was started."""
-    if paths := restarts_between(facts, generation_of(pod.manifest), target):
+    if paths := restarts_between(facts.run, generation_of(pod.manifest), target):
         return (ConditionReason.SPEC_CHANGED, *paths)
     if _account_replaced(facts, pod):
         return (ConditionReason.ACCOUNT_REPLACED, "its service account was deleted and recreated")
-    changed = changed_configuration(pod.manifest, facts.configuration)
+    changed = changed_configuration(pod.manifest, facts.cluster.configuration)
     if changed and target.accepted.app.spec.on_configuration_change == "restart":
         return (ConditionReason.CONFIGURATION_CHANGED, *changed)
     return ()
@@ -259,26 +261,28 @@ def _outdated(facts: Facts, target: AcceptedGeneration, pod: PodState) -> tuple[
 
 def _account_replaced(facts: Facts, pod: PodState) -> bool:
     """True if the driver's account is younger than its pod, whose token is void then."""
-    account = facts.driver_objects.get((SERVICE_ACCOUNT.name, object_names.driver_account(facts.name)))
+    account = facts.cluster.driver_objects.get(
+        (SERVICE_ACCOUNT.name, object_names.driver_account(facts.app.name))
+    )
     if account is None or pod.manifest["spec"].get("serviceAccountName") != account["metadata"]["name"]:
         return False
     made_at = parse_timestamp(account["metadata"].get("creationTimestamp"))
     return made_at is not None and made_at > pod.made_at + CLOCK_SKEW_SECONDS
 
 
-def _has_no_model(facts: Facts, pod: PodState) -> bool:
+def _has_no_model(run: PublishedRun, pod: PodState) -> bool:
     """True if the driver runs no published model: it plans for itself, or the model contradicts its state."""
-    if facts.desired is None or facts.desired.wanted.model is None:
+    if run.desired is None or run.desired.wanted.model is None:
         return True
-    report = facts.report_of(pod)
+    report = run.report_of(pod)
     return report is not None and report.model_version == 0
 
 
-def restarts_between(facts: Facts, generation: int, target: AcceptedGeneration) -> tuple[str, ...]:
+def restarts_between(run: PublishedRun, generation: int, target: AcceptedGeneration) -> tuple[str, ...]:
     """The changes that require a restart of a generation's driver; empty where the driver may continue."""
     if generation == target.generation:
         return ()
-    ran_generation = facts.accepted_generation(generation)
+    ran_generation = run.accepted_generation(generation)
     if ran_generation is None:
         return ("what it runs is not known any more",)
     spec_changes = changes(ran_generation.accepted.app, target.accepted.app)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from streamapp.protocol.driver_report import DriverState
-from streamapp_operator.reconciler.facts.facts import Facts
+from streamapp_operator.reconciler.facts.facts import Facts, PublishedRun
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState, incarnation_of, live_driver
 from streamapp_operator.reconciler.pods.driver_pod import has_early_executors
 
@@ -23,18 +23,18 @@ def with_hand_over(facts: Facts) -> Facts:
     to be gone.
     """
     numbers = [
-        incarnation_of(pod) for pod in facts.successors if pod.ready and has_early_executors(pod.manifest)
+        incarnation_of(pod)
+        for pod in facts.pods.successors
+        if pod.ready and has_early_executors(pod.manifest)
     ]
-    driver = live_driver(facts.drivers)
+    driver = live_driver(facts.pods.drivers)
     if driver is None:
         return _without_executors_of_failed(facts) if numbers and _keeps_standby_executors(facts) else facts
-    if not _has_released(driver, facts) or incarnation_of(driver) >= max(numbers, default=0):
+    if not _has_released(driver, facts.run) or incarnation_of(driver) >= max(numbers, default=0):
         return facts
-    return replace(
-        facts,
-        drivers=tuple(_ended(pod, facts.now) if pod is driver else pod for pod in facts.drivers),
-        executors=tuple(pod for pod in facts.executors if pod.owner_pod != driver.uid),
-    )
+    drivers = tuple(_ended(pod, facts.now) if pod is driver else pod for pod in facts.pods.drivers)
+    executors = tuple(pod for pod in facts.pods.executors if pod.owner_pod != driver.uid)
+    return replace(facts, pods=replace(facts.pods, drivers=drivers, executors=executors))
 
 
 def with_former_ended(drivers: Sequence[PodState], now: float) -> tuple[PodState, ...]:
@@ -50,18 +50,19 @@ def _ended(pod: PodState, now: float) -> PodState:
     return replace(pod, life=PodLifecycle.ENDED, ended_at=now)
 
 
-def _has_released(driver: PodState, facts: Facts) -> bool:
-    report = facts.report_of(driver)
+def _has_released(driver: PodState, run: PublishedRun) -> bool:
+    report = run.report_of(driver)
     is_leaving = driver.life is PodLifecycle.LEAVING
     return is_leaving and report is not None and report.state is DriverState.ENDED
 
 
 def _without_executors_of_failed(facts: Facts) -> Facts:
     """The facts without executors that a driver owned. No driver is left, though a pod of one may be gone."""
-    return replace(facts, executors=tuple(pod for pod in facts.executors if not pod.owner_pod))
+    executors = tuple(pod for pod in facts.pods.executors if not pod.owner_pod)
+    return replace(facts, pods=replace(facts.pods, executors=executors))
 
 
 def _keeps_standby_executors(facts: Facts) -> bool:
     """True if the standby has executors with volumes of their own; a folder of a host is both sets'."""
-    app = facts.newest.app
+    app = facts.app.newest.app
     return app is not None and app.spec.driver.standby_executors and app.spec.state.host_path is None

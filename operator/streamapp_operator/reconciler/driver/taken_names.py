@@ -14,7 +14,7 @@ from streamapp_operator.controller.client.resource_kinds import (
     SERVICE_ACCOUNT,
     STATEFUL_SET,
 )
-from streamapp_operator.reconciler.facts.facts import Facts, TakenName
+from streamapp_operator.reconciler.facts.facts import AppFacts, Facts, TakenName
 
 _KINDS: Final = (
     *(POD, STATEFUL_SET, SERVICE, SERVICE_ACCOUNT, ROLE, ROLE_BINDING, CONFIG_MAP, NETWORK_POLICY),
@@ -29,7 +29,7 @@ def adopted_names(facts: Facts) -> tuple[TakenName, ...]:
     Executors are their driver's. Those with claims are not adopted: `streamapp claims` knows whose a claim is
     by the uid of the resource.
     """
-    app, taken = facts.newest.app, facts.taken_names
+    app, taken = facts.app.newest.app, facts.cluster.taken_names
     if app is None or not app.spec.take_over or app.spec.state.persistent_volume_claim is not None:
         return ()
     return taken if all(name.is_left_behind for name in taken) else ()
@@ -37,7 +37,7 @@ def adopted_names(facts: Facts) -> tuple[TakenName, ...]:
 
 def names_in_the_way(facts: Facts) -> str:
     """The names in the way of a first start, and what to do; empty where there are none."""
-    taken = [name for name in facts.taken_names if name.is_needed]
+    taken = [name for name in facts.cluster.taken_names if name.is_needed]
     if not taken:
         return ""
     names = ", ".join(f"{name.kind} {name.name}" for name in taken)
@@ -46,21 +46,21 @@ def names_in_the_way(facts: Facts) -> str:
     return (
         f"in the way, with another owner or none: {names}. They may be left of a deleted app of this name, "
         f"whose driver may be running. {_adoption(facts)}. To end it, and delete all that is left of it but "
-        f"claims: {_command(facts)}"
+        f"claims: {_command(facts.app)}"
     )
 
 
 def _adoption(facts: Facts) -> str:
-    app = facts.newest.app
+    app = facts.app.newest.app
     if app is not None and app.spec.state.persistent_volume_claim is not None:
         return "An app with volume claims cannot adopt them"
-    foreign = [f"{name.kind} {name.name}" for name in facts.taken_names if not name.is_left_behind]
+    foreign = [f"{name.kind} {name.name}" for name in facts.cluster.taken_names if not name.is_left_behind]
     if foreign:
         return f"They cannot be adopted, for {', '.join(foreign)} has another owner or is being deleted"
     return "With spec.takeOver: true the app adopts them, and the driver keeps running"
 
 
-def _command(facts: Facts) -> str:
+def _command(app: AppFacts) -> str:
     kinds = ",".join(kind.plural for kind in _KINDS)
-    namespace = facts.manifest["metadata"]["namespace"]
-    return f"kubectl delete {kinds} -n {namespace} -l {APP_LABEL}={facts.name}"
+    namespace = app.manifest["metadata"]["namespace"]
+    return f"kubectl delete {kinds} -n {namespace} -l {APP_LABEL}={app.name}"

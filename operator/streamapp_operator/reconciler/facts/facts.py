@@ -1,10 +1,11 @@
-"""All facts of one reconcile about an app and its cluster."""
+"""All facts of one reconcile about an app and its cluster, in four parts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from streamapp.protocol.driver_report import ExecutorBinding, Report
+from streamapp.protocol.silent_driver import SilentDriver
 from streamapp.protocol.wanted_state import WantedState
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
@@ -126,12 +127,70 @@ def uid_of_run(app: Manifest, generations: Sequence[AcceptedGeneration]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """The facts, gathered at once; the steps of a reconcile look nothing up."""
+class AppFacts:
+    """The resource, and the newest generation of it."""
 
     manifest: Manifest
     newest: NewestGeneration
-    now: float
+    start_problems: Mapping[int, tuple[Problem, ...]] = field(default_factory=dict)  # by generation
+    history: RecordedHistory = field(default_factory=RecordedHistory)
+    application_id_holder: ApplicationIdHolder | None = None
+    namespace_of_id: str = ""  # another namespace with apps, whose name the application id begins with
+    dry_run: DryRun | None = None  # of the newest generation, where it was made recently
+
+    @property
+    def status(self) -> Manifest:
+        """The app's last status."""
+        status: Manifest = self.manifest.get("status") or {}
+        return status
+
+    @property
+    def name(self) -> str:
+        """The app's name."""
+        return str(self.manifest["metadata"]["name"])
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRun:
+    """The app's run as its ConfigMaps record it: generations, job model, report, locality."""
+
+    generations: tuple[AcceptedGeneration, ...] = ()  # in ascending order
+    unreadable: tuple[str, ...] = ()  # names of those that cannot be decoded
+    desired: DesiredModel | None = None
+    report: Report | None = None
+    has_report: bool = False  # whether the report's ConfigMap exists
+    reported_at: float | None = None  # when the driver last wrote its report
+    silent_driver: SilentDriver | None = None  # what a standby says of the driver
+    locality: Manifest | None = None
+
+    @property
+    def in_force(self) -> AcceptedGeneration | None:
+        """The newest accepted generation that no driver has refused."""
+        return generation_in_force(self.generations)
+
+    @property
+    def adopted_generations(self) -> int:
+        """The generations of the resources before, from which an adopted app counts on; else 0."""
+        return adopted_generations(self.generations)
+
+    def own_generation(self, generation: int) -> int:
+        """The number that a generation has in the resource; 0 for one of the app that was adopted."""
+        return max(0, generation - self.adopted_generations)
+
+    def accepted_generation(self, generation: int) -> AcceptedGeneration | None:
+        """The accepted generation of this number, if there is one."""
+        return next((accepted for accepted in self.generations if accepted.generation == generation), None)
+
+    def report_of(self, pod: PodState | None) -> Report | None:
+        """The report, where it is that of a pod; None where the newest report is another driver's."""
+        is_its = self.report is not None and pod is not None and self.report.driver == pod.name
+        return self.report if is_its else None
+
+
+@dataclass(frozen=True, slots=True)
+class AppPods:
+    """The pods of the app, and the nodes that they run on."""
+
     drivers: tuple[PodState, ...] = ()  # by incarnation; those that have taken over, or may have
     successors: tuple[PodState, ...] = ()  # by incarnation; standby drivers that have not taken over
     executors: tuple[PodState, ...] = ()  # but those of successors, which have no tasks yet
@@ -141,71 +200,8 @@ class Facts:
     silent_since: Mapping[str, float] = field(default_factory=dict)
     """By uid of a driver that fails probes which it passed before, or does not answer its standby: since when
     that is seen."""
-    generations: tuple[AcceptedGeneration, ...] = ()  # in ascending order
-    unreadable_config_maps: tuple[str, ...] = ()  # names of the app's ConfigMaps that cannot be decoded
-    desired: DesiredModel | None = None
-    report: Report | None = None
-    claims: tuple[Manifest, ...] = ()  # volume claims of the app; only gathered where `live`
-    has_report: bool = False  # whether the report's ConfigMap exists
-    locality: Manifest | None = None
-    driver_objects: Mapping[ObjectName, Manifest] = field(default_factory=dict)  # as the watches saw them
-    history: RecordedHistory = field(default_factory=RecordedHistory)
-    taken_names: tuple[TakenName, ...] = ()
-    """Objects with names of the app's objects that it does not own, as of a deleted app of this name."""
-    unrestored: tuple[str, ...] = ()  # objects of the running driver that cannot be put back, and why
-    unrestored_reason: str = ""
     refused_pod: RefusedPod | None = None  # why the API server would not take the pod of a successor
-    configuration: Mapping[str, str] = field(default_factory=dict)
-    """The versions of Secrets and ConfigMaps that the app names, by kind and name."""
     locations: Mapping[str, str] = field(default_factory=dict)  # by executor, as Spark calls it
-    counts: Mapping[int, PartitionCounts] = field(default_factory=dict)  # by generation
-    storage_class: str = ""  # the cluster's default, where the newest generation needs one
-    application_id_holder: ApplicationIdHolder | None = None
-    namespace_of_id: str = ""  # another namespace with apps, whose name the application id begins with
-    dry_run: DryRun | None = None  # of the newest generation, where it was made recently
-    memoized: MemoizedResults = field(default_factory=MemoizedResults, compare=False)
-    start_problems: Mapping[int, tuple[Problem, ...]] = field(default_factory=dict)  # by generation
-    reported_at: float | None = None  # when the driver last wrote its report
-    live: bool = False  # whether the facts were read from the API server, not from the cache
-
-    @property
-    def status(self) -> Manifest:
-        """The app's last status."""
-        status: Manifest = self.manifest.get("status") or {}
-        return status
-
-    def own_generation(self, generation: int) -> int:
-        """The number that a generation has in the resource; 0 for one of the app that was adopted."""
-        return max(0, generation - self.adopted_generations)
-
-    def report_of(self, pod: PodState | None) -> Report | None:
-        """The report, where it is that of a pod; None where the newest report is another driver's."""
-        is_its = self.report is not None and pod is not None and self.report.driver == pod.name
-        return self.report if is_its else None
-
-    @property
-    def name(self) -> str:
-        """The app's name."""
-        return str(self.manifest["metadata"]["name"])
-
-    @property
-    def uid(self) -> str:
-        """The uid by which the app's run goes: that of the resource which it was first accepted for.
-
-        An adopted app keeps it, and with it Spark's id, its claims and what its driver listens to.
-        """
-        return uid_of_run(self.manifest, self.generations)
-
-    @property
-    def adopted_generations(self) -> int:
-        """The generations of the resources before, from which an adopted app counts on; else 0."""
-        return adopted_generations(self.generations)
-
-    @property
-    def partitions(self) -> int:
-        """The number of partitions to plan, over all streams of the larger generation."""
-        known_counts = [counts.counts for counts in self.counts.values() if isinstance(counts, KnownCounts)]
-        return max((sum(count or 0 for count in counts.values()) for counts in known_counts), default=0)
 
     def located(self, binding: Mapping[str, ExecutorBinding]) -> dict[str, ExecutorBinding]:
         """The processors' bindings with the locations from the pods' metadata.
@@ -217,20 +213,53 @@ class Facts:
             for name, bound in binding.items()
         }
 
+
+@dataclass(frozen=True, slots=True)
+class ClusterFacts:
+    """The other objects that the app has, names or needs, and the partitions that its systems have."""
+
+    driver_objects: Mapping[ObjectName, Manifest] = field(default_factory=dict)  # as the watches saw them
+    claims: tuple[Manifest, ...] = ()  # volume claims of the app; only read from the API server
+    taken_names: tuple[TakenName, ...] = ()
+    """Objects with names of the app's objects that it does not own, as of a deleted app of this name."""
+    unrestored: tuple[str, ...] = ()  # objects of the running driver that cannot be put back, and why
+    unrestored_reason: str = ""
+    configuration: Mapping[str, str] = field(default_factory=dict)
+    """The versions of Secrets and ConfigMaps that the app names, by kind and name."""
+    storage_class: str = ""  # the cluster's default, where the newest generation needs one
+    counts: Mapping[int, PartitionCounts] = field(default_factory=dict)  # by generation
+
+    @property
+    def partitions(self) -> int:
+        """The number of partitions to plan, over all streams of the larger generation."""
+        known_counts = [counts.counts for counts in self.counts.values() if isinstance(counts, KnownCounts)]
+        return max((sum(count or 0 for count in counts.values()) for counts in known_counts), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The facts, gathered at once; the steps of a reconcile look nothing up."""
+
+    app: AppFacts
+    now: float
+    run: PublishedRun = field(default_factory=PublishedRun)
+    pods: AppPods = field(default_factory=AppPods)
+    cluster: ClusterFacts = field(default_factory=ClusterFacts)
+    memoized: MemoizedResults = field(default_factory=MemoizedResults, compare=False)
+
+    @property
+    def uid(self) -> str:
+        """The uid by which the app's run goes: that of the resource which it was first accepted for.
+
+        An adopted app keeps it, and with it Spark's id, its claims and what its driver listens to.
+        """
+        return uid_of_run(self.app.manifest, self.run.generations)
+
     def condition_since(self, type_: str, status: str, reason: str) -> float | None:
         """Since when the last status has had a condition of this status and reason; None where it has not."""
-        conditions: list[Mapping[str, str]] = self.status.get("conditions") or []
+        conditions: list[Mapping[str, str]] = self.app.status.get("conditions") or []
         condition = next((condition for condition in conditions if condition["type"] == type_), None)
         if condition is None or (condition["status"], condition["reason"]) != (status, reason):
             return None
         since = parse_timestamp(condition["lastTransitionTime"])
         return None if since is None else min(since, self.now)
-
-    def accepted_generation(self, generation: int) -> AcceptedGeneration | None:
-        """The accepted generation of this number, if there is one."""
-        return next((accepted for accepted in self.generations if accepted.generation == generation), None)
-
-    @property
-    def in_force(self) -> AcceptedGeneration | None:
-        """The newest accepted generation that no driver has refused."""
-        return generation_in_force(self.generations)

@@ -7,11 +7,10 @@ asks the same by a dry run.
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from streamapp.protocol.driver_report import Report
 from streamapp_operator.controller.client.api_errors import RejectedError, UnansweredError
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration
-from streamapp_operator.reconciler.facts.facts import MissingExecutors, RefusedPod
+from streamapp_operator.reconciler.facts.facts import MissingExecutors, PublishedRun, RefusedPod
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 from streamapp_operator.reconciler.facts.reported_texts import reported_text
@@ -25,10 +24,9 @@ ASK_SECONDS: Final = 10.0
 async def missing_executors(
     context: ReconcileContext,
     app: Manifest,
-    generations: Sequence[AcceptedGeneration],
+    run: PublishedRun,
     drivers: Iterable[PodState],
     executors: Sequence[PodState],
-    report: Report | None,
     wanted: int,
 ) -> dict[str, MissingExecutors]:
     """The executors that drivers lack of so many, by the uid of the driver."""
@@ -41,13 +39,13 @@ async def missing_executors(
             for pod in executors
             if pod.owner_pod in {"", driver.uid} and pod.life is PodLifecycle.LIVING
         )
-        is_bound = report is not None and report.driver == driver.name and len(report.binding) >= wanted
+        report = run.report_of(driver)
+        is_bound = report is not None and len(report.binding) >= wanted
         if len(living) >= wanted or (not living and is_bound):
             continue  # without any pod it is the driver that notices that its executors are lost
-        since = context.executor_losses.get((driver.uid, living), context.clock)
+        since = context.sightings.executor_losses.get((driver.uid, living), context.clock)
         missing = MissingExecutors(len(living), wanted, since)
-        number = generation_of(driver.manifest)
-        generation = next((one for one in generations if one.generation == number), None)
+        generation = run.accepted_generation(generation_of(driver.manifest))
         if missing.seconds(context.clock()) >= MissingExecutors.GRACE_SECONDS and generation is not None:
             refused_pod = await _refused_executor(context, app, generation)
             missing = MissingExecutors(len(living), wanted, since, refused_pod)
@@ -60,7 +58,7 @@ async def _refused_executor(
 ) -> RefusedPod | None:
     """Why the API server would not take an executor now; None where it would, or does not say."""
     key = (app["metadata"]["uid"], generation.generation)
-    known = context.refused_executors.peek(key)
+    known = context.sightings.refused_executors.peek(key)
     if known is not None and context.clock() - known[0] < ASK_SECONDS:
         return known[1]
     pod = dict(trial_pods(app, generation.shape, generation.generation))[EXECUTOR_PATH]
@@ -71,5 +69,5 @@ async def _refused_executor(
         refused_pod = RefusedPod(error.reason, reported_text(str(error)))
     except UnansweredError:
         refused_pod = None  # it has something else to do, and so has Spark
-    context.refused_executors.put(key, (context.clock(), refused_pod))
+    context.sightings.refused_executors.put(key, (context.clock(), refused_pod))
     return refused_pod

@@ -22,6 +22,41 @@ from streamapp_operator.reconciler.result_caches import MemoizedResults, RecentR
 
 
 @dataclass(frozen=True, slots=True)
+class DecodedObjects:
+    """Objects of apps as they were read last; whoever decodes one again gets the same."""
+
+    judgements: RecentResults[GenerationJudgement] = field(default_factory=RecentResults)
+    generations: RecentResults[AcceptedGeneration | None] = field(default_factory=RecentResults)
+    models: RecentResults[DesiredModel | None] = field(default_factory=RecentResults)
+    reports: RecentResults[Report | None] = field(default_factory=RecentResults)
+    revisions: RecentResults[tuple[StreamApp | None]] = field(default_factory=RecentResults)
+    """The apps of revisions, by uid; None where one cannot be read."""
+    revision_hashes: RecentResults[str] = field(default_factory=lambda: RecentResults(max_size=8192))
+    """The hashes of accepted generations, by uid and generation: each takes a millisecond."""
+    config_maps: RecentResults[Manifest] = field(default_factory=RecentResults)
+    """ConfigMaps whose data the object cache drops."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sightings:
+    """What this operator has seen of the cluster or heard from the API server, with the time."""
+
+    dry_runs: RecentResults[DryRun] = field(default_factory=RecentResults)
+    unready_nodes: RecentResults[float] = field(default_factory=RecentResults)
+    """When this operator first saw each node in a state that it is not ready in."""
+    executor_losses: RecentResults[float] = field(default_factory=RecentResults)
+    """When this operator first saw each driver with fewer executors than it is to have, by these."""
+    refused_executors: RecentResults[tuple[float, RefusedPod | None]] = field(default_factory=RecentResults)
+    """What the API server said of an executor of each generation, with the time when it was asked."""
+    silent_drivers: RecentResults[float] = field(default_factory=RecentResults)
+    """When this operator first saw each driver silent, by its uid and since when its node says so."""
+    configuration: RecentResults[tuple[float, str]] = field(
+        default_factory=lambda: RecentResults(max_size=8192)
+    )
+    """Versions of Secrets and ConfigMaps that apps name, each with the time when it was looked up."""
+
+
+@dataclass(frozen=True, slots=True)
 class ReconcileContext:
     """The cluster client, the cache, the clock, the lookup of partition counts, and caches of results."""
 
@@ -33,29 +68,8 @@ class ReconcileContext:
     metrics: MetricCollector = field(default_factory=operator_collector)
     app_metrics: AppCollector = field(default_factory=AppCollector)
     judges: GenerationJudges = field(default_factory=GenerationJudges)
-    judgement_cache: RecentResults[GenerationJudgement] = field(default_factory=RecentResults)
-    generation_cache: RecentResults[AcceptedGeneration | None] = field(default_factory=RecentResults)
-    desired_cache: RecentResults[DesiredModel | None] = field(default_factory=RecentResults)
-    report_cache: RecentResults[Report | None] = field(default_factory=RecentResults)
-    revision_cache: RecentResults[tuple[StreamApp | None]] = field(default_factory=RecentResults)
-    """The apps of revisions, by uid; None where one cannot be read."""
-    revision_hashes: RecentResults[str] = field(default_factory=lambda: RecentResults(max_size=8192))
-    """The hashes of accepted generations, by uid and generation: each takes a millisecond."""
-    dry_runs: RecentResults[DryRun] = field(default_factory=RecentResults)
-    unready_nodes: RecentResults[float] = field(default_factory=RecentResults)
-    """When this operator first saw each node in a state that it is not ready in."""
-    executor_losses: RecentResults[float] = field(default_factory=RecentResults)
-    """When this operator first saw each driver with fewer executors than it is to have, by these."""
-    refused_executors: RecentResults[tuple[float, RefusedPod | None]] = field(default_factory=RecentResults)
-    """What the API server said of an executor of each generation, with the time when it was asked."""
-    silent_drivers: RecentResults[float] = field(default_factory=RecentResults)
-    """When this operator first saw each driver silent, by its uid and since when its node says so."""
-    configuration_cache: RecentResults[tuple[float, str]] = field(
-        default_factory=lambda: RecentResults(max_size=8192)
-    )
-    """Versions of Secrets and ConfigMaps that apps name, each with the time when it was looked up."""
+    decoded: DecodedObjects = field(default_factory=DecodedObjects)
+    sightings: Sightings = field(default_factory=Sightings)
     memoized: MemoizedResults = field(default_factory=MemoizedResults)
     large_plans: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     """Large apps are planned one after the other, so that the memory is that of one plan."""
-    config_map_cache: RecentResults[Manifest] = field(default_factory=RecentResults)
-    """ConfigMaps whose data the object cache drops."""

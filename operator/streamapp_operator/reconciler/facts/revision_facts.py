@@ -21,13 +21,10 @@ _log = logging.getLogger(__name__)
 
 
 async def recorded_history(
-    context: ReconcileContext,
-    key: AppKey,
-    app: Manifest,
-    in_force: AcceptedGeneration | None,
-    report: Report | None,
+    context: ReconcileContext, app: Manifest, in_force: AcceptedGeneration | None, report: Report | None
 ) -> RecordedHistory:
     """The revisions by number. A spec is read only where another one is due."""
+    key = AppKey(app["metadata"]["namespace"], app["metadata"]["name"])
     read = (read_revision(manifest, app) for manifest in context.cache.revisions(key))
     revisions = tuple(sorted((item for item in read if item is not None), key=lambda item: item.number))
     if in_force is None or not _has_run(in_force, report):
@@ -35,7 +32,9 @@ async def recorded_history(
     if not revisions:
         return RecordedHistory(is_due=True)
     generation = (app["metadata"]["uid"], in_force.generation)
-    in_force_hash = context.revision_hashes.get(generation, lambda: revision_hash(in_force.accepted.app))
+    in_force_hash = context.decoded.revision_hashes.get(
+        generation, lambda: revision_hash(in_force.accepted.app)
+    )
     if revisions[-1].spec_hash == in_force_hash:
         return RecordedHistory(revisions)
     return RecordedHistory(revisions, is_due=True, last_app=await _app(context, app, revisions[-1]))
@@ -52,14 +51,14 @@ def _has_run(generation: AcceptedGeneration, report: Report | None) -> bool:
 
 async def _app(context: ReconcileContext, app: Manifest, revision: AppRevision) -> StreamApp | None:
     """The app of a revision, whose spec never changes; None where it is gone or cannot be read."""
-    cached = context.revision_cache.peek(revision.uid)
+    cached = context.decoded.revisions.peek(revision.uid)
     if cached is not None:
         return cached[0]
     manifest = await context.cluster.read(CONTROLLER_REVISION, app["metadata"]["namespace"], revision.name)
     if manifest is None or manifest["metadata"]["uid"] != revision.uid:
         return None
     revised = await asyncio.to_thread(_readable_app, manifest, app)
-    context.revision_cache.put(revision.uid, (revised,), len(str(manifest.get("data"))))
+    context.decoded.revisions.put(revision.uid, (revised,), len(str(manifest.get("data"))))
     return revised
 
 

@@ -18,7 +18,7 @@ from streamapp_operator.reconciler.config_maps.accepted_generation import (
     DriverRefusal,
     generation_size,
 )
-from streamapp_operator.reconciler.facts.facts import Facts
+from streamapp_operator.reconciler.facts.facts import Facts, PublishedRun
 from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
 from streamapp_operator.reconciler.planning.acceptance_rules import acceptance_problems as rule_problems
@@ -51,36 +51,36 @@ class Acceptance:
 
 def accept_generation(facts: Facts, installation: Installation) -> Acceptance:
     """Accept or reject the newest generation."""
-    if facts.storage_class:
-        installation = replace(installation, storage_class=facts.storage_class)
-    earlier_acceptance = facts.accepted_generation(facts.newest.generation)
+    if facts.cluster.storage_class:
+        installation = replace(installation, storage_class=facts.cluster.storage_class)
+    earlier_acceptance = facts.run.accepted_generation(facts.app.newest.generation)
     if earlier_acceptance is not None and earlier_acceptance.driver_refusal is not None:
         return Acceptance(
-            AcceptanceStatus.REJECTED, facts.in_force, driver_refusal=earlier_acceptance.driver_refusal
+            AcceptanceStatus.REJECTED, facts.run.in_force, driver_refusal=earlier_acceptance.driver_refusal
         )
     if earlier_acceptance is not None:
         return Acceptance(AcceptanceStatus.ACCEPTED, earlier_acceptance)
-    app = facts.newest.app
+    app = facts.app.newest.app
     if app is None:
-        return Acceptance(AcceptanceStatus.REJECTED, facts.in_force, problems=facts.newest.problems)
+        return Acceptance(AcceptanceStatus.REJECTED, facts.run.in_force, problems=facts.app.newest.problems)
     problems = (
         *rule_problems(app, installation),
         *_application_id_problems(facts, app),
-        *refused_changes(facts, app),
+        *refused_changes(facts.run, app),
     )
     if problems:
-        return Acceptance(AcceptanceStatus.REJECTED, facts.in_force, problems=problems)
+        return Acceptance(AcceptanceStatus.REJECTED, facts.run.in_force, problems=problems)
     return _planned(facts, app, installation)
 
 
 def _planned(facts: Facts, app: StreamApp, installation: Installation) -> Acceptance:
-    in_force = facts.in_force
+    in_force = facts.run.in_force
     spec_changes = changes(in_force.accepted.app, app) if in_force else ()
     if problem := _too_large(facts, app, installation, spec_changes):
         return Acceptance(AcceptanceStatus.REJECTED, in_force, problems=(problem,))
     if is_embedded(app):  # only the driver can open the volume with the streams, so the driver plans
         return _accepted(facts, _new_generation(facts, app, installation, spec_changes), spec_changes)
-    plan = plan_generation(facts, app, facts.newest.generation)
+    plan = plan_generation(facts, app, facts.app.newest.generation)
     if plan.problems:
         return Acceptance(AcceptanceStatus.REJECTED, in_force, problems=plan.problems, plan=plan)
     if not isinstance(plan.counts, KnownCounts):
@@ -97,14 +97,14 @@ def _accepted(
     """The generation is accepted, unless the running driver or the API server does not take it."""
     candidate = judged(facts, new_generation, spec_changes)
     if isinstance(candidate, Candidate):
-        return Acceptance(AcceptanceStatus.OPEN, facts.in_force, candidate=candidate, plan=plan)
+        return Acceptance(AcceptanceStatus.OPEN, facts.run.in_force, candidate=candidate, plan=plan)
     if (refusal := candidate.driver_refusal) is not None:
         return Acceptance(
-            AcceptanceStatus.REJECTED, facts.in_force, candidate, driver_refusal=refusal, plan=plan
+            AcceptanceStatus.REJECTED, facts.run.in_force, candidate, driver_refusal=refusal, plan=plan
         )
-    if facts.dry_run is not None and facts.dry_run.problems:
-        problems = facts.dry_run.problems
-        return Acceptance(AcceptanceStatus.REJECTED, facts.in_force, problems=problems, plan=plan)
+    if facts.app.dry_run is not None and facts.app.dry_run.problems:
+        problems = facts.app.dry_run.problems
+        return Acceptance(AcceptanceStatus.REJECTED, facts.run.in_force, problems=problems, plan=plan)
     return Acceptance(
         AcceptanceStatus.ACCEPTED, new_generation, new_generation, plan=plan, changes=spec_changes
     )
@@ -112,8 +112,8 @@ def _accepted(
 
 def to_dry_run(facts: Facts, acceptance: Acceptance) -> AcceptedGeneration | None:
     """The generation whose pods the API server is to be asked about: a new one, of pods not seen so far."""
-    new_generation, in_force = acceptance.new_generation, facts.in_force
-    if new_generation is None or new_generation.driver_refusal or facts.dry_run is not None:
+    new_generation, in_force = acceptance.new_generation, facts.run.in_force
+    if new_generation is None or new_generation.driver_refusal or facts.app.dry_run is not None:
         return None
     return None if in_force is not None and in_force.shape == new_generation.shape else new_generation
 
@@ -122,17 +122,17 @@ def _new_generation(
     facts: Facts, app: StreamApp, installation: Installation, spec_changes: tuple[Change, ...]
 ) -> AcceptedGeneration:
     """The generation to accept. The pod shape is resolved again only by an edit that restarts the pods."""
-    in_force = facts.in_force
+    in_force = facts.run.in_force
     keeps_shape = in_force is not None and can_apply_live(spec_changes)
     shape = (
         in_force.shape if in_force is not None and keeps_shape else pod_shape(app, installation, facts.uid)
     )
-    accepted = AcceptedApp(app, facts.newest.generation, facts.uid)
+    accepted = AcceptedApp(app, facts.app.newest.generation, facts.uid)
     return AcceptedGeneration(
         accepted,
         shape,
         ran=in_force.ran if in_force is not None and keeps_shape else False,
-        adopted=facts.adopted_generations,
+        adopted=facts.run.adopted_generations,
     )
 
 
@@ -152,13 +152,13 @@ def _too_large(
 
 def _application_id_problems(facts: Facts, app: StreamApp) -> Iterator[Problem]:
     """An id is taken over from an app that is gone or never ran: two that live would share their state."""
-    if facts.namespace_of_id:
+    if facts.app.namespace_of_id:
         message = (
-            f'"{app.application_id}" begins with the name of namespace "{facts.namespace_of_id}", '
+            f'"{app.application_id}" begins with the name of namespace "{facts.app.namespace_of_id}", '
             "whose apps have such ids by default; choose another, or leave it out"
         )
         yield Problem(0, 0, "spec.applicationId", message, Reason.NOT_ALLOWED)
-    holder = facts.application_id_holder
+    holder = facts.app.application_id_holder
     if holder is not None and (holder.was_accepted or not app.spec.take_over):
         way = (
             "delete that app first"
@@ -169,10 +169,10 @@ def _application_id_problems(facts: Facts, app: StreamApp) -> Iterator[Problem]:
         yield Problem(0, 0, "spec.applicationId", message, Reason.APPLICATION_ID_IN_USE)
 
 
-def refused_changes(facts: Facts, app: StreamApp) -> Iterator[Problem]:
+def refused_changes(run: PublishedRun, app: StreamApp) -> Iterator[Problem]:
     """Changes of fields that existing state forbids, unless the edit resets the state."""
-    in_force = facts.in_force
-    if in_force is None or not has_state(facts):
+    in_force = run.in_force
+    if in_force is None or not has_state(run):
         return
     if app.spec.reset_nonce > in_force.accepted.app.spec.reset_nonce:
         return
@@ -182,10 +182,10 @@ def refused_changes(facts: Facts, app: StreamApp) -> Iterator[Problem]:
     yield from changed_meanings(app, state_meanings(in_force.accepted.app))
 
 
-def has_state(facts: Facts) -> bool:
+def has_state(run: PublishedRun) -> bool:
     """True if the app has state that an edit could invalidate."""
     layouts = (
-        facts.report.layout if facts.report else None,
-        facts.desired.wanted.layout if facts.desired else None,
+        run.report.layout if run.report else None,
+        run.desired.wanted.layout if run.desired else None,
     )
     return any(layout is not None and layout.has_state for layout in layouts)

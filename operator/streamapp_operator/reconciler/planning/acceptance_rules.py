@@ -7,7 +7,7 @@ from streamapp.author.not_supported import not_supported
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
-from streamapp_operator.reconciler.facts.default_storage_class import needs_default_class
+from streamapp_operator.reconciler.facts.cluster_facts import needs_default_class
 from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.named_objects import outside_allow_lists
 from streamapp_operator.reconciler.planning.pod_template_rules import (

@@ -16,7 +16,7 @@ from streamapp.spec.resource.field_changes import Change, paths_with_effect
 from streamapp.spec.resource.field_marks import Effect
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
 from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration, DriverRefusal
-from streamapp_operator.reconciler.facts.facts import Facts
+from streamapp_operator.reconciler.facts.facts import Facts, PublishedRun
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
 from streamapp_operator.reconciler.planning.pod_template_rules import VARIABLE_PREFIX
 from streamapp_operator.reconciler.pods.driver_pod import driver_container
@@ -45,7 +45,7 @@ def judged(
     As it is where no driver can be asked, or where none answers in time.
     """
     verdict = _verdict_of_running_driver(facts)
-    if verdict is None or not _can_be_asked(facts, generation, spec_changes):
+    if verdict is None or not _can_be_asked(facts.run, generation, spec_changes):
         return generation
     if verdict.generation == generation.generation:
         refusal = _refusal(verdict.refusals) if verdict.refusals else None
@@ -53,22 +53,24 @@ def judged(
     since = facts.condition_since("Accepted", "Unknown", ConditionReason.AWAITING_DRIVER)
     seconds_left = VERDICT_SECONDS if since is None else since + VERDICT_SECONDS - facts.now
     text = encode_accepted(generation.accepted)
-    return Candidate(text, seconds_left) if seconds_left > 0 and _fits(facts, text) else generation
+    return Candidate(text, seconds_left) if seconds_left > 0 and _fits(facts.run, text) else generation
 
 
 def _verdict_of_running_driver(facts: Facts) -> CandidateVerdict | None:
     """The last verdict of the driver that runs; None where there is none that could give one."""
-    report, driver = facts.report, facts.drivers[-1] if facts.drivers else None
+    report, driver = facts.run.report, facts.pods.drivers[-1] if facts.pods.drivers else None
     if report is None or driver is None or driver.life is not PodLifecycle.LIVING:
         return None
     return report.verdict if report.driver == driver.name else None
 
 
-def _can_be_asked(facts: Facts, generation: AcceptedGeneration, spec_changes: tuple[Change, ...]) -> bool:
+def _can_be_asked(
+    run: PublishedRun, generation: AcceptedGeneration, spec_changes: tuple[Change, ...]
+) -> bool:
     """True if the driver that runs has what the generation needs: its image, its code and its systems."""
-    in_force = facts.in_force
+    in_force = run.in_force
     restarts = set(paths_with_effect(spec_changes, Effect.RESTART)) - _NOT_JUDGED
-    if in_force is None or facts.desired is None or not restarts:
+    if in_force is None or run.desired is None or not restarts:
         return False
     before, after = in_force.accepted.app.spec, generation.accepted.app.spec
     if after.suspend or before.systems != after.systems:
@@ -76,9 +78,9 @@ def _can_be_asked(facts: Facts, generation: AcceptedGeneration, spec_changes: tu
     return _code_of(in_force.shape) == _code_of(generation.shape)
 
 
-def _fits(facts: Facts, text: str) -> bool:
+def _fits(run: PublishedRun, text: str) -> bool:
     """True if the ConfigMap of the job model has room for a candidate."""
-    desired = facts.desired
+    desired = run.desired
     return desired is not None and len(desired.text) + len(desired.accepted) + len(text) <= MOST_BYTES
 
 

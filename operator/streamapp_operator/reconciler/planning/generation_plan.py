@@ -15,7 +15,7 @@ from streamapp.tasks.groupers.grouping_request import Assignment
 from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.layouts.layout_conflict import layout_conflict
 from streamapp.tasks.user_answers import answered_counts, replay_of
-from streamapp_operator.reconciler.facts.facts import DesiredModel, Facts
+from streamapp_operator.reconciler.facts.facts import DesiredModel, Facts, PublishedRun
 from streamapp_operator.reconciler.partition_counts.lookup_results import (
     KnownCounts,
     PartitionCounts,
@@ -52,12 +52,15 @@ class GenerationPlan:
 
 def plan_generation(facts: Facts, app: StreamApp, generation: int) -> GenerationPlan:
     """Plan one generation with its known partition counts."""
-    counts = facts.counts.get(generation, PendingCounts())
-    reported_layout = facts.report.layout if facts.report else None
-    answers = facts.report.answers if facts.report else None
-    inputs = (app, counts, facts.desired, reported_layout, answers, facts.report is None)
+    counts = facts.cluster.counts.get(generation, PendingCounts())
+    reported_layout = facts.run.report.layout if facts.run.report else None
+    answers = facts.run.report.answers if facts.run.report else None
+    inputs = (app, counts, facts.run.desired, reported_layout, answers, facts.run.report is None)
     return facts.memoized.of(
-        (facts.uid, generation), inputs, lambda: _author(facts, app, counts, generation), facts.partitions
+        (facts.uid, generation),
+        inputs,
+        lambda: _author(facts, app, counts, generation),
+        facts.cluster.partitions,
     )
 
 
@@ -65,14 +68,14 @@ def _author(facts: Facts, app: StreamApp, counts: PartitionCounts, generation: i
     layout, run_id = layout_basis(facts, app)
     if isinstance(counts, SystemMisconfigured):
         return GenerationPlan(counts, run_id, problems=(Problem(0, 0, counts.path, counts.message),))
-    judged = facts.start_problems.get(generation)
+    judged = facts.app.start_problems.get(generation)
     if problems := start_problems(app) if judged is None else judged:
         return GenerationPlan(counts, run_id, problems=problems)
     if not isinstance(counts, KnownCounts):
         return GenerationPlan(counts, run_id)
-    if layout is None and _has_old_checkpoints(facts, app, counts):
+    if layout is None and _has_old_checkpoints(facts.run, app, counts):
         return GenerationPlan(counts, run_id, planned_by_driver=OLD_CHECKPOINTS)
-    replay = replay_of(app, facts.report.answers if facts.report else None)
+    replay = replay_of(app, facts.run.report.answers if facts.run.report else None)
     world = World(
         answered_counts(counts.counts, replay.answers),
         layout,
@@ -99,11 +102,11 @@ def layout_basis(facts: Facts, app: StreamApp) -> tuple[Layout | None, str]:
     The reported layout, which lies with the state, is right. The desired layout takes precedence where it
     only extends the reported one, as after a growth that the driver has not taken up yet.
     """
-    desired = facts.desired
+    desired = facts.run.desired
     fresh = (None, run_of(facts.uid, app.spec.reset_nonce))
     if desired is not None and desired.reset_nonce < app.spec.reset_nonce:
         return fresh  # the reset gives the present state up
-    reported_layout = facts.report.layout if facts.report else None
+    reported_layout = facts.run.report.layout if facts.run.report else None
     desired_layout = desired.wanted.layout if desired else None
     if (
         desired is not None
@@ -123,15 +126,15 @@ def _extends(desired: DesiredModel, desired_layout: Layout, reported_layout: Lay
     return layout_conflict(reported_layout, desired_layout, tasks, model.broadcast if model else ()) is None
 
 
-def _has_old_checkpoints(facts: Facts, app: StreamApp, counts: KnownCounts) -> bool:
+def _has_old_checkpoints(run: PublishedRun, app: StreamApp, counts: KnownCounts) -> bool:
     """True if an app without a model has checkpoints: the app was deleted and created again.
 
     Its streams may have grown since, so that only the layout beside the state tells how to plan. The first
     driver plans by that layout and reports it.
     """
-    has_model = facts.desired is not None and facts.desired.wanted.model is not None
+    has_model = run.desired is not None and run.desired.wanted.model is not None
     return (
         not has_model
-        and facts.report is None
+        and run.report is None
         and counts.counts.get(checkpoint_stream(app.application_id)) is not None
     )

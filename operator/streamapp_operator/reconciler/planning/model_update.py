@@ -13,7 +13,7 @@ from streamapp.protocol.message_frame import MessageTooLargeError
 from streamapp.protocol.wanted_state import WantedState, encode_wanted
 from streamapp.tasks.refusal import Refusal
 from streamapp_operator.reconciler.config_maps.known_locality import known_locality
-from streamapp_operator.reconciler.facts.facts import Facts
+from streamapp_operator.reconciler.facts.facts import Facts, PublishedRun
 from streamapp_operator.reconciler.planning.generation_plan import GenerationPlan
 
 
@@ -31,17 +31,17 @@ def model_update(
     facts: Facts, accepted: AcceptedApp, plan: GenerationPlan | None, *, replace_all: bool
 ) -> ModelUpdate | Refusal:
     """The model for an accepted generation; `replace_all`, where no driver runs, places all tasks again."""
-    report = facts.report
+    report = facts.run.report
     reported = (report.moved, report.model_version) if report else None
-    is_anew = replace_all or facts.desired is None
-    announced_version = (facts.status.get("jobModel") or {}).get("version", 0) if is_anew else 0
-    version = (facts.locality or {}).get("metadata", {}).get("resourceVersion")
-    inputs = (accepted, plan, facts.desired, reported, version, replace_all, announced_version)
+    is_anew = replace_all or facts.run.desired is None
+    announced_version = (facts.app.status.get("jobModel") or {}).get("version", 0) if is_anew else 0
+    version = (facts.run.locality or {}).get("metadata", {}).get("resourceVersion")
+    inputs = (accepted, plan, facts.run.desired, reported, version, replace_all, announced_version)
     return facts.memoized.of(
         (facts.uid, "model"),
         inputs,
         lambda: _model(facts, accepted, plan, replace_all, announced_version),
-        facts.partitions,
+        facts.cluster.partitions,
     )
 
 
@@ -52,14 +52,14 @@ def _model(
     replace_all: bool,
     announced_version: int,
 ) -> ModelUpdate | Refusal:
-    app, desired = accepted.app, facts.desired
+    app, desired = accepted.app, facts.run.desired
     before = desired.wanted.model if desired else None
     assignment = plan.assignment if plan else None
     names = processor_names(app.spec.processors)
     if plan is not None and plan.planned_by_driver and replace_all:
-        return _without_model(facts, accepted, names)
+        return _without_model(facts.run, accepted, names)
     if plan is None or assignment is None:
-        return _unchanged(facts, accepted, before, names)
+        return _unchanged(facts.run, accepted, before, names)
     run_id = assignment.layout.run or plan.run_id
     assignment = replace(assignment, layout=replace(assignment.layout, run=run_id))
     placement = _known_placement(facts, before, run_id, announced_version)
@@ -84,20 +84,20 @@ def _model(
 
 
 def _unchanged(
-    facts: Facts, accepted: AcceptedApp, before: JobModel | None, names: tuple[str, ...]
+    run: PublishedRun, accepted: AcceptedApp, before: JobModel | None, names: tuple[str, ...]
 ) -> ModelUpdate:
     """Without a new assignment the model in force stays; without a model the driver plans for itself."""
-    if facts.desired is None or before is None:
-        return _without_model(facts, accepted, names)
-    return ModelUpdate(replace(facts.desired.wanted, spec_hash=accepted.hash))
+    if run.desired is None or before is None:
+        return _without_model(run, accepted, names)
+    return ModelUpdate(replace(run.desired.wanted, spec_hash=accepted.hash))
 
 
-def _without_model(facts: Facts, accepted: AcceptedApp, names: tuple[str, ...]) -> ModelUpdate:
+def _without_model(run: PublishedRun, accepted: AcceptedApp, names: tuple[str, ...]) -> ModelUpdate:
     """For a driver that plans itself, or says first what the app's functions answer.
 
     Its first report has no layout yet, and the plan of a grown stream needs the one there is.
     """
-    desired = facts.desired
+    desired = run.desired
     same_run = desired is not None and desired.reset_nonce == accepted.app.spec.reset_nonce
     layout = desired.wanted.layout if desired is not None and same_run else None
     return ModelUpdate(WantedState(accepted.hash, len(names), layout=layout))
@@ -107,8 +107,8 @@ def _known_placement(
     facts: Facts, before: JobModel | None, run_id: str, announced_version: int
 ) -> KnownPlacement:
     """The model in force, and the places of its tasks by the driver's report and the locality ConfigMap."""
-    locality = known_locality(facts.locality, run_id).manager
-    report = facts.report
+    locality = known_locality(facts.run.locality, run_id).manager
+    report = facts.run.report
     owners: dict[str, str] = {}
     if before is not None and before.run_id == run_id:
         owners = {task: name for name, tasks in before.assignment().items() for task in tasks}
@@ -119,13 +119,13 @@ def _known_placement(
         owners,
         locality.read_task_locality(),
         locality.read_processor_locality(),
-        _store_history(facts, locality, run_id).positions(facts.now),
+        _store_history(facts.run, locality, run_id).positions(facts.now),
     )
 
 
-def _store_history(facts: Facts, locality: LocalityManager, run_id: str) -> StoreHistory:
+def _store_history(run: PublishedRun, locality: LocalityManager, run_id: str) -> StoreHistory:
     """The places of stores, as the driver reports them, or as the last one did."""
-    report = facts.report
+    report = run.report
     if report is not None and report.run_id == run_id and report.stores.places:
         return report.stores
     return locality.read_store_history()

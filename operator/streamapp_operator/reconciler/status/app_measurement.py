@@ -26,10 +26,10 @@ def app_measurement(app: Manifest, status: Manifest, installation: Installation)
 
 def with_driver(measurement: AppMeasurement, facts: Facts) -> AppMeasurement:
     """The same with the image of the newest driver and with what it last reported."""
-    container = driver_container(facts.drivers[-1].manifest["spec"]) if facts.drivers else {}
+    container = driver_container(facts.pods.drivers[-1].manifest["spec"]) if facts.pods.drivers else {}
     return replace(
         measurement,
         image=container.get("image", measurement.image),
-        reported_at=facts.reported_at,
-        lag=facts.report.progress.lag if facts.report else None,
+        reported_at=facts.run.reported_at,
+        lag=facts.run.report.progress.lag if facts.run.report else None,
     )

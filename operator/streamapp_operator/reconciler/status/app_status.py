@@ -33,26 +33,28 @@ MOVED_TASKS, MOVED_HASH = "movedTasks", "movedHash"
 def app_status(findings: Findings, history: DriverHistory) -> dict[str, Any]:
     """The fields of the status; unknown ones are left out."""
     facts, model = findings.facts, findings.model_in_force
-    before = {condition["type"]: condition for condition in facts.status.get("conditions") or ()}
+    before = {condition["type"]: condition for condition in facts.app.status.get("conditions") or ()}
     conditions = [table.condition(findings) for table in CONDITIONS]
     pod = findings.driver.pod
-    name = object_names.driver(facts.name, history.incarnation) if history.incarnation else ""
+    name = object_names.driver(facts.app.name, history.incarnation) if history.incarnation else ""
     status: dict[str, Any] = {
         "conditions": [
-            replace(condition, generation=facts.own_generation(condition.generation)).as_status(
+            replace(condition, generation=facts.run.own_generation(condition.generation)).as_status(
                 before, facts.now
             )
             for condition in conditions
         ],
-        "observedGeneration": facts.own_generation(facts.newest.generation),
-        "acceptedGeneration": facts.own_generation(findings.target.generation) if findings.target else None,
+        "observedGeneration": facts.run.own_generation(facts.app.newest.generation),
+        "acceptedGeneration": facts.run.own_generation(findings.target.generation)
+        if findings.target
+        else None,
         "phase": phase(findings).value,
         "reason": _reason(conditions),
         "plan": _plan(findings),
         "jobModel": _job_model(findings, model),
         "tasks": len(model.tasks) if model else _reported_tasks(findings),
         "processors": len(findings.report.binding) if findings.report else 0,
-        "selector": f"{APP_LABEL}={facts.name},{ROLE_LABEL}={ObjectRole.EXECUTOR}",
+        "selector": f"{APP_LABEL}={facts.app.name},{ROLE_LABEL}={ObjectRole.EXECUTOR}",
         "autoscale": findings.autoscaling.state.as_status() if findings.autoscaling else None,
         "restarts": history.restarts,
         "driver": history_status(history, pod, name) if history.incarnation else None,
@@ -71,7 +73,7 @@ def _reason(conditions: list[AppCondition]) -> str:
 def _plan(findings: Findings) -> dict[str, Any] | None:
     generation_plan = findings.plan or (findings.acceptance.plan if findings.target is None else None)
     if generation_plan is None or generation_plan.proposal is None:
-        previous_plan: dict[str, Any] | None = findings.facts.status.get("plan")
+        previous_plan: dict[str, Any] | None = findings.facts.app.status.get("plan")
         return previous_plan
     plan = generation_plan.proposal.plan
     return {
@@ -92,15 +94,15 @@ def plan_hash(plan: Plan) -> str:
 def _job_model(findings: Findings, model: JobModel | None) -> dict[str, Any] | None:
     facts = findings.facts
     if model is None:  # not published yet, or deleted by hand: versions go on from the one that was told
-        last_model: dict[str, Any] | None = facts.status.get("jobModel")
+        last_model: dict[str, Any] | None = facts.app.status.get("jobModel")
         return last_model
     model_hash = facts.memoized.of(
-        (facts.uid, "hash"), (model,), lambda: content_hash(model), facts.partitions
+        (facts.uid, "hash"), (model,), lambda: content_hash(model), facts.cluster.partitions
     )
     return {
         "version": model.version,
         "hash": model_hash[:16],
-        "configMap": object_names.job_model(findings.facts.name),
+        "configMap": object_names.job_model(findings.facts.app.name),
         "runId": model.run_id,
         **_moved_tasks(findings),
     }
@@ -109,7 +111,7 @@ def _job_model(findings: Findings, model: JobModel | None) -> dict[str, Any] | N
 def _moved_tasks(findings: Findings) -> dict[str, Any]:
     """The tasks that the driver runs elsewhere; as they were last while no driver reports any."""
     if findings.report is None or not findings.report.binding:
-        before = findings.facts.status.get("jobModel") or {}
+        before = findings.facts.app.status.get("jobModel") or {}
         return {name: before[name] for name in (MOVED_TASKS, MOVED_HASH) if name in before}
     moved = sorted(findings.report.moved.items())
     if not moved:

@@ -48,7 +48,7 @@ PHASE_TEXTS: Mapping[Phase, str] = {
 def phase(findings: Findings) -> Phase:
     """The phase of an app: the first that fits."""
     if findings.suspended:
-        busy = findings.driver.pod is not None or bool(findings.facts.executors)
+        busy = findings.driver.pod is not None or bool(findings.facts.pods.executors)
         return Phase.SUSPENDING if busy else Phase.SUSPENDED
     if findings.target is None and findings.driver.pod is None:
         return Phase.REJECTED if findings.acceptance.status is AcceptanceStatus.REJECTED else Phase.PENDING

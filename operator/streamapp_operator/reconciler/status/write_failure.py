@@ -22,7 +22,7 @@ def with_write_failure(
 ) -> dict[str, Any]:
     """The status with the failure of a write."""
     before = {condition["type"]: condition for condition in status.get("conditions") or ()}
-    generation = facts.own_generation(facts.newest.generation)
+    generation = facts.run.own_generation(facts.app.newest.generation)
     if isinstance(failure, ForeignObject):
         reason = str(ConditionReason.NAME_TAKEN)
         text = f"{failure.kind} {failure.name} exists and belongs to another owner; delete it, or wait"

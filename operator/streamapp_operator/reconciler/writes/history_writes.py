@@ -10,11 +10,11 @@ from streamapp_operator.reconciler.writes.reconcile_decision import Apply, Delet
 
 def new_revision(findings: Findings) -> Iterator[Apply]:
     """The revision of the generation in force, once a driver has run that."""
-    facts, in_force = findings.facts, findings.facts.in_force
-    if in_force is None or in_force is not findings.target or not facts.history.is_due:
+    facts, in_force = findings.facts, findings.facts.run.in_force
+    if in_force is None or in_force is not findings.target or not facts.app.history.is_due:
         return
-    number = facts.history.last.number + 1 if facts.history.last is not None else 1
-    yield Apply(app_revision(facts.manifest, number, in_force.accepted, facts.history.last_app))
+    number = facts.app.history.last.number + 1 if facts.app.history.last is not None else 1
+    yield Apply(app_revision(facts.app.manifest, number, in_force.accepted, facts.app.history.last_app))
 
 
 def surplus_revisions(findings: Findings) -> Iterator[Delete]:
@@ -24,7 +24,7 @@ def surplus_revisions(findings: Findings) -> Iterator[Delete]:
         return
     newer_hashes: set[str] = set()
     kept_revisions: list[AppRevision] = []
-    for revision in reversed(findings.facts.history.revisions):
+    for revision in reversed(findings.facts.app.history.revisions):
         is_surplus = (
             revision.spec_hash in newer_hashes
             or len(kept_revisions) > target.accepted.app.spec.revision_history_limit

@@ -59,14 +59,14 @@ from streamapp_operator.reconciler.writes.reconcile_decision import (
 
 def before_status(findings: Findings, history: DriverHistory) -> Iterator[Write]:
     """The writes before the status, harmless whatever follows; `history` has the announced action."""
-    app, new_generation = findings.facts.manifest, findings.acceptance.new_generation
-    if findings.taken_names or findings.facts.adopted_generations:
+    app, new_generation = findings.facts.app.manifest, findings.acceptance.new_generation
+    if findings.taken_names or findings.facts.run.adopted_generations:
         yield from adoptions(findings.facts)
     if findings.taken_names:
         return  # nothing else is written before all names are free
     if new_generation is not None:
         manifest = generation_config_map(app, new_generation)
-        if manifest["metadata"]["name"] in findings.facts.unreadable_config_maps:
+        if manifest["metadata"]["name"] in findings.facts.run.unreadable:
             yield Delete(CONFIG_MAP, manifest["metadata"]["name"])
         yield Create(manifest)
     yield from _annotations(findings, history)
@@ -101,7 +101,7 @@ def adoptions(facts: Facts) -> Iterator[Adopt]:
         for taken in left
         if taken.kind == CONFIG_MAP.name
     }
-    last = facts.adopted_generations or max(generations.values(), default=0)
+    last = facts.run.adopted_generations or max(generations.values(), default=0)
     for taken in left:
         yield Adopt(taken.manifest, last if generations.get(taken.name) else 0)
 
@@ -115,7 +115,7 @@ def after_status(findings: Findings) -> Iterator[Write]:
                 yield from _new_driver(findings, findings.target, incarnation)
             yield from (
                 _delete_pod(former.name, former.uid)
-                for former in facts.drivers[:-1]
+                for former in facts.pods.drivers[:-1]
                 if former.life is PodLifecycle.ENDED
             )
         case StopDriver(pod=pod, grace_seconds=grace_seconds):
@@ -151,9 +151,9 @@ def _new_driver(
 ) -> Iterator[Write]:
     """The pod of a driver, and the Secret of its run."""
     app, facts = target.accepted.app, findings.facts
-    versions = configuration_annotation(app, facts.configuration)
+    versions = configuration_annotation(app, facts.cluster.configuration)
     pod = driver_pod(
-        facts.manifest,
+        facts.app.manifest,
         template=target.shape.driver,
         generation=target.generation,
         incarnation=incarnation,
@@ -167,7 +167,7 @@ def _new_driver(
 
 def _driver_prerequisites(findings: Findings, target: AcceptedGeneration) -> Iterator[Write]:
     """The objects that a driver needs at its start."""
-    app = findings.facts.manifest
+    app = findings.facts.app.manifest
     yield from (
         Apply(manifest)
         for manifest in driver_objects(
@@ -180,18 +180,18 @@ def _driver_prerequisites(findings: Findings, target: AcceptedGeneration) -> Ite
     )
     if claim := embedded_log.log_claim(app, target.accepted.app):
         yield Apply(claim)
-    if not findings.facts.has_report:
+    if not findings.facts.run.has_report:
         yield Create(report_config_map(app))
 
 
 def _unwanted_network_policy(findings: Findings) -> Iterator[Write]:
     """Deletes the app's NetworkPolicy where the installation has no rules any more."""
-    name = object_names.network_policy(findings.facts.name)
-    observed = findings.facts.driver_objects.get((NETWORK_POLICY.name, name))
+    name = object_names.network_policy(findings.facts.app.name)
+    observed = findings.facts.cluster.driver_objects.get((NETWORK_POLICY.name, name))
     if (
         findings.network_rules is None
         and observed is not None
-        and is_owned(observed, findings.facts.manifest)
+        and is_owned(observed, findings.facts.app.manifest)
     ):
         yield Delete(NETWORK_POLICY, name)
 
@@ -201,15 +201,15 @@ def _annotations(findings: Findings, history: DriverHistory) -> Iterator[Write]:
     refused = _refused_generation(findings, history)
     if refused is not None and refused.driver_refusal is not None:
         annotations = {REFUSED_ANNOTATION: refusal_text(refused.driver_refusal)}
-        manifest = annotate_generation(findings.facts.manifest, refused.generation, **annotations)
+        manifest = annotate_generation(findings.facts.app.manifest, refused.generation, **annotations)
         yield Apply(manifest, must_exist=True)
     target, pod = findings.target, findings.driver.pod
     if findings.running and pod is not None and target is not None and not target.ran:
-        ran_generation = findings.facts.accepted_generation(generation_of(pod.manifest))
+        ran_generation = findings.facts.run.accepted_generation(generation_of(pod.manifest))
         if ran_generation is not None and not ran_generation.ran:
             yield Apply(
                 annotate_generation(
-                    findings.facts.manifest, ran_generation.generation, **{RAN_ANNOTATION: "true"}
+                    findings.facts.app.manifest, ran_generation.generation, **{RAN_ANNOTATION: "true"}
                 ),
                 must_exist=True,
             )
@@ -224,31 +224,31 @@ def _refused_generation(findings: Findings, history: DriverHistory) -> AcceptedG
         generation: AcceptedGeneration | None = findings.target
         refusal = DriverRefusal(failed_start.reason, path, failed_start.message)
     elif last is not None and last.outcome is DriverOutcome.CONFIG:
-        generation = facts.accepted_generation(last.generation)
+        generation = facts.run.accepted_generation(last.generation)
         refusal = DriverRefusal(last.reason, last.path, last.message)
     else:
         return None
     if generation is None or generation.driver_refusal is not None or generation.ran:
         return None
-    versions = named_versions(generation.accepted.app, facts.configuration)
+    versions = named_versions(generation.accepted.app, facts.cluster.configuration)
     return replace(generation, driver_refusal=replace(refusal, configuration=versions))
 
 
 def _locality(findings: Findings) -> Iterator[Write]:
     """The reported locality of processors and tasks, kept for the next placement."""
-    report, desired = findings.report, findings.facts.desired
+    report, desired = findings.report, findings.facts.run.desired
     if report is None or desired is None or desired.wanted.model is None or not report.binding:
         return
     model = desired.wanted.model
     if report.model_version != model.version:
         return  # the binding is of another model
-    version = (findings.facts.locality or {}).get("metadata", {}).get("resourceVersion")
-    inputs = (report.binding, report.moved, report.stores, findings.facts.locations, model, version)
+    version = (findings.facts.run.locality or {}).get("metadata", {}).get("resourceVersion")
+    inputs = (report.binding, report.moved, report.stores, findings.facts.pods.locations, model, version)
     manifest = findings.facts.memoized.of(
         (findings.facts.uid, "locality"),
         inputs,
         lambda: _updated_locality(findings.facts, report, model),
-        findings.facts.partitions,
+        findings.facts.cluster.partitions,
     )
     if manifest is not None:
         yield Apply(manifest)
@@ -256,21 +256,21 @@ def _locality(findings: Findings) -> Iterator[Write]:
 
 def locality_events(findings: Findings, writes: Iterable[Write]) -> Iterator[StatusEvent]:
     """A warning where a locality that cannot be read is needed, or is written over."""
-    name = object_names.locality(findings.facts.name)
+    name = object_names.locality(findings.facts.app.name)
     written = any(isinstance(write, Apply) and write.manifest["metadata"]["name"] == name for write in writes)
     model = findings.model.wanted.model if isinstance(findings.model, ModelUpdate) else None
     if model is None or not (written or isinstance(findings.action, StartDriver)):
         return
-    if problem := known_locality(findings.facts.locality, model.run_id).problem:
+    if problem := known_locality(findings.facts.run.locality, model.run_id).problem:
         message = f"ConfigMap {name} cannot be read: {problem}; tasks are placed as if it were empty"
         yield StatusEvent("Warning", ConditionReason.LOCALITY_UNREADABLE, message)
 
 
 def _updated_locality(facts: Facts, report: Report, model: JobModel) -> Manifest | None:
     """The locality ConfigMap with the new entries; None where nothing changed."""
-    known = known_locality(facts.locality, model.run_id)
+    known = known_locality(facts.run.locality, model.run_id)
     locality = known.manager
-    located_report = replace(report, binding=facts.located(report.binding))
+    located_report = replace(report, binding=facts.pods.located(report.binding))
     known_tasks = locality.read_task_locality()
     tasks: dict[str, str | None] = {**known_tasks, **located_report.task_locality(model)}
     locality.write_task_locality({task.name: tasks.get(task.name) for task in model.tasks})
@@ -279,14 +279,16 @@ def _updated_locality(facts: Facts, report: Report, model: JobModel) -> Manifest
     if report.run_id == model.run_id and report.stores.places:
         locality.write_store_history(report.stores)
     locality.forget_other_runs()
-    return known.draft.manifest(facts.manifest) if known.draft.changed else None
+    return known.draft.manifest(facts.app.manifest) if known.draft.changed else None
 
 
 def _expired_pods(findings: Findings) -> Iterator[Write]:
     """Deletes the pods of an ended app after `ttlSecondsAfterFinished`."""
     if expires_in(findings) == [0.0]:
         yield from (
-            _delete_pod(pod.name, pod.uid) for pod in findings.facts.drivers if pod.life is PodLifecycle.ENDED
+            _delete_pod(pod.name, pod.uid)
+            for pod in findings.facts.pods.drivers
+            if pod.life is PodLifecycle.ENDED
         )
 
 
@@ -294,7 +296,7 @@ def expires_in(findings: Findings) -> list[float]:
     """Seconds until the pods of an ended app expire; empty where there are none."""
     last, target = findings.driver.history.last, findings.target
     ttl = target.accepted.app.spec.ttl_seconds_after_finished if target else None
-    ended = any(pod.life is PodLifecycle.ENDED for pod in findings.facts.drivers)
+    ended = any(pod.life is PodLifecycle.ENDED for pod in findings.facts.pods.drivers)
     if last is None or ttl is None or findings.driver.finished is None or not ended:
         return []
     return [max(0.0, last.at + ttl - findings.facts.now)]
@@ -302,15 +304,15 @@ def expires_in(findings: Findings) -> list[float]:
 
 def _old_generations(findings: Findings) -> Iterator[Write]:
     """Deletes accepted generations that are not needed for a fallback."""
-    generations, target = findings.facts.generations, findings.target
+    generations, target = findings.facts.run.generations, findings.target
     if findings.acceptance.new_generation is not None or target is None:
         return
-    running = {generation_of(pod.manifest) for pod in findings.facts.drivers}
+    running = {generation_of(pod.manifest) for pod in findings.facts.pods.drivers}
     last_ending = findings.driver.history.last
     needed = running | {
         target.generation,
         last_ending.generation if last_ending else 0,
-        findings.facts.newest.generation,
+        findings.facts.app.newest.generation,
     }
     unneeded = [
         accepted.generation
@@ -320,7 +322,7 @@ def _old_generations(findings: Findings) -> Iterator[Write]:
     fallback = unneeded[-1:] if not target.ran else []
     for accepted in generations:
         if accepted.generation not in needed and accepted.generation not in fallback:
-            yield Delete(CONFIG_MAP, object_names.accepted(findings.facts.name, accepted.generation))
+            yield Delete(CONFIG_MAP, object_names.accepted(findings.facts.app.name, accepted.generation))
 
 
 def _delete_pod(name: str, uid: str, grace_seconds: int | None = None) -> Delete:
@@ -330,18 +332,18 @@ def _delete_pod(name: str, uid: str, grace_seconds: int | None = None) -> Delete
 def owned_claims(facts: Facts, app: StreamApp) -> Iterator[Manifest]:
     """The patches of claims whose owner does not match `state.reclaimPolicy`."""
     owns_claims = app.spec.state.reclaim_policy == "Delete"
-    for claim in facts.claims:
+    for claim in facts.cluster.claims:
         metadata = claim["metadata"]
-        is_log = metadata["name"] == embedded_log.log_claim_name(facts.name)
+        is_log = metadata["name"] == embedded_log.log_claim_name(facts.app.name)
         if not is_log and not object_names.is_executor_claim(metadata["name"], facts.uid):
             continue  # somebody else's, or an earlier app's of that name
-        if is_owned(claim, facts.manifest) is owns_claims:
+        if is_owned(claim, facts.app.manifest) is owns_claims:
             continue
         if is_log:
-            if log_claim := embedded_log.log_claim(facts.manifest, app):
+            if log_claim := embedded_log.log_claim(facts.app.manifest, app):
                 yield log_claim
             continue
         metadata_patch: Manifest = {"name": metadata["name"], "namespace": metadata["namespace"]}
         if owns_claims:
-            metadata_patch["ownerReferences"] = [owner_reference(facts.manifest)]
+            metadata_patch["ownerReferences"] = [owner_reference(facts.app.manifest)]
         yield {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata_patch}

@@ -23,12 +23,12 @@ def publishes_model(findings: Findings, update: ModelUpdate) -> bool:
     if (
         not isinstance(findings.action, KeepDriver)
         or findings.driver.restart
-        or findings.facts.desired is None
+        or findings.facts.run.desired is None
     ):
         return False
     if update.tasks_changed and findings.driver.seconds_to_wait is not None:
         return False
-    desired, target = findings.facts.desired, findings.target
+    desired, target = findings.facts.run.desired, findings.target
     accepted_text = encode_accepted(target.accepted) if target else desired.accepted
     published = (desired.wanted, desired.accepted, desired.candidate)
     return (_for_driver(findings, update.wanted), accepted_text, _candidate_text(findings)) != published
@@ -52,7 +52,7 @@ def _for_driver(findings: Findings, wanted: WantedState) -> WantedState:
     """The wanted state with the spec hash of the running driver's generation, which the driver checks."""
     pod = findings.driver.pod
     running_generation = (
-        findings.facts.accepted_generation(generation_of(pod.manifest))
+        findings.facts.run.accepted_generation(generation_of(pod.manifest))
         if pod and isinstance(findings.action, KeepDriver)
         else None
     )
@@ -65,12 +65,12 @@ def _for_driver(findings: Findings, wanted: WantedState) -> WantedState:
 
 def published_model(findings: Findings, update: ModelUpdate, incarnation: int) -> Manifest:
     """The job model's ConfigMap, with the newest accepted app for changes that need no restart."""
-    desired, target = findings.facts.desired, findings.target
+    desired, target = findings.facts.run.desired, findings.target
     wanted = _for_driver(findings, update.wanted)
     reset_nonce = target.accepted.app.spec.reset_nonce if target else 0
     was_reset = desired is not None and (desired.was_reset or desired.reset_nonce < reset_nonce)
     manifest = job_model_config_map(
-        findings.facts.manifest, encode_wanted(wanted), reset_nonce, incarnation, was_reset=was_reset
+        findings.facts.app.manifest, encode_wanted(wanted), reset_nonce, incarnation, was_reset=was_reset
     )
     if target is not None:
         manifest["data"][message_names.ACCEPTED] = encode_accepted(target.accepted)
@@ -85,11 +85,11 @@ def lost_model(findings: Findings) -> ModelUpdate | None:
     A driver that ran before knows its layout and its run, so that the next model waits for its report.
     """
     update, target, plan = findings.model, findings.target, findings.plan
-    if findings.facts.desired is not None or not isinstance(findings.action, KeepDriver):
+    if findings.facts.run.desired is not None or not isinstance(findings.action, KeepDriver):
         return None
     if target is None or not isinstance(update, ModelUpdate) or findings.driver.restart:
         return None
-    if findings.facts.report is None and target.ran:
+    if findings.facts.run.report is None and target.ran:
         return None
     plans_itself = findings.embedded or (plan is not None and bool(plan.planned_by_driver))
     return update if update.wanted.model is not None or plans_itself else None

@@ -27,14 +27,14 @@ def restores(findings: Findings, history: DriverHistory) -> Iterator[Apply]:
         generation.shape.executor for generation in (_running_generation(findings), target) if generation
     ]
     manifests = driver_objects(
-        facts.manifest, facts.uid, target.accepted.app, templates, findings.network_rules
+        facts.app.manifest, facts.uid, target.accepted.app, templates, findings.network_rules
     )
     for manifest in manifests:
-        observed = facts.driver_objects.get((manifest["kind"], manifest["metadata"]["name"]))
-        if observed is None or not _is_intact(observed, manifest, facts.manifest):
+        observed = facts.cluster.driver_objects.get((manifest["kind"], manifest["metadata"]["name"]))
+        if observed is None or not _is_intact(observed, manifest, facts.app.manifest):
             yield Apply(manifest)
-    if not facts.has_report:
-        yield Apply(report_config_map(facts.manifest))
+    if not facts.run.has_report:
+        yield Apply(report_config_map(facts.app.manifest))
     if (update := lost_model(findings)) is not None:
         yield Apply(published_model(findings, update, history.incarnation))
 
@@ -45,7 +45,7 @@ def _running_generation(findings: Findings) -> AcceptedGeneration | None:
     Those of its successor are of the template of the generation that is to run.
     """
     pod = findings.driver.pod
-    return findings.facts.accepted_generation(generation_of(pod.manifest)) if pod is not None else None
+    return findings.facts.run.accepted_generation(generation_of(pod.manifest)) if pod is not None else None
 
 
 def _is_intact(observed: Manifest, manifest: Manifest, app: Manifest) -> bool:

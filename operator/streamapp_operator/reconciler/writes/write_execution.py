@@ -172,10 +172,12 @@ async def execute_restores(cluster: ClusterClient, facts: Facts, writes: Iterabl
     """Put each object back; the facts with those that cannot be."""
     failures: list[tuple[ConditionReason, str]] = []
     for stage in write_stages(writes):
-        outcomes = await side_by_side([_restore(cluster, facts.manifest, write) for write in stage])
+        outcomes = await side_by_side([_restore(cluster, facts.app.manifest, write) for write in stage])
         failures += [failure for failure in outcomes if failure is not None]
     reason = failures[0][0] if failures else ""
-    return replace(facts, unrestored=tuple(message for _, message in failures), unrestored_reason=reason)
+    unrestored = tuple(message for _, message in failures)
+    cluster_facts = replace(facts.cluster, unrestored=unrestored, unrestored_reason=reason)
+    return replace(facts, cluster=cluster_facts)
 
 
 async def _restore(cluster: ClusterClient, app: Manifest, write: Write) -> tuple[ConditionReason, str] | None:

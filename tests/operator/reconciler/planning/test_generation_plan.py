@@ -9,7 +9,14 @@ from streamapp.protocol.driver_report import DriverState, Report
 from streamapp.protocol.wanted_state import WantedState
 from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.layouts.layout import Layout
-from streamapp_operator.reconciler.facts.facts import DesiredModel, Facts, NewestGeneration
+from streamapp_operator.reconciler.facts.facts import (
+    AppFacts,
+    ClusterFacts,
+    DesiredModel,
+    Facts,
+    NewestGeneration,
+    PublishedRun,
+)
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
 from streamapp_operator.reconciler.planning.generation_plan import layout_basis, plan_generation, run_of
 from streamapp_operator.reconciler.planning.model_update import ModelUpdate, model_update
@@ -25,11 +32,10 @@ def app(reset: int = 0) -> StreamApp:
 
 def facts(**known: Any) -> Facts:
     return Facts(
-        manifest(),
-        NewestGeneration(3, app()),
+        AppFacts(manifest(), NewestGeneration(3, app())),
         0.0,
-        counts={3: KnownCounts({"views": 8, "users": 8})},
-        **known,
+        PublishedRun(**known),
+        cluster=ClusterFacts(counts={3: KnownCounts({"views": 8, "users": 8})}),
     )
 
 

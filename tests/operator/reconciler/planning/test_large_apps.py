@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from streamapp_operator.controller.watch.object_cache import ObjectCache
-from streamapp_operator.reconciler.facts.config_map_facts import decode_config_maps
+from streamapp_operator.reconciler.facts.published_run import read_run
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
 from streamapp_operator.reconciler.result_caches import MemoizedResults
@@ -45,7 +45,7 @@ def test_other_apps_are_served_while_the_model_of_a_large_one_is_decoded() -> No
 
     async def decode() -> bool:
         serving = asyncio.create_task(serve())
-        decoded = await decode_config_maps(context, sim.app(), [sim.config_map("app-job-model")])
+        decoded = await read_run(context, sim.app(), [sim.config_map("app-job-model")])
         serving.cancel()
         return decoded.desired is not None
 

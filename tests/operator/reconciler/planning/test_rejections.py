@@ -192,7 +192,7 @@ def test_an_application_id_of_another_namespace_is_refused(sim: OperatorSim) -> 
         cache.put(STREAM_APP, sim.app(name))
         facts = sim.run(gather_facts(context, AppKey(sim.namespace, name), live=False))
         assert facts is not None
-        assert facts.namespace_of_id == namespace
+        assert facts.app.namespace_of_id == namespace
         acceptance = accept_generation(facts, sim.installation)
         reasons = [problem.reason for problem in acceptance.problems]
         assert reasons == ([Reason.NOT_ALLOWED] if namespace else [])

@@ -18,7 +18,14 @@ from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.config_keys import ALGORITHM
 from streamapp.spec.serialization import as_data
-from streamapp_operator.reconciler.facts.facts import DesiredModel, Facts, NewestGeneration
+from streamapp_operator.reconciler.facts.facts import (
+    AppFacts,
+    ClusterFacts,
+    DesiredModel,
+    Facts,
+    NewestGeneration,
+    PublishedRun,
+)
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
 from streamapp_operator.reconciler.planning.generation_plan import plan_generation
 from streamapp_operator.reconciler.planning.model_update import ModelUpdate, model_update
@@ -69,12 +76,10 @@ class Operator:
         """What a reconcile makes of a report."""
         assert self._wanted is not None
         facts = Facts(
-            {"metadata": {"name": "app", "uid": UID}},
-            NewestGeneration(1, self.app),
+            AppFacts({"metadata": {"name": "app", "uid": UID}}, NewestGeneration(1, self.app)),
             time.time(),
-            counts={1: KnownCounts(counts)},
-            report=report,
-            desired=DesiredModel(self._wanted, "", "", 0, 1, was_reset=False),
+            PublishedRun(report=report, desired=DesiredModel(self._wanted, "", "", 0, 1, was_reset=False)),
+            cluster=ClusterFacts(counts={1: KnownCounts(counts)}),
         )
         accepted = AcceptedApp(self.app, 1)
         update = model_update(facts, accepted, plan_generation(facts, self.app, 1), replace_all=False)

@@ -16,7 +16,7 @@ from streamapp_operator.reconciler.status.conditions.planning_conditions import 
 
 
 def _has_pods(findings: Findings) -> bool:
-    return findings.driver.pod is not None or bool(findings.facts.executors)
+    return findings.driver.pod is not None or bool(findings.facts.pods.executors)
 
 
 SUSPENDED: Final = ConditionTable(

@@ -16,7 +16,7 @@ def always(_: Findings) -> bool:
 
 def newest_generation(findings: Findings) -> int:
     """The newest generation of the resource, which most conditions are about."""
-    return findings.facts.newest.generation
+    return findings.facts.app.newest.generation
 
 
 @dataclass(frozen=True, slots=True)

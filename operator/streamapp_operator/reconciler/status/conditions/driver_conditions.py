@@ -157,7 +157,7 @@ def _restart_text(findings: Findings) -> str:
     reason, *causes = driver.restart
     text = f"restarting: {'; '.join(causes) or reason}"
     if isinstance(findings.action, KeepDriver):
-        next_driver = object_names.driver(findings.facts.name, driver.successor.incarnation)
+        next_driver = object_names.driver(findings.facts.app.name, driver.successor.incarnation)
         text += f"\n{next_driver} starts next to {findings.action.pod.name}, and then takes over"
         if driver.successor.obstacle is not None and not driver.successor.obstacle.is_slow:
             text += f"\n{driver.successor.obstacle.message}"

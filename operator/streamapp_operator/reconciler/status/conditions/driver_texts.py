@@ -45,7 +45,7 @@ def running_generation(findings: Findings) -> int:
         return findings.report.generation
     if pod is not None and (findings.driver.restart or target is None):
         return generation_of(pod.manifest)
-    return target.generation if target is not None else findings.facts.newest.generation
+    return target.generation if target is not None else findings.facts.app.newest.generation
 
 
 def held_reason(findings: Findings) -> str:

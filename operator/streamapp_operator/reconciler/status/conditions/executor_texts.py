@@ -21,10 +21,12 @@ def work_text(findings: Findings) -> str:
 def executor_problem(findings: Findings) -> str:
     """The problem of the driver's executors, in Kubernetes' words where there are any."""
     pod, now = findings.driver.pod, findings.facts.now
-    missing = findings.facts.missing_executors.get(pod.uid) if pod is not None else None
+    missing = findings.facts.pods.missing_executors.get(pod.uid) if pod is not None else None
     if missing is not None and missing.seconds(now) < MissingExecutors.GRACE_SECONDS:
         missing = None
-    trouble = next((f"{item.name}: {item.trouble}" for item in findings.facts.executors if item.trouble), "")
+    trouble = next(
+        (f"{item.name}: {item.trouble}" for item in findings.facts.pods.executors if item.trouble), ""
+    )
     refused_pod = missing.refused_pod if missing is not None else None
     if refused_pod is not None and not trouble:
         trouble = refused_pod.text("an executor")

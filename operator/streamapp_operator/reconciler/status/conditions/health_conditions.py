@@ -100,10 +100,10 @@ DEGRADED: Final = ConditionTable(
             held_text,
         ),
         ConditionRow(
-            lambda findings: bool(findings.facts.unrestored),
+            lambda findings: bool(findings.facts.cluster.unrestored),
             "True",
-            lambda findings: findings.facts.unrestored_reason,
-            lambda findings: "\n".join(findings.facts.unrestored),
+            lambda findings: findings.facts.cluster.unrestored_reason,
+            lambda findings: "\n".join(findings.facts.cluster.unrestored),
         ),
         ConditionRow(
             lambda findings: isinstance(findings.model, Refusal),

@@ -104,7 +104,7 @@ def _planned_by_driver(findings: Findings) -> str:
 
 def _with_warnings(findings: Findings, message: str) -> str:
     """The message with what a plan would warn of, for an app that the operator does not plan."""
-    newest = findings.facts.newest
+    newest = findings.facts.app.newest
     warnings = app_warnings(newest.app) if newest.app else ()
     return "\n".join([message, *map(str, warnings)])
 
@@ -119,7 +119,7 @@ def _is_plan_rejected(findings: Findings) -> bool:
     plan = _plan(findings)
     if plan is None or plan.proposal is None:
         return False
-    return plan.rejected or (bool(plan.problems) and findings.facts.desired is None)
+    return plan.rejected or (bool(plan.problems) and findings.facts.run.desired is None)
 
 
 def _agreement_text(findings: Findings) -> str:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from streamapp.jobmodel.unreadable_data import UnreadableError
@@ -10,7 +9,7 @@ from streamapp.protocol import message_names
 from streamapp.protocol.driver_report import Report
 from streamapp.protocol.message_names import INCARNATION
 from streamapp.protocol.report_codec import decode_report
-from streamapp.protocol.silent_driver import SilentDriver, silent_driver_of
+from streamapp.protocol.silent_driver import silent_driver_of
 from streamapp.protocol.wanted_state import decode_wanted
 from streamapp_operator.controller.client.labels import ROLE_LABEL
 from streamapp_operator.controller.client.manifest import Manifest
@@ -18,7 +17,7 @@ from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP
 from streamapp_operator.controller.watch.cached_fields import foreign_write_time
 from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration, read_generation
 from streamapp_operator.reconciler.config_maps.config_map_objects import RESET_NONCE, WAS_RESET
-from streamapp_operator.reconciler.facts.facts import DesiredModel
+from streamapp_operator.reconciler.facts.facts import DesiredModel, PublishedRun
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
 from streamapp_operator.reconciler.objects import object_names
@@ -27,23 +26,7 @@ from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, is
 LARGE_CHARACTERS: Final = 65_536
 
 
-@dataclass(frozen=True, slots=True)
-class DecodedConfigMaps:
-    """The decoded ConfigMaps of one app."""
-
-    generations: tuple[AcceptedGeneration, ...]
-    unreadable: tuple[str, ...]
-    desired: DesiredModel | None
-    report: Report | None
-    has_report: bool
-    locality: Manifest | None
-    reported_at: float | None  # when the driver last wrote its report
-    silent_driver: SilentDriver | None  # what a standby says of the driver
-
-
-async def decode_config_maps(
-    context: ReconcileContext, app: Manifest, manifests: Iterable[Manifest]
-) -> DecodedConfigMaps:
+async def read_run(context: ReconcileContext, app: Manifest, manifests: Iterable[Manifest]) -> PublishedRun:
     """Decode an app's ConfigMaps, without those of a deleted app that had the same name."""
     name = app["metadata"]["name"]
     owned = {manifest["metadata"]["name"]: manifest for manifest in manifests if is_owned(manifest, app)}
@@ -57,7 +40,7 @@ async def decode_config_maps(
                 generations.append(accepted)
     desired, report = owned.get(object_names.job_model(name)), owned.get(object_names.report(name))
     locality = owned.get(object_names.locality(name))
-    return DecodedConfigMaps(
+    return PublishedRun(
         generations=tuple(sorted(generations, key=lambda accepted: accepted.generation)),
         unreadable=tuple(sorted(unreadable)),
         desired=await _desired(context, desired) if desired else None,
@@ -72,21 +55,21 @@ async def decode_config_maps(
 async def _generation(context: ReconcileContext, manifest: Manifest) -> AcceptedGeneration | None:
     metadata = manifest["metadata"]
     key = (metadata["uid"], repr(metadata.get("annotations")))
-    generation = context.generation_cache.peek(key)
+    generation = context.decoded.generations.peek(key)
     if generation is None:
         complete = await _with_data(context, manifest)
         generation = await _read_generation(complete)
-        context.generation_cache.put(key, generation, _size(complete))
+        context.decoded.generations.put(key, generation, _size(complete))
     return generation
 
 
 async def _desired(context: ReconcileContext, manifest: Manifest) -> DesiredModel | None:
     key = _version(manifest)
-    desired = context.desired_cache.peek(key)
+    desired = context.decoded.models.peek(key)
     if desired is None:
         complete = await _with_data(context, manifest)
         desired = await asyncio.to_thread(_decode_desired, complete)
-        context.desired_cache.put(key, desired, _size(complete))
+        context.decoded.models.put(key, desired, _size(complete))
     return desired
 
 
@@ -116,11 +99,11 @@ def _number(annotations: Mapping[str, str], name: str) -> int:
 
 async def _report(context: ReconcileContext, manifest: Manifest) -> Report | None:
     key = _version(manifest)
-    report = context.report_cache.peek(key)
+    report = context.decoded.reports.peek(key)
     if report is None:
         complete = await _with_data(context, manifest)
         report = await asyncio.to_thread(_decode_report, complete)
-        context.report_cache.put(key, report, _size(complete))
+        context.decoded.reports.put(key, report, _size(complete))
     return report
 
 
@@ -137,13 +120,13 @@ async def _with_data(context: ReconcileContext, manifest: Manifest) -> Manifest:
     if "data" in manifest or "binaryData" in manifest:
         return manifest
     key = _version(manifest)
-    complete = context.config_map_cache.peek(key)
+    complete = context.decoded.config_maps.peek(key)
     if complete is not None:
         return complete
     metadata = manifest["metadata"]
     current = await context.cluster.read(CONFIG_MAP, metadata["namespace"], metadata["name"])
     if current is not None and _version(current) == key:
-        context.config_map_cache.put(key, current, _size(current))
+        context.decoded.config_maps.put(key, current, _size(current))
     return current or manifest
 
 
