@@ -152,37 +152,65 @@ def prepare_launch(
     A `program` that was compiled for the same graph serves again.
     """
     app, systems, ledger = context.app, context.systems, context.ledger
-    proposal = draft.proposal
-    lanes = draft.model.assignment()
+    proposal, lanes = draft.proposal, draft.model.assignment()
     compiled = compile_app(app, proposal, spark, program)
-    written_by = with_writer_schemas(app, compiled.tasks, compiled.format_options, systems)
-    specs, side_input_specs = (
-        store_specs(app, compiled.program),
-        side_input_store_specs(app, compiled.program),
+    made = _make_streams(context, draft, compiled)
+    ledger.remember(made.assignment.layout)
+    ledger.expect(lanes)
+    partitions = partitions_by_task(app, made.assignment, compiled.tasks)
+    is_bounded = app.spec.mode == "batch"
+    turn = take_turn(ledger, input_ends(compiled.tasks, partitions, systems)) if is_bounded else None
+    started_at = int(context.now() * 1000)
+    time = timekeeping_of(app, compiled.program, partitions, ledger, turn, started_at)
+    return Launch(
+        context=context,
+        proposal=proposal,
+        assignment=made.assignment,
+        program=compiled.program,
+        setup=replace(made.setup, time=time),
+        model=draft.model,
+        lanes=lanes,
+        partitions=partitions,
+        streams=made.streams,
+        read_order=read_order(app, proposal, compiled.tasks),
+        shared=frozenset(made.assignment.broadcast),
+        broadcasts=made.broadcasts,
+        locations=draft.locations,
+        reasons=draft.reasons,
+        counts=_with_made(draft.counts, counts_of(app, systems)),
+        settle=settle_seconds(app),
+        turn=turn,
+        abandoned_stores=made.abandoned_stores,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _MadeStreams:
+    """The streams of a compiled app, all of them made, and the setup of workers that write them."""
+
+    streams: frozenset[str]
+    broadcasts: tuple[BroadcastTable, ...]
+    assignment: Assignment  # with the layout of the streams as they are
+    setup: WorkerSetup
+    abandoned_stores: tuple[str, ...]
+
+
+def _make_streams(context: AppContext, draft: Draft, compiled: CompiledApp) -> _MadeStreams:
+    app, systems, ledger, proposal = context.app, context.systems, context.ledger, draft.proposal
+    written_by = with_writer_schemas(app, compiled.tasks, compiled.format_options, systems)
+    specs = store_specs(app, compiled.program)
+    side_input_specs = side_input_store_specs(app, compiled.program)
     abandoned = take_state_schemas(app, ledger, {name: spec.schema for name, spec in specs.items()})
     streams = frozenset(declared_topics(app)) | read_streams(compiled.tasks)
     written = create_written_streams(app, proposal, compiled.tasks, systems)
     rejection = rejection_policies(app, systems)
     create_changelogs(specs.values(), draft.assignment.layout.changelog, systems)
-    layout = verify_identities(
-        context,
-        streams,
-        [spec.changelog for spec in specs.values()],
-        replace(draft.assignment.layout, run=ledger.run_id),
-    )
-    assignment = replace(draft.assignment, layout=layout)
-    shared = broadcast_tables_of(app, proposal, compiled.tasks)
+    changelogs = [spec.changelog for spec in specs.values()]
+    layout = replace(draft.assignment.layout, run=ledger.run_id)
+    assignment = replace(draft.assignment, layout=verify_identities(context, streams, changelogs, layout))
+    broadcasts = broadcast_tables_of(app, proposal, compiled.tasks)
     if not ledger.checkpoints:
-        ledger.begin_at(latest_positions(app, assignment, shared, systems))
-    ledger.remember(layout)
-    ledger.expect(lanes)
-    partitions = partitions_by_task(app, assignment, compiled.tasks)
-    turn = (
-        take_turn(ledger, input_ends(compiled.tasks, partitions, systems))
-        if app.spec.mode == "batch"
-        else None
-    )
+        ledger.begin_at(latest_positions(app, assignment, broadcasts, systems))
     setup = replace(
         reading_setup(context, compiled, assignment, specs, side_input_specs),
         partitions=written,
@@ -197,30 +225,10 @@ def prepare_launch(
         rejection=rejection,
         delivery=delivery_guarantee_of(app, specs.values()),
         remotes=remote_settings(app, compiled.program),
-        time=timekeeping_of(app, compiled.program, partitions, ledger, turn, int(context.now() * 1000)),
         late_rows=create_late_row_stream(app, systems),
         show_values=context.show_values,
     )
-    return Launch(
-        context=context,
-        proposal=proposal,
-        assignment=assignment,
-        program=compiled.program,
-        setup=setup,
-        model=draft.model,
-        lanes=lanes,
-        partitions=partitions,
-        streams=streams,
-        read_order=read_order(app, proposal, compiled.tasks),
-        shared=frozenset(assignment.broadcast),
-        broadcasts=shared,
-        locations=draft.locations,
-        reasons=draft.reasons,
-        counts=_with_made(draft.counts, counts_of(app, systems)),
-        settle=settle_seconds(app),
-        turn=turn,
-        abandoned_stores=abandoned,
-    )
+    return _MadeStreams(streams, broadcasts, assignment, setup, abandoned)
 
 
 def reading_setup(
