@@ -2,11 +2,19 @@
 
 import json
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from streamapp.cli.facts.count_options import CountOptions, count_options
+from streamapp.cli.option_groups import ClusterAccess, cluster_options
 from streamapp.cli.output_option import JSON, output_option, problems_document
+
+if TYPE_CHECKING:  # a verb prints its help without the model
+    from streamapp.cli.facts.live_lookup import LiveFacts
+    from streamapp.plan.partition_plan import PlanOutcome
+    from streamapp.spec.parser import ParseResult
+    from streamapp.spec.resource.app import StreamApp
 
 FORMS = ["text", "json", "dot", "svg", "html"]
 
@@ -15,18 +23,20 @@ FORMS = ["text", "json", "dot", "svg", "html"]
 @click.argument("app")
 @count_options
 @click.option("--cluster", is_flag=True, help="Ask the cluster: its partition counts, its layout.")
-@click.option("-n", "--namespace", help="With --cluster: the app's namespace, in place of the one it names.")
-@click.option("--kubeconfig", type=click.Path(exists=True, dir_okay=False), help="With --cluster.")
-@click.option("--context", help="With --cluster: which context of the kubeconfig.")
+@cluster_options(
+    click.option(
+        "-n", "--namespace", help="With --cluster: the app's namespace, in place of the one it names."
+    ),
+    kubeconfig="With --cluster.",
+    context="With --cluster: which context of the kubeconfig.",
+)
 @output_option(*FORMS)
 @click.option("--app", "name", metavar="NAME", help="Which app, where the source holds several.")
 def plan(
     app: str,
     count_options: CountOptions,
     cluster: bool,
-    namespace: str | None,
-    kubeconfig: str | None,
-    context: str | None,
+    access: ClusterAccess,
     output: str,
     name: str | None,
 ) -> None:
@@ -51,6 +61,28 @@ def plan(
       streamapp plan app.py --catalog topics.yaml -o html > plan.html
       streamapp plan app.yaml --cluster --namespace shop
     """
+    from streamapp.cli.app_sources import read_source, select_app
+    from streamapp.cli.facts.count_options import look_up_systems
+    from streamapp.cli.facts.live_lookup import look_up
+    from streamapp.plan.partition_plan import PlanOutcome
+
+    parsed = read_source(app)
+    parsed_app = select_app(parsed.apps, app, name)
+    if cluster and count_options.live:
+        raise click.UsageError("--cluster asks the systems too, from where the operator is; leave --live out")
+    live_facts = look_up(parsed_app, access) if cluster else look_up_systems(parsed_app, count_options)
+    if _print_plan(app, parsed, parsed_app, count_options, live_facts, output) is PlanOutcome.REJECTED:
+        sys.exit(1)
+
+
+def _print_plan(
+    source: str,
+    parsed: "ParseResult",
+    parsed_app: "StreamApp",
+    count_options: CountOptions,
+    live_facts: "LiveFacts",
+    output: str,
+) -> "PlanOutcome":
     from streamapp.author.problems import task_problems
     from streamapp.author.proposal import rejected_for
     from streamapp.cli.app_sources import (
@@ -58,37 +90,23 @@ def plan(
         located_start_problems,
         print_problems,
         print_warnings,
-        read_source,
-        select_app,
     )
     from streamapp.cli.facts.code_lookup import code_warnings
-    from streamapp.cli.facts.count_options import known_partitions, look_up_systems
-    from streamapp.cli.facts.live_lookup import ClusterAccess, look_up
+    from streamapp.cli.facts.count_options import known_partitions
     from streamapp.cli.facts.offline_proposal import displayed_plan
-    from streamapp.plan.partition_plan import PlanOutcome
     from streamapp.plan.render.forms import FORMS as RENDERERS
 
-    parsed = read_source(app)
-    parsed_app = select_app(parsed.apps, app, name)
-    if cluster and count_options.live:
-        raise click.UsageError("--cluster asks the systems too, from where the operator is; leave --live out")
-    live_facts = (
-        look_up(parsed_app, ClusterAccess(namespace, kubeconfig, context))
-        if cluster
-        else look_up_systems(parsed_app, count_options)
-    )
     proposal = displayed_plan(parsed_app, live_facts, known_partitions(parsed_app, count_options, live_facts))
     problems = live_facts.problems + task_problems(parsed_app, proposal)
     problems += located_start_problems(parsed, parsed_app)
     planned = located_plan(parsed, parsed_app, rejected_for(parsed_app, proposal.plan, problems))
     colour = output == "text" and sys.stdout.isatty()
     rendered = RENDERERS[output](parsed_app.metadata.name, proposal.graph, planned, colour)
-    print_warnings(app, parsed.located(parsed_app, code_warnings(parsed_app, app)))
+    print_warnings(source, parsed.located(parsed_app, code_warnings(parsed_app, source)))
     if output == JSON:
         refusals = problems_document(problems) if problems else {}
         rendered = json.dumps(json.loads(rendered) | refusals, indent=2) + "\n"
     click.echo(rendered, nl=False)
     if problems and output != FORMS[0]:
-        print_problems(app, problems)
-    if planned.outcome is PlanOutcome.REJECTED:
-        sys.exit(1)
+        print_problems(source, problems)
+    return planned.outcome

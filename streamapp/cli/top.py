@@ -21,7 +21,7 @@ from streamapp.cli.app_table.figures_table import (
 from streamapp.cli.app_table.local_pages import NO_ANSWER, LocalPages, PageAddress, PageAddressParameter
 from streamapp.cli.app_table.table_screen import ScreenLine, TableScreen, is_screen, table_screen
 from streamapp.cli.facts.installed_parts import InstalledPart
-from streamapp.cli.facts.live_lookup import ClusterAccess
+from streamapp.cli.option_groups import ClusterAccess, cluster_options
 from streamapp.cli.output_option import JSON, UnreachableError, output_option
 
 _CLUSTER = InstalledPart("streamapp.top", "top without --page", "operator")
@@ -37,14 +37,10 @@ _CLUSTER = InstalledPart("streamapp.top", "top without --page", "operator")
     type=PageAddressParameter(),
     help="The page of an app on this machine, as `run --page` prints it; may be repeated.",
 )
-@click.option("-n", "--namespace", help="Of the cluster; `default` when left out.")
-@click.option("-A", "--all-namespaces", is_flag=True, help="The apps of all namespaces.")
-@click.option(
-    "--kubeconfig",
-    type=click.Path(exists=True, dir_okay=False),
-    help="Left out: KUBECONFIG, else ~/.kube/config.",
+@cluster_options(
+    click.option("-n", "--namespace", help="Of the cluster; `default` when left out."),
+    click.option("-A", "--all-namespaces", is_flag=True, help="The apps of all namespaces."),
 )
-@click.option("--context", help="Which context of the kubeconfig; its current one when left out.")
 @click.option("--sort", type=click.Choice(SORTS), default="lag", show_default=True, help="By which column.")
 @click.option(
     "--interval",
@@ -59,10 +55,8 @@ _CLUSTER = InstalledPart("streamapp.top", "top without --page", "operator")
 def top(
     app: str | None,
     pages: tuple[PageAddress, ...],
-    namespace: str | None,
+    access: ClusterAccess,
     all_namespaces: bool,
-    kubeconfig: str | None,
-    context: str | None,
     sort: str,
     interval: float,
     once: bool,
@@ -86,14 +80,12 @@ def top(
       streamapp top -A --sort restarts --once
       streamapp top --page http://127.0.0.1:40213/page/
     """
-    if pages and (app or namespace or all_namespaces or kubeconfig or context):
+    if pages and (app or all_namespaces or access != ClusterAccess()):
         raise click.UsageError("--page is about apps on this machine; leave out what names apps of a cluster")
-    if all_namespaces and (app or namespace):
+    if all_namespaces and (app or access.namespace):
         raise click.UsageError("-A is about all apps; leave out APP and --namespace")
     source: FiguresSource = (
-        LocalPages(pages, time.monotonic)
-        if pages
-        else _CLUSTER.call(ClusterAccess(namespace, kubeconfig, context), app, all_namespaces)
+        LocalPages(pages, time.monotonic) if pages else _CLUSTER.call(access, app, all_namespaces)
     )
     view = TopView(sort, all_namespaces, app is not None or len(pages) == 1)
     with closing(source):

@@ -11,7 +11,7 @@ import click
 from kubernetes.aio.client.configuration import Configuration
 
 from streamapp.cli.app_table.app_figures import AppFigures, FiguresReading
-from streamapp.cli.facts.live_lookup import ClusterAccess
+from streamapp.cli.option_groups import ClusterAccess
 from streamapp.cli.output_option import UnreachableError
 from streamapp_operator.app_overview.app_reports import (
     AppReports,

@@ -5,7 +5,8 @@ from time import monotonic
 
 import click
 
-from streamapp.cli.facts.live_lookup import ClusterAccess, LiveFacts, LookupRefusedError
+from streamapp.cli.facts.live_lookup import LiveFacts, LookupRefusedError
+from streamapp.cli.option_groups import ClusterAccess
 from streamapp.cli.output_option import UnreachableError
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.serialization import as_data

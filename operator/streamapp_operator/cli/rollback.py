@@ -8,8 +8,9 @@ import click
 from streamapp.author.problems import task_problems
 from streamapp.author.start_problems import start_problems
 from streamapp.cli.facts.count_options import CountOptions, known_partitions
-from streamapp.cli.facts.live_lookup import ClusterAccess, LookupRefusedError
+from streamapp.cli.facts.live_lookup import LookupRefusedError
 from streamapp.cli.facts.offline_proposal import displayed_plan, show_rejected_plan
+from streamapp.cli.option_groups import ClusterAccess
 from streamapp.plan.partition_plan import PlanOutcome
 from streamapp.spec.parser import parse_data
 from streamapp.spec.problem import Problem

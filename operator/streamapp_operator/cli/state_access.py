@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from streamapp.cli.facts.live_lookup import ClusterAccess
+from streamapp.cli.option_groups import ClusterAccess
 from streamapp_operator.cli.cluster_access.cluster_command import DEFAULT_NAMESPACE
 from streamapp_operator.cli.cluster_access.forwarded_driver import HOST, ForwardedDriver, ServedPart
 

@@ -2,15 +2,13 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from streamapp.cli.facts.count_options import CountOptions
-from streamapp_runtime.cli.duration_option import seconds_of
-
-if TYPE_CHECKING:
-    from streamapp_runtime.cli.dev_loop.dev_options import DataOption
+from streamapp.cli.option_groups import option_group
+from streamapp_runtime.cli.dev_loop.dev_options import DataOption, DevOptions, SampleRows
+from streamapp_runtime.cli.duration_option import as_seconds
 
 
 @click.command(short_help="Run an app while you write it: again after each save.")
@@ -22,22 +20,29 @@ if TYPE_CHECKING:
     help="Rows of a stream, or a folder of files named after streams; sample/ next to APP when left out. "
     "Can be repeated.",
 )
-@click.option(
-    "--rows",
-    type=click.IntRange(0, 100_000),
-    default=20,
-    show_default=True,
-    help="How many rows are made up for a stream without data.",
-)
-@click.option(
-    "--every",
-    metavar="DURATION",
-    default="1s",
-    show_default=True,
-    help="From one made-up row to the next.",
+@option_group(
+    "made_up",
+    SampleRows,
+    click.option(
+        "--rows",
+        type=click.IntRange(0, 100_000),
+        default=20,
+        show_default=True,
+        help="How many rows are made up for a stream without data.",
+    ),
+    click.option(
+        "--every",
+        "every_seconds",
+        metavar="DURATION",
+        default="1s",
+        show_default=True,
+        callback=as_seconds,
+        help="From one made-up row to the next.",
+    ),
 )
 @click.option(
     "--show",
+    "shown",
     multiple=True,
     metavar="NAME",
     help="A stream or an operator whose rows are shown; the outputs when left out. May be given again.",
@@ -56,13 +61,17 @@ if TYPE_CHECKING:
     show_default=True,
     help="How many rows of a stream are shown at once: the newest.",
 )
-@click.option(
-    "--catalog",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="YAML or JSON, stream -> partitions; a stream that it leaves out has one.",
-)
-@click.option(
-    "--set", "settings", multiple=True, metavar="STREAM=COUNT", help="The partition count of one stream."
+@option_group(
+    "counts",
+    CountOptions,
+    click.option(
+        "--catalog",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="YAML or JSON, stream -> partitions; a stream that it leaves out has one.",
+    ),
+    click.option(
+        "--set", "settings", multiple=True, metavar="STREAM=COUNT", help="The partition count of one stream."
+    ),
 )
 @click.option(
     "--watch",
@@ -77,13 +86,11 @@ if TYPE_CHECKING:
 def dev(
     app: str,
     data: tuple[str, ...],
-    rows: int,
-    every: str,
-    show: tuple[str, ...],
+    made_up: SampleRows,
+    shown: tuple[str, ...],
     tables: tuple[str, ...],
     limit: int,
-    catalog: Path | None,
-    settings: tuple[str, ...],
+    counts: CountOptions,
     watched: tuple[Path, ...],
     once: bool,
     name: str | None,
@@ -119,20 +126,18 @@ def dev(
         raise click.UsageError("standard input cannot be watched: name the file of the app")
     if not Path(app).is_file():
         raise click.UsageError(f"cannot read {app}: there is no such file")
-    seconds = seconds_of(every, "--every")
     data_options = tuple(_data_option(text) for text in data)
 
-    from streamapp_runtime.cli.dev_loop.dev_options import DevOptions, SampleRows
     from streamapp_runtime.cli.dev_loop.dev_supervisor import DevSupervisor
 
     options = DevOptions(
         app=app,
         name=name,
         data=data_options,
-        shown=show,
+        shown=shown,
         tables=tables,
-        counts=CountOptions(catalog, settings),
-        made_up=SampleRows(rows, seconds),
+        counts=counts,
+        made_up=made_up,
         limit=limit,
         watched=watched,
         once=once,
@@ -140,9 +145,7 @@ def dev(
     sys.exit(DevSupervisor(options).run())
 
 
-def _data_option(text: str) -> "DataOption":
-    from streamapp_runtime.cli.dev_loop.dev_options import DataOption
-
+def _data_option(text: str) -> DataOption:
     if Path(text).is_dir():
         return DataOption(Path(text).absolute())
     stream, equals, file = text.partition("=")

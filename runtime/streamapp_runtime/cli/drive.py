@@ -2,8 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,18 +17,12 @@ from streamapp.protocol.message_names import PAGE_PORT, STATE_ACCESS_VARIABLE, T
 from streamapp.protocol.silent_driver import SILENT_DRIVER, STANDBY_MANAGER, SilentDriver
 from streamapp.protocol.termination import ExitCode
 from streamapp.spec.problem import Problem
-from streamapp_runtime.cli.run_process.run_attempt import run_to_end
 from streamapp_runtime.cli.run_process.run_end import RunEnd
 
 if TYPE_CHECKING:
-    from prometheus_client import CollectorRegistry
-
     from streamapp_runtime.driver.executors.executor_locations import Pods
     from streamapp_runtime.driver.modes.pod_environment import PodEnvironment
-    from streamapp_runtime.driver.page.page_recorder import PageRecorder
-    from streamapp_runtime.driver.reporting.run_messages import RunMessage
     from streamapp_runtime.driver.standby.driver_watch import DriverWatch
-    from streamapp_runtime.driver.state_queries.state_queries import StateQueries
     from streamapp_runtime.transport.kubernetes_api import KubernetesApi
 
 
@@ -98,31 +91,49 @@ def _run_managed(metrics_port: int, page_port: int, *, standby: bool, early_exec
     with suppress(OSError, ValueError, KeyError):  # which are said where the session is opened
         start_early(environment.jvm(accepted.app))  # a second of Java, beside a second of imports
 
-    from streamapp_runtime.cli.run_process.driver_routes import state_routes
-    from streamapp_runtime.cli.run_process.message_output import log_message
-    from streamapp_runtime.driver.modes.app_run import run_app
-    from streamapp_runtime.driver.modes.managed import Managed
-    from streamapp_runtime.driver.modes.mounted_secrets import driver_secret_values
-    from streamapp_runtime.driver.page.page_recorder import PageRecorder
-    from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
-    from streamapp_runtime.driver.reporting.metric_values import RunMetrics
-    from streamapp_runtime.driver.reporting.metrics_server import EVERYWHERE, metrics_server, serve_metrics
-    from streamapp_runtime.driver.reporting.progress_log import ProgressLog
-    from streamapp_runtime.driver.reporting.run_messages import telemetry_message
-    from streamapp_runtime.driver.standby.hand_over import HandOver
-    from streamapp_runtime.driver.state_queries.state_queries import StateQueries
-    from streamapp_runtime.driver.telemetry.run_telemetry import open_telemetry
-    from streamapp_runtime.redacted_output import redact_output, redacted
-    from streamapp_runtime.transport.config_map_transport import ConfigMapTransport
     from streamapp_runtime.transport.kubernetes_api import KubernetesApi
 
     try:
         api = KubernetesApi.of_pod()
     except (KeyError, OSError) as error:
         return _no_pod(error)
+    return _run_accepted(
+        accepted, environment, api, metrics_port, page_port, standby=standby, early_executors=early_executors
+    )
+
+
+def _run_accepted(
+    accepted: AcceptedApp,
+    environment: "PodEnvironment",
+    api: "KubernetesApi",
+    metrics_port: int,
+    page_port: int,
+    *,
+    standby: bool,
+    early_executors: bool,
+) -> RunEnd:
+    from streamapp_runtime.cli.run_process.driver_routes import state_routes
+    from streamapp_runtime.cli.run_process.message_output import log_message
+    from streamapp_runtime.cli.run_process.run_attempt import RunParts
+    from streamapp_runtime.driver.modes.managed import Managed
+    from streamapp_runtime.driver.modes.mounted_secrets import driver_secret_values
+    from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
+    from streamapp_runtime.driver.reporting.metrics_server import EVERYWHERE, metrics_server, serve_metrics
+    from streamapp_runtime.driver.reporting.progress_log import ProgressLog
+    from streamapp_runtime.driver.standby.hand_over import HandOver
+    from streamapp_runtime.redacted_output import redact_output, redacted
+    from streamapp_runtime.transport.config_map_transport import ConfigMapTransport
+
     redact_output(driver_secret_values(environment))
-    progress, metrics = ProgressLog(log_message, time.monotonic), RunMetrics()
-    liveness = DriverLiveness(time.monotonic, warming_up=standby)
+    spec = accepted.app.spec
+    parts = RunParts.of(
+        ProgressLog(log_message, time.monotonic),
+        DriverLiveness(time.monotonic, warming_up=standby),
+        page=spec.page.enabled,
+        show_values=spec.page.show_values,
+        state_queries=spec.state_queries.enabled,
+    )
+    progress, liveness, queries = parts.progress, parts.liveness, parts.queries
     transport = ConfigMapTransport(api, environment.wanted, environment.report, progress.trouble, redacted)
     transport.begin()
     drivers = partial(api.pods, environment.drivers)
@@ -139,25 +150,15 @@ def _run_managed(metrics_port: int, page_port: int, *, standby: bool, early_exec
     # An app with an embedded log is opened by one driver, which the next one waits for.
     hands_over = bool(environment.drivers) and not is_embedded(accepted.app)
     hand_over = HandOver(drivers, environment.incarnation, environment.grace_seconds) if hands_over else None
-    spec = accepted.app.spec
-    recorder = PageRecorder(time.monotonic, time.time, spec.page.show_values) if spec.page.enabled else None
-    queries = StateQueries() if spec.state_queries.enabled else None
-    served: AbstractContextManager[None] = nullcontext()
-    if recorder is not None or queries is not None:
-        served = _served_on_loopback(recorder, queries, metrics.registry, page_port, log_message)
     token = os.environ.get(STATE_ACCESS_VARIABLE, "")
     routes = state_routes(queries, log_message, token) if queries is not None and token else {}
     server = metrics_server(
-        metrics.registry, metrics_port, EVERYWHERE, liveness.answer, liveness.readiness, routes
+        parts.metrics.registry, metrics_port, EVERYWHERE, liveness.answer, liveness.readiness, routes
     )
-    with serve_metrics(server), served:
-        run_end = run_to_end(
-            lambda stop, observer: run_app(mode, stop, observer, queries),
-            liveness,
-            [progress, metrics, *([recorder] if recorder else [])],
-            hand_over=hand_over,
-            telemetry=open_telemetry(accepted.app, lambda text: log_message(telemetry_message(text))),
-        )
+    # Page and state are where nobody reaches them but who may forward ports: metrics are for everybody.
+    on_loopback = parts.served(page_port) if parts.has_routes else nullcontext()
+    with serve_metrics(server), on_loopback:
+        run_end = parts.run(mode, hand_over=hand_over)
     transport.close()
     return run_end.redacted(redacted)
 
@@ -173,26 +174,6 @@ def _driver_watch(
         api.annotate(environment.report, {SILENT_DRIVER: annotation}, STANDBY_MANAGER)
 
     return DriverWatch(drivers, environment.incarnation, port, tell)
-
-
-@contextmanager
-def _served_on_loopback(
-    recorder: "PageRecorder | None",
-    queries: "StateQueries | None",
-    registry: "CollectorRegistry",
-    port: int,
-    write_message: "Callable[[RunMessage], None]",
-) -> Iterator[None]:
-    """Serve page and state where nobody reaches them but who may forward ports: metrics are for everybody."""
-    from streamapp_runtime.cli.run_process.driver_routes import driver_routes
-    from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
-
-    with (
-        driver_routes(recorder, queries, write_message) as routes,
-        serve_metrics(metrics_server(registry, port, routes=routes.by_path)) as url,
-    ):
-        routes.announce(url)
-        yield
 
 
 def _no_pod(error: Exception) -> RunEnd:

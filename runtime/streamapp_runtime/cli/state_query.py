@@ -14,7 +14,7 @@ from urllib.request import ProxyHandler, Request, build_opener
 import click
 
 from streamapp.cli.facts.installed_parts import InstalledPart
-from streamapp.cli.facts.live_lookup import ClusterAccess
+from streamapp.cli.option_groups import ClusterAccess, cluster_options
 from streamapp.cli.output_option import JSON, UnreachableError, aligned_columns, output_option
 from streamapp.protocol.message_names import NEW_SNAPSHOT, STATE_ACCESS_VARIABLE
 
@@ -27,18 +27,8 @@ _PAGE_ROWS: Final = 1_000
 
 def _app_options(command: Callable[..., object]) -> Callable[..., object]:
     """Add where the app is, and how rows are printed, to a command."""
-    for option in (
-        output_option("text", JSON),
-        click.option("--context", help="Which context of the kubeconfig; its current one when left out."),
-        click.option(
-            "--kubeconfig",
-            type=click.Path(exists=True, dir_okay=False),
-            help="Left out: KUBECONFIG, else ~/.kube/config.",
-        ),
-        click.option("-n", "--namespace", help="The app's, on a cluster."),
-    ):
-        command = option(command)
-    return command
+    namespace = click.option("-n", "--namespace", help="The app's, on a cluster.")
+    return cluster_options(namespace)(output_option("text", JSON)(command))
 
 
 @click.command(short_help="Print the rows of keys while the app runs.")
@@ -50,9 +40,7 @@ def get(
     app: str,
     table: str,
     keys: tuple[str, ...],
-    namespace: str | None,
-    kubeconfig: str | None,
-    context: str | None,
+    access: ClusterAccess,
     output: str,
 ) -> None:
     """Print the rows of TABLE that have one of the KEYs, as of the app's last batch.
@@ -69,7 +57,7 @@ def get(
       streamapp state get page-views users u17 --namespace shop
       streamapp state get http://127.0.0.1:9400 users u17 u18 -o json
     """
-    with _address(app, ClusterAccess(namespace, kubeconfig, context)) as url:
+    with _address(app, access) as url:
         rows = _ask(url, table, [("key", key) for key in keys])["rows"]
     _print(rows, output)
     if not rows:
@@ -89,9 +77,7 @@ def scan(
     prefix: str,
     limit: int,
     every: bool,
-    namespace: str | None,
-    kubeconfig: str | None,
-    context: str | None,
+    access: ClusterAccess,
     output: str,
 ) -> None:
     """Print the rows of TABLE in order of the key, as of the app's last batch.
@@ -108,7 +94,7 @@ def scan(
     """
     rows: list[dict[str, Any]] = []
     most = math.inf if every else limit
-    with _address(app, ClusterAccess(namespace, kubeconfig, context)) as url:
+    with _address(app, access) as url:
         answer: dict[str, Any] = {"next": "", "snapshot": "" if most <= _PAGE_ROWS else NEW_SNAPSHOT}
         while "next" in answer and len(rows) < most:
             page = int(min(most - len(rows), _PAGE_ROWS))

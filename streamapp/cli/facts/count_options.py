@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from streamapp.cli.option_groups import option_group
 from streamapp.cli.secrets_option import secrets_option
 from streamapp.spec.problem import nearest
 
@@ -29,33 +29,20 @@ class CountOptions:
     data: Path | None = None
     secrets: Path | None = None
 
+    def __post_init__(self) -> None:
+        if not self.live and (self.data or self.secrets):
+            raise click.UsageError("--data and --secrets say how systems are reached: they go with --live")
+
 
 def count_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--catalog`, `--set` and `--live` to a verb, which receives them as `count_options`."""
-
-    @wraps(command)
-    def command_with_options(
-        catalog: Path | None,
-        settings: tuple[str, ...],
-        live: bool,
-        data: Path | None,
-        secrets: Path | None,
-        **other_options: Any,
-    ) -> Any:
-        if not live and (data or secrets):
-            raise click.UsageError("--data and --secrets say how systems are reached: they go with --live")
-        return command(count_options=CountOptions(catalog, settings, live, data, secrets), **other_options)
-
-    decorated: Callable[..., Any] = command_with_options
-    for option in (
-        secrets_option("With --live: "),
+    group = option_group(
+        "count_options",
+        CountOptions,
         click.option(
-            "--data",
-            type=click.Path(file_okay=False, path_type=Path),
-            help="With --live: in place of the path of an embedded system.",
-        ),
-        click.option(
-            "--live", is_flag=True, help="Ask the app's systems: their partition counts, its layout."
+            "--catalog",
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            help="YAML or JSON, stream -> partitions.",
         ),
         click.option(
             "--set",
@@ -65,13 +52,16 @@ def count_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="The partition count of one stream; goes before the catalog. May be given again.",
         ),
         click.option(
-            "--catalog",
-            type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            help="YAML or JSON, stream -> partitions.",
+            "--live", is_flag=True, help="Ask the app's systems: their partition counts, its layout."
         ),
-    ):
-        decorated = option(decorated)
-    return decorated
+        click.option(
+            "--data",
+            type=click.Path(file_okay=False, path_type=Path),
+            help="With --live: in place of the path of an embedded system.",
+        ),
+        secrets_option("With --live: "),
+    )
+    return group(command)
 
 
 def look_up_systems(app: "StreamApp", options: CountOptions) -> "LiveFacts":

@@ -10,18 +10,10 @@ from pathlib import Path
 import click
 
 from streamapp.cli.facts.installed_parts import InstalledPart
+from streamapp.cli.option_groups import ClusterAccess
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.layouts.layout import Layout
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterAccess:
-    """The cluster to ask, in kubectl's terms."""
-
-    namespace: str | None = None
-    kubeconfig: str | None = None
-    context: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

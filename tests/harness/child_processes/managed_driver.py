@@ -6,12 +6,10 @@ import time
 from pathlib import Path
 
 from streamapp.protocol.accepted_app import decode_accepted
-from streamapp_runtime.cli.run_process.run_attempt import run_to_end
-from streamapp_runtime.driver.modes.app_run import run_app
+from streamapp_runtime.cli.run_process.run_attempt import RunParts
 from streamapp_runtime.driver.modes.managed import Managed
 from streamapp_runtime.driver.modes.pod_environment import PodEnvironment
 from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
-from streamapp_runtime.driver.reporting.metric_values import RunMetrics
 from streamapp_runtime.driver.reporting.progress_log import ProgressLog
 from streamapp_runtime.driver.reporting.run_messages import RunMessage
 from streamapp_runtime.driver.spark.jvm_process import start_early
@@ -27,11 +25,7 @@ def main(folder: Path) -> int:
     accepted = decode_accepted(environment.app.read_text("utf-8"))
     start_early(environment.jvm(accepted.app))
     mode = Managed(accepted, environment, FileTransport(folder))
-    ended = run_to_end(
-        lambda stop, observer: run_app(mode, stop, observer),
-        DriverLiveness(time.monotonic),
-        [ProgressLog(say, time.monotonic), RunMetrics()],
-    )
+    ended = RunParts(ProgressLog(say, time.monotonic), DriverLiveness(time.monotonic)).run(mode)
     sys.stdout.write(ended.ending.text() + "\n")
     return int(ended.code)
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from streamapp.cli.facts.live_lookup import ClusterAccess
+from streamapp.cli.option_groups import ClusterAccess
 from streamapp.cli.output_option import UnreachableError
 from streamapp.protocol.start_steps import StartStep
 from streamapp.spec.parser import parse_data

@@ -39,7 +39,7 @@ class DecodedObjects:
 
 @dataclass(frozen=True, slots=True)
 class Sightings:
-    """What this operator has seen of the cluster or heard from the API server, with the time."""
+    """Sights of the cluster and answers of the API server that an operator remembers, with the time."""
 
     dry_runs: RecentResults[DryRun] = field(default_factory=RecentResults)
     unready_nodes: RecentResults[float] = field(default_factory=RecentResults)

@@ -1,28 +1,95 @@
 """Runs an app to its end, whichever that is, and says what the end was."""
 
+import time
 import traceback
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from streamapp.internal_fault import unexpected_failure
 from streamapp.protocol.termination import ExitCode
+from streamapp_runtime.checkpoint import StateUnreadableError
+from streamapp_runtime.cli.run_process.driver_routes import driver_routes
 from streamapp_runtime.cli.run_process.run_end import RunEnd
+from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.driver.failures import FailedError
+from streamapp_runtime.driver.modes.app_run import RunMode, run_app
+from streamapp_runtime.driver.modes.stop_signal import SignalStop
+from streamapp_runtime.driver.page.page_recorder import PageRecorder
+from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
+from streamapp_runtime.driver.reporting.metric_values import RunMetrics
+from streamapp_runtime.driver.reporting.metrics_server import Answer, metrics_server, serve_metrics
+from streamapp_runtime.driver.reporting.progress_log import ProgressLog
+from streamapp_runtime.driver.reporting.run_messages import telemetry_message
+from streamapp_runtime.driver.reporting.run_observer import RunObserver, RunObservers
+from streamapp_runtime.driver.spark.jvm import JavaMissingError, SparkStartError
+from streamapp_runtime.driver.spark.spark_output import SPARK_OUTPUT
+from streamapp_runtime.driver.standby.hand_over import HandOver
+from streamapp_runtime.driver.state_queries.state_queries import StateQueries
+from streamapp_runtime.driver.telemetry.run_telemetry import RunTelemetry, open_telemetry
 
-if TYPE_CHECKING:
-    from streamapp_runtime.driver.modes.stop_signal import SignalStop
-    from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
-    from streamapp_runtime.driver.reporting.run_observer import RunObserver
-    from streamapp_runtime.driver.standby.hand_over import HandOver
-    from streamapp_runtime.driver.telemetry.run_telemetry import RunTelemetry
+
+@dataclass(frozen=True, slots=True)
+class RunParts:
+    """The observers of a run, and what is served of it: alike by hand and under an operator."""
+
+    progress: ProgressLog
+    liveness: DriverLiveness
+    recorder: PageRecorder | None = None
+    queries: StateQueries | None = None
+    metrics: RunMetrics = field(default_factory=RunMetrics)
+
+    @classmethod
+    def of(
+        cls,
+        progress: ProgressLog,
+        liveness: DriverLiveness,
+        *,
+        page: bool,
+        show_values: bool,
+        state_queries: bool,
+    ) -> "RunParts":
+        """The parts, with a page and queries of the state where these are wanted."""
+        recorder = PageRecorder(time.monotonic, time.time, show_values) if page else None
+        return cls(progress, liveness, recorder, StateQueries() if state_queries else None)
+
+    @property
+    def has_routes(self) -> bool:
+        """True if there is more to serve than metrics."""
+        return self.recorder is not None or self.queries is not None
+
+    @contextmanager
+    def served(
+        self, port: int, announced: Callable[[str], None] | None = None, liveness: Answer | None = None
+    ) -> Iterator[None]:
+        """Serve metrics on loopback, with page and state; an OSError where the port is taken."""
+        with driver_routes(self.recorder, self.queries, self.progress.say) as routes:
+            server = metrics_server(self.metrics.registry, port, liveness=liveness, routes=routes.by_path)
+            with serve_metrics(server) as url:
+                if announced is not None:
+                    announced(url)
+                routes.announce(url)
+                yield
+
+    def run(self, mode: RunMode, *, hand_over: HandOver | None = None, ends_start: bool = False) -> RunEnd:
+        """Run an app to its end."""
+        return run_to_end(
+            lambda stop, observer: run_app(mode, stop, observer, self.queries),
+            self.liveness,
+            [self.progress, self.metrics, *([self.recorder] if self.recorder else [])],
+            telemetry=open_telemetry(mode.app, lambda text: self.progress.say(telemetry_message(text))),
+            hand_over=hand_over,
+            ends_start=ends_start,
+        )
 
 
 def run_to_end(
-    start: "Callable[[SignalStop, RunObserver], None]",
-    liveness: "DriverLiveness",
-    observers: "Sequence[RunObserver]",
+    start: Callable[[SignalStop, RunObserver], None],
+    liveness: DriverLiveness,
+    observers: Sequence[RunObserver],
     *,
-    telemetry: "RunTelemetry | None" = None,
-    hand_over: "HandOver | None" = None,
+    telemetry: RunTelemetry | None = None,
+    hand_over: HandOver | None = None,
     ends_start: bool = False,
 ) -> RunEnd:
     """Start the run with its observers and wait for its end; no exception leaves this function.
@@ -30,9 +97,6 @@ def run_to_end(
     `telemetry` is an observer that is told of the end too. With `hand_over` a signal ends the run when
     nothing is left to wait for. With `ends_start` a signal before anything runs ends the process.
     """
-    from streamapp_runtime.driver.modes.stop_signal import SignalStop
-    from streamapp_runtime.driver.reporting.run_observer import RunObservers
-
     stop = SignalStop(hand_over=hand_over, ends_start=ends_start)
     stop.on_signals()
     every_observer = RunObservers([stop, liveness, *observers, *([telemetry] if telemetry else [])])
@@ -42,13 +106,7 @@ def run_to_end(
     return run_end
 
 
-def _attempt(start: Callable[[], None], stop: "SignalStop", liveness: "DriverLiveness") -> RunEnd:
-    from streamapp_runtime.checkpoint import StateUnreadableError
-    from streamapp_runtime.driver.app_refusal import AppRefusedError
-    from streamapp_runtime.driver.failures import FailedError
-    from streamapp_runtime.driver.spark.jvm import JavaMissingError, SparkStartError
-    from streamapp_runtime.driver.spark.spark_output import SPARK_OUTPUT
-
+def _attempt(start: Callable[[], None], stop: SignalStop, liveness: DriverLiveness) -> RunEnd:
     try:
         start()
     except AppRefusedError as refusal:

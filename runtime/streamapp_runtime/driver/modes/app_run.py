@@ -145,14 +145,7 @@ def run_app(
         watched = _WatchedDeliveries(observer, deliveries)
         with watched_calls(systems.trouble, loop.recovery.outages.driver_waits):
             _serve(loop, follower, stop, watched, idle, mode.limits)
-        loop.release()
-        if mode.limits.until_end:
-            deliveries.drain(stop.is_set, stop.wait)
-            watched.look()
-        follower.report(ended=True)
-        if mode.limits.until_end and not loop.planner.ended:
-            observer.left_open(open_windows(loop.launch, loop.planner.reached))
-        loop.close_turn()
+        _end(loop, follower, stop, watched, mode.limits)
     except StoppedError:
         return
     finally:
@@ -245,6 +238,20 @@ def _serve(
                 return
             idle()
         loop.planner.await_input(stop.wait, stop.wake)
+
+
+def _end(
+    loop: Loop, follower: ModelFollower, stop: SignalStop, watched: _WatchedDeliveries, limits: RunLimits
+) -> None:
+    """Settle all batches, deliver what is in outboxes where the run has an end, and say the last word."""
+    loop.release()
+    if limits.until_end:
+        watched.deliveries.drain(stop.is_set, stop.wait)
+        watched.look()
+    follower.report(ended=True)
+    if limits.until_end and not loop.planner.ended:
+        watched.observer.left_open(open_windows(loop.launch, loop.planner.reached))
+    loop.close_turn()
 
 
 def _with_compaction(systems: Systems, idle: Callable[[], None]) -> Callable[[], None]:
