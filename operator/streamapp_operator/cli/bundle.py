@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from streamapp.cli.option_groups import ClusterAccess
 from streamapp_operator.cli.cluster_access.cluster_command import cluster_options, run_with_cluster
 from streamapp_operator.cli.support_bundle.bundle_archive import archive_bytes, write_new_file
 from streamapp_operator.cli.support_bundle.bundle_index import INDEX, RedactedBundle, redacted_bundle
@@ -29,8 +30,7 @@ from streamapp_operator.controller.client.api_cluster_client import ApiClusterCl
 def bundle(
     app: str,
     namespace: str,
-    kubeconfig: str | None,
-    context: str | None,
+    access: ClusterAccess,
     output: Path | None,
     log_lines: int,
 ) -> None:
@@ -56,7 +56,7 @@ def bundle(
             contents, app=app, namespace=namespace, made_at=f"{cluster.now():%Y-%m-%dT%H:%M:%SZ}"
         )
 
-    redacted = run_with_cluster(kubeconfig, context, read)
+    redacted = run_with_cluster(access, read)
     content = archive_bytes(f"{app}-bundle", redacted.texts)
     try:
         write_new_file(path, content)

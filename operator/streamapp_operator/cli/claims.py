@@ -9,6 +9,7 @@ from enum import StrEnum
 
 import click
 
+from streamapp.cli.option_groups import ClusterAccess
 from streamapp.cli.output_option import JSON, aligned_columns, output_option
 from streamapp_operator.cli.cluster_access.cluster_command import cluster_options, run_with_cluster
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
@@ -72,9 +73,7 @@ def claims() -> None:
 @click.argument("app", required=False)
 @cluster_options
 @output_option("text", JSON)
-def list_claims(
-    app: str | None, namespace: str, kubeconfig: str | None, context: str | None, output: str
-) -> None:
+def list_claims(app: str | None, namespace: str, access: ClusterAccess, output: str) -> None:
     """List the claims of APP, or of all apps of the namespace.
 
     `mounted` claims are in use; `kept` ones would be used again by an existing app; `left over` ones
@@ -85,7 +84,7 @@ def list_claims(
       streamapp claims list --namespace shop
       streamapp claims list page-views -o json
     """
-    listed = run_with_cluster(kubeconfig, context, lambda cluster: _read_claims(cluster, namespace, app))
+    listed = run_with_cluster(access, lambda cluster: _read_claims(cluster, namespace, app))
     if output == JSON:
         fields = [{key: value for key, value in asdict(claim).items() if key != "uid"} for claim in listed]
         click.echo(json.dumps({"claims": fields}, indent=2))
@@ -104,8 +103,7 @@ def list_claims(
 def delete_claims(
     names: tuple[str, ...],
     namespace: str,
-    kubeconfig: str | None,
-    context: str | None,
+    access: ClusterAccess,
     left_over: bool,
     yes: bool,
 ) -> None:
@@ -121,7 +119,7 @@ def delete_claims(
     """
     if bool(names) is left_over:
         raise click.UsageError("name claims, or say --left-over")
-    listed = run_with_cluster(kubeconfig, context, lambda cluster: _read_claims(cluster, namespace, None))
+    listed = run_with_cluster(access, lambda cluster: _read_claims(cluster, namespace, None))
     selected = _left_over(listed) if left_over else _named(listed, names, namespace)
     if not selected:
         click.echo(f"no claim of namespace {namespace} is left over")
@@ -130,9 +128,7 @@ def delete_claims(
         click.echo(f"{claim.name} ({claim.holds} of {claim.app}, {claim.size}, {claim.use})")
     if not yes:
         click.confirm(f"Delete {len(selected)} of {len(listed)} claims?", abort=True)
-    gone = run_with_cluster(
-        kubeconfig, context, lambda cluster: _delete(cluster, namespace, selected), writes=True
-    )
+    gone = run_with_cluster(access, lambda cluster: _delete(cluster, namespace, selected), writes=True)
     click.echo(f"deleted {sum(gone)} of {len(selected)}")
     if not all(gone):
         click.echo("the others have changed or gone meanwhile", err=True)

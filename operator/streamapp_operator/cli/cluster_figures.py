@@ -67,9 +67,8 @@ class ClusterFigures:
 
     async def _read(self) -> FiguresReading:
         if self._cluster is None or self._configuration is None:
-            where = self.access.kubeconfig, self.access.context
-            self._configuration = await cluster_configuration(*where)
-            opened = open_cluster(await cluster_configuration(*where))
+            self._configuration = await cluster_configuration(self.access)
+            opened = open_cluster(await cluster_configuration(self.access))
             self._cluster = await self._opened.enter_async_context(opened)
         cluster, configuration = self._cluster, self._configuration
         if self.app is not None and self.namespace is not None:

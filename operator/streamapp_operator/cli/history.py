@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from streamapp.cli.option_groups import ClusterAccess
 from streamapp.cli.output_option import JSON, aligned_columns, output_option
 from streamapp.spec.serialization import as_data, spec_as_yaml
 from streamapp.spec.spec_revision import changed_fields
@@ -28,8 +29,7 @@ from streamapp_operator.cli.cluster_access.cluster_command import cluster_option
 def history(
     app: str,
     namespace: str,
-    kubeconfig: str | None,
-    context: str | None,
+    access: ClusterAccess,
     revision: int | None,
     against: int | None,
     output: str,
@@ -47,7 +47,7 @@ def history(
     """
     if against is not None and revision is None:
         raise click.UsageError("--against goes with --revision")
-    app_history = run_with_cluster(kubeconfig, context, lambda cluster: read_history(cluster, namespace, app))
+    app_history = run_with_cluster(access, lambda cluster: read_history(cluster, namespace, app))
     if revision is None:
         echo = json.dumps(_document(app_history), indent=2) + "\n" if output == JSON else _table(app_history)
     elif against is None:

@@ -7,6 +7,7 @@ import aiohttp
 import click
 from kubernetes.aio.client.api_client import ApiClient
 
+from streamapp.cli.option_groups import ClusterAccess
 from streamapp_operator.cli.cluster_access.app_pods import read_app_pods, select_container
 from streamapp_operator.cli.cluster_access.cluster_command import (
     cluster_configuration,
@@ -30,8 +31,7 @@ CHUNK = 64 * 1024
 def logs(
     app: str,
     namespace: str,
-    kubeconfig: str | None,
-    context: str | None,
+    access: ClusterAccess,
     follow: bool,
     previous: bool,
     executor: str | None,
@@ -44,11 +44,11 @@ def logs(
       streamapp logs page-views --namespace shop --follow
       streamapp logs page-views --previous --tail 50
     """
-    pods = run_with_cluster(kubeconfig, context, lambda cluster: read_app_pods(cluster, namespace, app))
+    pods = run_with_cluster(access, lambda cluster: read_app_pods(cluster, namespace, app))
     name, container = select_container(pods, app, previous=previous, executor=executor)
     query = {"container": container, "follow": str(follow).lower()}
     query |= {"tailLines": str(tail)} if tail is not None else {}
-    asyncio.run(_show(kubeconfig, context, f"{object_path(POD, namespace, name)}/log", query))
+    asyncio.run(_show(access, f"{object_path(POD, namespace, name)}/log", query))
 
 
 def _message(reply_text: str) -> str:
@@ -59,8 +59,8 @@ def _message(reply_text: str) -> str:
         return reply_text
 
 
-async def _show(kubeconfig: str | None, context: str | None, path: str, query: dict[str, str]) -> None:
-    client = ApiClient(await cluster_configuration(kubeconfig, context))
+async def _show(access: ClusterAccess, path: str, query: dict[str, str]) -> None:
+    client = ApiClient(await cluster_configuration(access))
     try:
         query_string = "&".join(f"{name}={value}" for name, value in query.items())
         reply = await client.rest_client.request(

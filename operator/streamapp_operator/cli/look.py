@@ -48,9 +48,7 @@ def look(app: StreamApp, access: ClusterAccess) -> LiveFacts:
         update={"metadata": app.metadata.model_copy(update={"namespace": namespace})}
     )
     try:
-        return run_with_cluster(
-            access.kubeconfig, access.context, lambda cluster: _live_facts(cluster, namespaced_app)
-        )
+        return run_with_cluster(access, lambda cluster: _live_facts(cluster, namespaced_app))
     except UnreachableError:
         raise
     except click.ClickException as error:

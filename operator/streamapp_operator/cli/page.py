@@ -10,6 +10,7 @@ from typing import Final
 import click
 from aiohttp import web
 
+from streamapp.cli.option_groups import ClusterAccess
 from streamapp_operator.app_overview.apps_page import PREFIX, AppsPage
 from streamapp_operator.app_overview.viewer_rights import EveryNamespace
 from streamapp_operator.cli.cluster_access.cluster_command import (
@@ -34,8 +35,7 @@ _PAGE: Final = ServedPart("page", "serves no page")
 def page(
     app: str | None,
     namespace: str,
-    kubeconfig: str | None,
-    context: str | None,
+    access: ClusterAccess,
     all_namespaces: bool,
     port: int,
     opens: bool | None,
@@ -61,12 +61,12 @@ def page(
     opens = sys.stdout.isatty() if opens is None else opens
     with suppress(KeyboardInterrupt):
         if app is not None:
-            driver = ForwardedDriver(app, namespace, kubeconfig, context, _PAGE, _complain)
+            driver = ForwardedDriver(app, namespace, access, _PAGE, _complain)
             driver.check()
             asyncio.run(_forward(driver, port, opens))
         else:
             shown = None if all_namespaces else namespace
-            asyncio.run(with_cluster(kubeconfig, context, _apps_server(shown, port, opens)))
+            asyncio.run(with_cluster(access, _apps_server(shown, port, opens)))
 
 
 def _complain(reason: str) -> None:

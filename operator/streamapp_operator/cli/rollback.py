@@ -1,6 +1,7 @@
 """`streamapp rollback`: writes a spec that an app ran with into its resource."""
 
 import sys
+from dataclasses import replace
 from typing import NoReturn
 
 import click
@@ -57,8 +58,7 @@ _GITOPS_FIELD_MANAGERS = {
 def rollback(
     app: str,
     namespace: str,
-    kubeconfig: str | None,
-    context: str | None,
+    access: ClusterAccess,
     to_revision: int | None,
     dry_run: bool,
 ) -> None:
@@ -74,13 +74,13 @@ def rollback(
       streamapp rollback page-views --namespace shop --dry-run
       streamapp rollback page-views --to-revision 3
     """
-    app_history = run_with_cluster(kubeconfig, context, lambda cluster: read_history(cluster, namespace, app))
+    app_history = run_with_cluster(access, lambda cluster: read_history(cluster, namespace, app))
     entry = _selected(app_history, to_revision)
     manifest = app_history.manifest
     spec = rolled_back(manifest["spec"], as_data(readable_app(entry))["spec"])
     target = _parsed({**manifest, "spec": spec})
-    _write(kubeconfig, context, manifest, spec, dry_run=True)
-    _judge(target, ClusterAccess(namespace, kubeconfig, context))
+    _write(access, manifest, spec, dry_run=True)
+    _judge(target, replace(access, namespace=namespace))
     for warning in _warnings(manifest):
         click.echo(f"warning: {warning}", err=True)
     if app_history.present_app is not None:
@@ -89,7 +89,7 @@ def rollback(
     if dry_run:
         click.echo("nothing was written")
         return
-    written = _write(kubeconfig, context, manifest, spec, dry_run=False)
+    written = _write(access, manifest, spec, dry_run=False)
     generation = written["metadata"]["generation"]
     click.echo(f"generation {generation} has the spec of revision {entry.number}")
 
@@ -143,12 +143,9 @@ def _refuse(problems: tuple[Problem, ...]) -> NoReturn:
     sys.exit(1)
 
 
-def _write(
-    kubeconfig: str | None, context: str | None, app: Manifest, spec: Manifest, *, dry_run: bool
-) -> Manifest:
+def _write(access: ClusterAccess, app: Manifest, spec: Manifest, *, dry_run: bool) -> Manifest:
     written = run_with_cluster(
-        kubeconfig,
-        context,
+        access,
         lambda cluster: cluster.replace_spec(app, spec, FIELD_MANAGER, dry_run=dry_run),
         writes=True,
     )

@@ -21,7 +21,7 @@ def forwarded_state(app: str, access: ClusterAccess) -> Iterator[str]:
     """The address on this machine at which an app's driver is asked, for as long as this lasts."""
     reasons: list[str] = []
     namespace = access.namespace or DEFAULT_NAMESPACE
-    driver = ForwardedDriver(app, namespace, access.kubeconfig, access.context, _STATE, reasons.append)
+    driver = ForwardedDriver(app, namespace, access, _STATE, reasons.append)
     driver.check()
     begun: Future[tuple[int, Callable[[], object]]] = Future()
     thread = Thread(target=lambda: asyncio.run(_serve(driver, begun)), daemon=True)

@@ -8,6 +8,7 @@ from typing import Final
 
 import click
 
+from streamapp.cli.option_groups import ClusterAccess
 from streamapp.cli.output_option import JSON, output_option
 from streamapp.protocol.driver_report import Report
 from streamapp.protocol.start_steps import StartStep
@@ -88,7 +89,7 @@ def last_start_text(steps: Sequence[TimedStep]) -> Iterator[str]:
 @click.argument("app")
 @cluster_options
 @output_option("text", JSON)
-def status(app: str, namespace: str, kubeconfig: str | None, context: str | None, output: str) -> None:
+def status(app: str, namespace: str, access: ClusterAccess, output: str) -> None:
     """Show APP: its phase, its driver, its tasks, and every condition that needs attention.
 
     The steps of the driver's last start are shown where the user may read the app's pods and the driver's
@@ -103,7 +104,7 @@ def status(app: str, namespace: str, kubeconfig: str | None, context: str | None
     """
     with_start = output == "text"
     manifest, start_lines = run_with_cluster(
-        kubeconfig, context, lambda cluster: _read(cluster, namespace, app, with_start=with_start)
+        access, lambda cluster: _read(cluster, namespace, app, with_start=with_start)
     )
     app_status = manifest.get("status") or {}
     click.echo(

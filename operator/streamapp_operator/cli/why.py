@@ -7,6 +7,7 @@ from textwrap import indent
 
 import click
 
+from streamapp.cli.option_groups import ClusterAccess
 from streamapp.cli.output_option import JSON, output_option
 from streamapp_operator.cli.cluster_access.cluster_command import (
     cluster_configuration,
@@ -22,7 +23,7 @@ from streamapp_operator.controller.client.api_cluster_client import ApiClusterCl
 @click.argument("app")
 @cluster_options
 @output_option("text", JSON)
-def why(app: str, namespace: str, kubeconfig: str | None, context: str | None, output: str) -> None:
+def why(app: str, namespace: str, access: ClusterAccess, output: str) -> None:
     """Say why APP is not ready, not planned, slow, behind or waiting.
 
     The reason in the status comes first, each with the next command. What follows from it is left out. It
@@ -37,10 +38,10 @@ def why(app: str, namespace: str, kubeconfig: str | None, context: str | None, o
 
     async def read(cluster: ApiClusterClient) -> SituationFacts:
         # Forwarding of ports has connections of its own.
-        configuration = await cluster_configuration(kubeconfig, context)
+        configuration = await cluster_configuration(access)
         return await read_situation(cluster, configuration, namespace, app)
 
-    facts = run_with_cluster(kubeconfig, context, read)
+    facts = run_with_cluster(access, read)
     findings = findings_of(facts)
     if output == JSON:
         fields = [

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from streamapp.cli.option_groups import ClusterAccess
 from streamapp.spec.redaction import REDACTED, Redaction, is_secret_name
 from streamapp.spec.resource.kafka_settings import ALLOWED, SECRET
 from streamapp_operator.cli.cluster_access.cluster_command import run_with_cluster
@@ -71,8 +72,8 @@ def contents(sim: OperatorSim) -> BundleContents:
     assert isinstance(sim.server, ApiServer)
     sim.bring_up(join(env=[{"name": "REGION", "value": "somewhere-far"}]))
     sim.executor(1)
-    kubeconfig = str(sim.server.kubeconfig())
-    return run_with_cluster(kubeconfig, None, lambda cluster: read_bundle(cluster, sim.namespace, "app", 10))
+    access = ClusterAccess(kubeconfig=str(sim.server.kubeconfig()))
+    return run_with_cluster(access, lambda cluster: read_bundle(cluster, sim.namespace, "app", 10))
 
 
 def written(contents: BundleContents) -> bytes:

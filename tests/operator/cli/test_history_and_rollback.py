@@ -7,6 +7,7 @@ import pytest
 from click import ClickException
 from click.testing import CliRunner, Result
 
+from streamapp.cli.option_groups import ClusterAccess
 from streamapp_operator.cli.cluster_access.cluster_command import run_with_cluster
 from streamapp_operator.cli.history import history
 from streamapp_operator.cli.rollback import rollback
@@ -44,8 +45,7 @@ def replace_spec(sim: OperatorSim, app: dict[str, Any], spec: dict[str, Any]) ->
     """Replace the spec of an app as it was read before, as a user may."""
     assert isinstance(sim.server, ApiServer)
     return run_with_cluster(
-        str(sim.server.kubeconfig()),
-        None,
+        ClusterAccess(kubeconfig=str(sim.server.kubeconfig())),
         lambda cluster: cluster.replace_spec(app, spec, "test", dry_run=False),
         writes=True,
     )

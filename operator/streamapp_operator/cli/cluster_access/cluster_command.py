@@ -9,6 +9,8 @@ from typing import TypeVar
 import click
 from kubernetes.aio.client.configuration import Configuration
 
+from streamapp.cli.option_groups import ClusterAccess
+from streamapp.cli.option_groups import cluster_options as access_options
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.api_errors import ClusterError, LeadershipLostError
 from streamapp_operator.controller.client.api_requests import ApiTransport
@@ -24,23 +26,15 @@ WRITE_SECONDS = 30.0
 
 
 def cluster_options(command: Callable[..., object]) -> Callable[..., object]:
-    """Add the options that select a cluster to a command."""
-    for option in (
-        click.option("--context", help="Which context of the kubeconfig; its current one when left out."),
-        click.option(
-            "--kubeconfig",
-            type=click.Path(exists=True, dir_okay=False),
-            help="Left out: KUBECONFIG, else ~/.kube/config.",
-        ),
-        click.option("-n", "--namespace", default=DEFAULT_NAMESPACE, show_default=True, help="The app's."),
-    ):
-        command = option(command)
-    return command
+    """Add the options that select a cluster to a command, which receives `namespace` and `access`."""
+    namespace = click.option(
+        "-n", "--namespace", default=DEFAULT_NAMESPACE, show_default=True, help="The app's."
+    )
+    return namespace(access_options()(command))
 
 
 def run_with_cluster(
-    kubeconfig: str | None,
-    context: str | None,
+    access: ClusterAccess,
     use: Callable[[ApiClusterClient], Awaitable[T]],
     *,
     writes: bool = False,
@@ -49,19 +43,18 @@ def run_with_cluster(
 
     The client refuses every write unless the command `writes`.
     """
-    return asyncio.run(with_cluster(kubeconfig, context, use, writes=writes))
+    return asyncio.run(with_cluster(access, use, writes=writes))
 
 
 async def with_cluster(
-    kubeconfig: str | None,
-    context: str | None,
+    access: ClusterAccess,
     use: Callable[[ApiClusterClient], Awaitable[T]],
     *,
     writes: bool = False,
 ) -> T:
     """`run_with_cluster` within an event loop."""
     try:
-        async with open_cluster(await cluster_configuration(kubeconfig, context), writes=writes) as cluster:
+        async with open_cluster(await cluster_configuration(access), writes=writes) as cluster:
             return await use(cluster)
     except LeadershipLostError:
         raise
@@ -82,9 +75,11 @@ async def open_cluster(
         await transport.close()
 
 
-async def cluster_configuration(kubeconfig: str | None, context: str | None) -> Configuration:
+async def cluster_configuration(access: ClusterAccess) -> Configuration:
     """The address and credentials that the options of a command name; a usage error where there are none."""
     try:
-        return await load_configuration(Path(kubeconfig) if kubeconfig else None, context)
+        return await load_configuration(
+            Path(access.kubeconfig) if access.kubeconfig else None, access.context
+        )
     except ClientConfigurationError as error:
         raise click.UsageError(f"no way to an API server: {error}") from None

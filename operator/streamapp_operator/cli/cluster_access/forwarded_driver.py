@@ -11,6 +11,7 @@ from typing import Final
 
 import click
 
+from streamapp.cli.option_groups import ClusterAccess
 from streamapp.protocol.message_names import PAGE_PORT
 from streamapp_operator.cli.cluster_access.app_lookup import read_app
 from streamapp_operator.cli.cluster_access.app_pods import read_app_pods, select_driver
@@ -39,15 +40,14 @@ class ForwardedDriver:
 
     app: str
     namespace: str
-    kubeconfig: str | None
-    context: str | None
+    access: ClusterAccess
     part: ServedPart
     complain: Callable[[str], None]  # called with why a connection was not carried, once for each reason
     _complaint: str = field(default="", init=False)  # the last one
 
     def check(self) -> None:
         """A ClickException where the app is not there, does not serve the part, or has no driver."""
-        run_with_cluster(self.kubeconfig, self.context, self._check)
+        run_with_cluster(self.access, self._check)
 
     async def forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Carry one connection to the newest driver, until either side ends it or the command does."""
@@ -56,8 +56,8 @@ class ForwardedDriver:
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            pod = await with_cluster(self.kubeconfig, self.context, self._driver)
-            configuration = await cluster_configuration(self.kubeconfig, self.context)
+            pod = await with_cluster(self.access, self._driver)
+            configuration = await cluster_configuration(self.access)
             await forward_connection(configuration, (self.namespace, pod), PAGE_PORT, reader, writer)
             self._complaint = ""
         except (PortForwardError, click.ClickException) as error:
