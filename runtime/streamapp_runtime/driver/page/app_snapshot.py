@@ -87,8 +87,8 @@ def live_fields(facts: RunFacts) -> Fields:
             }
             for batch in reversed(facts.batches)
         ],
-        "bad": facts.bad,
-        "late": sum(facts.late.values()),
+        "bad": facts.left_out.bad,
+        "late": sum(facts.left_out.late.values()),
         "leftOut": _left_out(facts),
         "samples": list(_samples(facts)),
         "growths": list(_growths(app)) if app else [],
@@ -114,7 +114,7 @@ def _state(facts: RunFacts, reports: Mapping[str, TaskReport]) -> str:
     statuses = {report.status for report in reports.values()}
     if TaskStatus.RESTORING in statuses:
         return "restoring"
-    if facts.activity.startswith("waits ") or facts.missing or not all(map(is_fine, statuses)):
+    if facts.activity.startswith("waits ") or facts.obstacles.missing or not all(map(is_fine, statuses)):
         return "waiting"
     return "running"
 
@@ -147,7 +147,7 @@ def _operators(app: RunningApp, facts: RunFacts) -> Iterator[Fields]:
         yield {
             "name": legible(name),
             "kind": str(operator.kind),
-            "late": facts.late.get(name, 0),
+            "late": facts.left_out.late.get(name, 0),
             **_watermark(watermark, facts.now),
         }
 
@@ -182,7 +182,8 @@ def _tables(app: RunningApp, facts: RunFacts) -> Iterator[Fields]:
 
 def _processors(app: RunningApp, facts: RunFacts, reports: Mapping[str, TaskReport]) -> Iterator[Fields]:
     for name, tasks in sorted(app.lanes.items(), key=lambda lane: _by_number(lane[0])):
-        absent = "its processor is missing" if name in facts.missing else "not run by this model yet"
+        is_missing = name in facts.obstacles.missing
+        absent = "its processor is missing" if is_missing else "not run by this model yet"
         fields = [
             _task(task, app, facts, reports.get(task, absent)) for task in sorted(tasks, key=_by_number)
         ]
@@ -222,7 +223,7 @@ def _by_number(name: str) -> tuple[str | int, ...]:
 def _left_out(facts: RunFacts) -> list[Fields]:
     """Records that were left out, by stream and reason; by stream alone where reasons are hidden."""
     counts: Counter[tuple[str, str]] = Counter()
-    for (stream, reason), number in facts.rejected.items():
+    for (stream, reason), number in facts.left_out.rejected.items():
         counts[stream, reason if facts.show_values else HIDDEN_REASON] += number
     return [
         {"stream": legible(stream), "reason": legible(reason), "records": number}
@@ -232,7 +233,7 @@ def _left_out(facts: RunFacts) -> list[Fields]:
 
 def _samples(facts: RunFacts) -> Iterator[Fields]:
     """Some of what was left out, the newest first. Where values are hidden, it is the places alone."""
-    for sample in reversed(facts.samples):
+    for sample in reversed(facts.left_out.samples):
         yield {
             "stream": legible(sample.stream),
             "partition": sample.partition,

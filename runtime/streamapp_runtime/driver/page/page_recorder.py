@@ -4,7 +4,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import Final
+from typing import Any, Final
 
 from streamapp.placement.placement_reason import PlacementReason
 from streamapp.protocol.driver_report import ReportedWarning
@@ -17,23 +17,19 @@ from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction
 from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition
 from streamapp_runtime.driver.page.run_facts import (
     BatchFacts,
+    LeftOutRecords,
     RemoteCounts,
     RunFacts,
     RunNote,
+    RunObstacles,
 )
-from streamapp_runtime.driver.page.run_history import (
-    POINT_SECONDS,
-    HistoryPoint,
-    RunHistory,
-    StreamSamples,
-)
+from streamapp_runtime.driver.page.run_rates import RunRates
 from streamapp_runtime.driver.page.running_app import RunningApp, running_app
 from streamapp_runtime.driver.reporting.run_messages import outage_message
 from streamapp_runtime.driver.reporting.run_observer import RunObserver
 from streamapp_runtime.driver.reporting.state_sizes import StateSizes
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.status_rules import is_fine
-from streamapp_runtime.lanes.protocol.rejections import RejectionSample, merged_reasons
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.traffic import ROWS_OUT
 from streamapp_runtime.operators.state.lane_state import LATE_ROWS_COUNTER
@@ -41,24 +37,10 @@ from streamapp_runtime.redacted_output import redacted
 
 MOST_BATCHES: Final = 20
 MOST_NOTES: Final = 50
-MOST_SAMPLES: Final = 20
-"""Of records that were left out."""
-RATE_POINTS: Final = 5
-"""Rates of streams are those of the last so many points: a single batch is too short for them."""
 LONGEST_NOTE: Final = 2_000
 """So many characters of a text are remembered."""
 HIDDEN: Final = "a batch failed and is tried again; the driver's log says why, which may repeat values"
 _REMOTE: Final = ("remoteAsked", "remoteCached", "remoteUnanswered")
-
-
-@dataclass(frozen=True, slots=True)
-class _Totals:
-    """Records read and written so far, by stream, and rows read by task."""
-
-    at: float
-    read: Mapping[str, int]
-    written: Mapping[str, int]
-    by_task: Mapping[str, int]
 
 
 @dataclass(slots=True)
@@ -71,43 +53,24 @@ class PageRecorder(RunObserver):
     _lock: Lock = field(default_factory=Lock)
     _started: float = field(init=False)
     _app: RunningApp | None = None
-    _places: Mapping[str, int] = field(default_factory=dict)  # of the streams of the app in the history
     _activity: tuple[str, float] = ("starts", 0.0)  # and since when
     _step: str = ""  # of the loop, as it was told last
     _last: BatchResult | None = None
     _incarnation: int = 0
     _reports: dict[str, TaskReport] = field(default_factory=dict)  # a batch may be of some lanes alone
-    _missing: frozenset[str] = frozenset()
-    _history: RunHistory = field(default_factory=RunHistory)
     _batches: deque[BatchFacts] = field(default_factory=lambda: deque(maxlen=MOST_BATCHES))
-    _read: Counter[str] = field(default_factory=Counter)
-    _written: Counter[str] = field(default_factory=Counter)
-    _read_by_task: Counter[str] = field(default_factory=Counter)
+    _rates: RunRates = field(init=False)
     _watermarks: dict[str, tuple[int, float]] = field(default_factory=dict)  # by stream, and since when
-    _totals: deque[_Totals] = field(default_factory=lambda: deque(maxlen=RATE_POINTS + 1))
-    _rows_in: int = 0  # since the last point, as are the next three
-    _rows_out: int = 0
-    _batch_count: int = 0
-    _batch_seconds: float = 0.0
-    _point_at: float = field(init=False)
-    _bad: int = 0
-    _late: Counter[str] = field(default_factory=Counter)
-    _rejected: Counter[tuple[str, str]] = field(default_factory=Counter)
-    _samples: deque[RejectionSample] = field(default_factory=lambda: deque(maxlen=MOST_SAMPLES))
+    _left_out: LeftOutRecords = field(default_factory=LeftOutRecords)
     _remote: dict[str, Counter[str]] = field(default_factory=dict)
     _state: StateSizes = field(default_factory=StateSizes)
-    _awaited: tuple[str, ...] = ()
-    _open_transactions: tuple[OpenTransaction, ...] = ()
-    _unread: tuple[UnreadPartition, ...] = ()
-    _slow: str = ""
-    _outboxes: tuple[DeliveryStatus, ...] = ()
+    _obstacles: RunObstacles = field(default_factory=RunObstacles)
     _notes: deque[RunNote] = field(default_factory=lambda: deque(maxlen=MOST_NOTES))
     _refused: tuple[ReportedWarning, ...] = ()
 
     def __post_init__(self) -> None:
-        self._started, self._point_at = self.now(), self.clock()
+        self._started, self._rates = self.now(), RunRates(self.clock())
         self._activity = ("starts", self._started)
-        self._totals.append(_Totals(self._point_at, {}, {}, {}))
 
     def launched(self, launch: Launch) -> None:
         """Note what runs."""
@@ -140,28 +103,21 @@ class PageRecorder(RunObserver):
 
     def lacks(self, processors: Iterable[str]) -> None:
         """Note which processors are missing: their tasks wait for them."""
-        with self._lock:
-            self._missing = frozenset(processors)
+        self._see(missing=frozenset(processors))
 
     def batch(self, batch: BatchResult) -> None:
         """Take note of a batch."""
         now = self.now()
         with self._lock:
             self._note_watermarks(batch.watermarks, now)
-            self._last, self._incarnation, self._slow = batch, batch.incarnation, ""
+            self._last, self._incarnation = batch, batch.incarnation
             self._reports.update((report.task, report) for report in batch.reports)
-            self._awaited = () if batch.rows_in else self._awaited
-            rows_in, rows_out = batch.rows_of_users(self._app.intermediate_streams if self._app else ())
-            self._rows_in += rows_in
-            self._rows_out += rows_out
-            self._batch_count += 1
-            self._batch_seconds += batch.seconds
-            self._bad += batch.bad
-            self._rejected = merged_reasons(self._rejected, batch.rejected)
-            self._samples.extend(batch.samples)
-            self._read.update(batch.read)
+            awaited = () if batch.rows_in else self._obstacles.awaited
+            self._obstacles = replace(self._obstacles, slow="", awaited=awaited)
+            self._rates.count(batch, self._app.intermediate_streams if self._app else ())
             self._state.note(batch.reports)
-            self._count(report for report in batch.reports if is_fine(report.status))
+            late = self._count(report for report in batch.reports if is_fine(report.status))
+            self._left_out = self._left_out.after(batch, late)
             facts = BatchFacts(
                 batch.number,
                 now,
@@ -195,30 +151,29 @@ class PageRecorder(RunObserver):
 
     def unended(self, streams: tuple[str, ...]) -> None:
         """Note for which side inputs rows wait."""
-        self._awaited = streams
+        self._see(awaited=streams)
 
     def held_up(self, transactions: tuple[OpenTransaction, ...]) -> None:
         """Note which transactions have been open for long."""
-        self._open_transactions = transactions
+        self._see(open_transactions=transactions)
 
     def unread(self, partitions: tuple[UnreadPartition, ...]) -> None:
         """Note which partitions have records and have been passed over for long."""
-        self._unread = partitions
+        self._see(unread=partitions)
 
     def outboxes(self, statuses: tuple[DeliveryStatus, ...]) -> None:
         """Keep which deliveries into other systems fail or are full."""
-        self._outboxes = statuses
+        self._see(outboxes=statuses)
 
     def slow(self, which: str) -> None:
         """Note that a batch takes long, while it does."""
-        self._slow = redacted(which)[:LONGEST_NOTE]
+        self._see(slow=redacted(which)[:LONGEST_NOTE])
 
     def facts(self) -> RunFacts:
         """All that is known now."""
         now = self.now()
         with self._lock:
-            oldest, newest, seconds = self._recent_totals()
-            rates_in, rates_out = self._stream_rates()
+            rates_in, rates_out = self._rates.of_streams()
             return RunFacts(
                 now=now,
                 started=self._started,
@@ -229,84 +184,55 @@ class PageRecorder(RunObserver):
                 last=self._last,
                 incarnation=self._incarnation,
                 reports=dict(self._reports),
-                missing=self._missing,
                 rates_in=rates_in,
                 rates_out=rates_out,
-                task_rates=_rates(oldest.by_task, newest.by_task, seconds),
+                task_rates=self._rates.of_tasks(),
                 watermarks_moved={stream: moved_at for stream, (_, moved_at) in self._watermarks.items()},
-                history=self._history.points,
+                history=self._rates.history.points,
                 batches=tuple(self._batches),
-                bad=self._bad,
-                late=dict(self._late),
-                rejected=dict(self._rejected),
-                samples=tuple(self._samples),
+                left_out=self._left_out,
                 remote={
                     table: RemoteCounts(*(counts[counter] for counter in _REMOTE))
                     for table, counts in self._remote.items()
                 },
-                awaited=self._awaited,
-                open_transactions=self._open_transactions,
-                unread=self._unread,
-                slow=self._slow,
-                outboxes=self._outboxes,
+                obstacles=self._obstacles,
                 notes=tuple(self._notes),
                 refused=self._refused,
             )
 
-    def _recent_totals(self) -> tuple[_Totals, _Totals, float]:
-        """The oldest and the newest totals between which rates are, and the seconds between them."""
-        oldest, newest = self._totals[0], self._totals[-1]
-        return oldest, newest, max(newest.at - oldest.at, 1e-9)
-
-    def _stream_rates(self) -> tuple[dict[str, float], dict[str, float]]:
-        """Records read and written a second, by stream."""
-        oldest, newest, seconds = self._recent_totals()
-        return _rates(oldest.read, newest.read, seconds), _rates(oldest.written, newest.written, seconds)
+    def _see(self, **obstacles: Any) -> None:
+        with self._lock:
+            self._obstacles = replace(self._obstacles, **obstacles)
 
     def _begin_model(self) -> None:
         """Forget what is known of tasks: others may have their names."""
-        self._places = {name: place for place, name in enumerate(self._app.plan.streams)} if self._app else {}
-        self._last, self._missing = None, frozenset()
+        self._rates.begin_model(self._app.plan.streams if self._app else ())
+        self._last, self._obstacles = None, replace(self._obstacles, missing=frozenset())
         self._watermarks.clear()
         self._reports.clear()
-        self._read_by_task.clear()
-        self._totals = deque((replace(one, by_task={}) for one in self._totals), self._totals.maxlen)
 
     def _note_watermarks(self, watermarks: Mapping[str, int], now: float) -> None:
         for stream, watermark in watermarks.items():
             if stream not in self._watermarks or self._watermarks[stream][0] != watermark:
                 self._watermarks[stream] = watermark, now
 
-    def _count(self, reports: Iterable[TaskReport]) -> None:
+    def _count(self, reports: Iterable[TaskReport]) -> Counter[str]:
+        """Count what tasks report; their late rows, by operator."""
+        late = Counter[str]()
         for report in reports:
-            self._read_by_task[report.task] += report.rows_in
+            self._rates.read_by_task[report.task] += report.rows_in
             for counter, name, number in report.counted:
                 if counter == ROWS_OUT:
-                    self._written[name] += number
+                    self._rates.written[name] += number
                 elif counter == LATE_ROWS_COUNTER:
-                    self._late[name] += number
+                    late[name] += number
                 elif counter in _REMOTE:
                     self._remote.setdefault(name, Counter())[counter] += number
+        return late
 
     def _sample(self) -> None:
-        """Add a point to the history, where the last one is old enough."""
-        at = self.clock()
-        seconds = at - self._point_at
-        if seconds < POINT_SECONDS:
-            return
         with self._lock:
-            mean = self._batch_seconds / self._batch_count if self._batch_count else None
-            lag = self._last.lag if self._last else 0
-            rates = self._rows_in / seconds, self._rows_out / seconds
-            self._totals.append(_Totals(at, dict(self._read), dict(self._written), dict(self._read_by_task)))
-            lags = self._last.lags if self._last else {}
-            figures = StreamSamples.of(self._places, *self._stream_rates(), lags)
-            lowest = min(self._last.watermarks.values(), default=None) if self._last else None
-            behind = None if lowest is None else self.now() - lowest / 1000
-            self._history.add(HistoryPoint(self.now(), *rates, lag, mean, figures, behind))
-            self._rows_in = self._rows_out = self._batch_count = 0
-            self._batch_seconds = 0.0
-            self._point_at = at
+            self._rates.sample(self.clock(), self.now(), self._last)
 
     def _note(self, kind: str, text: str, moved: int = 0, reasons: tuple[tuple[str, int], ...] = ()) -> None:
         """Remember something that happened; the same once more takes the place of the one before."""
@@ -320,7 +246,3 @@ def _reasons_of_moves(reasons: Mapping[str, PlacementReason]) -> tuple[tuple[str
     """Why tasks are not where they were, and how many for each reason, the most frequent first."""
     others = (reason for reason in reasons.values() if reason.kind not in {"stayed", "new"})
     return tuple(Counter(map(str, others)).most_common())
-
-
-def _rates(before: Mapping[str, int], after: Mapping[str, int], seconds: float) -> dict[str, float]:
-    return {stream: (number - before.get(stream, 0)) / seconds for stream, number in after.items()}

@@ -1,7 +1,9 @@
 """The facts that are known of a run at one moment, as frozen values."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from streamapp.protocol.driver_report import ReportedWarning
 from streamapp_runtime.driver.batches.batch_result import BatchResult
@@ -10,8 +12,11 @@ from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction
 from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition
 from streamapp_runtime.driver.page.run_history import HistoryPoint
 from streamapp_runtime.driver.page.running_app import RunningApp
-from streamapp_runtime.lanes.protocol.rejections import RejectionSample
+from streamapp_runtime.lanes.protocol.rejections import RejectionSample, merged_reasons
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
+
+MOST_SAMPLES: Final = 20
+"""Of records that were left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,37 @@ class RemoteCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOutRecords:
+    """The records that were left out so far."""
+
+    bad: int = 0
+    late: Mapping[str, int] = field(default_factory=dict)  # by operator
+    rejected: Mapping[tuple[str, str], int] = field(default_factory=dict)  # by stream and reason
+    samples: tuple[RejectionSample, ...] = ()  # the newest last
+
+    def after(self, batch: BatchResult, late: Mapping[str, int]) -> "LeftOutRecords":
+        """With those of a batch."""
+        return LeftOutRecords(
+            self.bad + batch.bad,
+            Counter(self.late) + Counter(late),
+            merged_reasons(self.rejected, batch.rejected),
+            (*self.samples, *batch.samples)[-MOST_SAMPLES:],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RunObstacles:
+    """The obstacles of a run: what its rows wait for, and what takes long."""
+
+    missing: frozenset[str] = frozenset()  # processors whose tasks wait for them
+    awaited: tuple[str, ...] = ()  # side inputs without a version, for which rows wait
+    open_transactions: tuple[OpenTransaction, ...] = ()  # that have been open for long in what is read
+    unread: tuple[UnreadPartition, ...] = ()  # that have records and have been passed over for long
+    slow: str = ""  # of the batch that runs and takes long
+    outboxes: tuple[DeliveryStatus, ...] = ()  # of deliveries into other systems that fail or are full
+
+
+@dataclass(frozen=True, slots=True)
 class RunFacts:
     """All of them."""
 
@@ -59,22 +95,14 @@ class RunFacts:
     last: BatchResult | None = None  # None where none has ended under this model
     incarnation: int = 0
     reports: Mapping[str, TaskReport] = field(default_factory=dict)  # of each task, the last under this model
-    missing: frozenset[str] = frozenset()  # processors whose tasks wait for them
     rates_in: Mapping[str, float] = field(default_factory=dict)  # records a second, by stream
     rates_out: Mapping[str, float] = field(default_factory=dict)
     task_rates: Mapping[str, float] = field(default_factory=dict)  # rows read a second, by task
     watermarks_moved: Mapping[str, float] = field(default_factory=dict)  # by stream, seconds since 1970
     history: tuple[HistoryPoint, ...] = ()
     batches: tuple[BatchFacts, ...] = ()
-    bad: int = 0
-    late: Mapping[str, int] = field(default_factory=dict)  # by operator
-    rejected: Mapping[tuple[str, str], int] = field(default_factory=dict)  # by stream and reason
-    samples: tuple[RejectionSample, ...] = ()  # of what was left out, the newest last
+    left_out: LeftOutRecords = field(default_factory=LeftOutRecords)
     remote: Mapping[str, RemoteCounts] = field(default_factory=dict)  # by table
-    awaited: tuple[str, ...] = ()  # side inputs without a version, for which rows wait
-    open_transactions: tuple[OpenTransaction, ...] = ()  # that have been open for long in what is read
-    unread: tuple[UnreadPartition, ...] = ()  # that have records and have been passed over for long
-    slow: str = ""  # of the batch that runs and takes long
-    outboxes: tuple[DeliveryStatus, ...] = ()  # of deliveries into other systems that fail or are full
+    obstacles: RunObstacles = field(default_factory=RunObstacles)
     notes: tuple[RunNote, ...] = ()
     refused: tuple[ReportedWarning, ...] = ()

@@ -38,17 +38,17 @@ def _driver_waits(facts: RunFacts) -> Iterator[str]:
     """The waits of the app, in sentences."""
     if facts.activity.startswith("waits "):
         yield shown_activity(facts)
-    elif facts.awaited:
-        yield f"rows wait for the first version of {', '.join(facts.awaited)}"
-    if facts.open_transactions:
-        yield legible(open_transactions_text(facts.open_transactions))
-    yield from (legible(str(status)) for status in facts.outboxes)
-    if facts.unread:
-        yield legible(unread_partitions_text(facts.unread))
+    elif facts.obstacles.awaited:
+        yield f"rows wait for the first version of {', '.join(facts.obstacles.awaited)}"
+    if facts.obstacles.open_transactions:
+        yield legible(open_transactions_text(facts.obstacles.open_transactions))
+    yield from (legible(str(status)) for status in facts.obstacles.outboxes)
+    if facts.obstacles.unread:
+        yield legible(unread_partitions_text(facts.obstacles.unread))
     if facts.last and facts.last.filling:
         yield f"main inputs wait for {facts.last.filling:,} records of side inputs"
-    if facts.slow:
-        yield facts.slow
+    if facts.obstacles.slow:
+        yield facts.obstacles.slow
     lost_tasks = missing_tasks(facts)
     reports = [report for task, report in facts.reports.items() if task not in lost_tasks]
     restoring = sum(report.status is TaskStatus.RESTORING for report in reports)
@@ -58,8 +58,8 @@ def _driver_waits(facts: RunFacts) -> Iterator[str]:
     for why, number in failed.most_common(_MOST_REASONS):
         yield f"{counted(number, 'task')}: {why}"
     if lost_tasks:
-        names = ", ".join(map(legible, sorted(facts.missing)))
-        are, them = ("is", "it") if len(facts.missing) == 1 else ("are", "them")
+        names = ", ".join(map(legible, sorted(facts.obstacles.missing)))
+        are, them = ("is", "it") if len(facts.obstacles.missing) == 1 else ("are", "them")
         wait = "1 task waits" if len(lost_tasks) == 1 else f"{len(lost_tasks)} tasks wait"
         yield f"{names} {are} missing: {wait} for {them}"
 
@@ -131,7 +131,7 @@ def _behind_alone(facts: RunFacts) -> Iterator[str]:
 def missing_tasks(facts: RunFacts) -> frozenset[str]:
     """The tasks whose processor is missing."""
     lanes = facts.app.lanes if facts.app else {}
-    return frozenset(task for name in facts.missing for task in lanes.get(name, ()))
+    return frozenset(task for name in facts.obstacles.missing for task in lanes.get(name, ()))
 
 
 def shown_activity(facts: RunFacts) -> str:

@@ -96,7 +96,7 @@ def test_memory_is_bounded_however_long_a_run_is() -> None:
     assert after - before < 600_000
     facts = run.recorder.facts()
     assert (len(facts.batches), len(facts.notes)) == (MOST_BATCHES, MOST_NOTES)
-    assert len(facts.rejected) <= 21
+    assert len(facts.left_out.rejected) <= 21
 
 
 def test_each_stream_has_a_history_of_its_own() -> None:
@@ -169,5 +169,5 @@ def test_what_is_done_again_counts_once() -> None:
         report = TaskReport("a", status, counted=(("lateRows", "counted", 2), ("remoteAsked", "prices", 4)))
         run.recorder.batch(replace(batch(), reports=(report,)))
     facts = run.recorder.facts()
-    assert facts.late == {"counted": 2}
+    assert facts.left_out.late == {"counted": 2}
     assert facts.remote["prices"].asked == 4
