@@ -9,7 +9,6 @@ from streamapp_operator.controller.client.manifest import AppKey, Manifest
 from streamapp_operator.reconciler.config_maps.accepted_generation import (
     without_outdated_refusal,
 )
-from streamapp_operator.reconciler.facts.app_pods import gather_pods, unlabelled_drivers
 from streamapp_operator.reconciler.facts.cluster_facts import gather_cluster_facts, read_objects
 from streamapp_operator.reconciler.facts.facts import (
     AppFacts,
@@ -18,6 +17,7 @@ from streamapp_operator.reconciler.facts.facts import (
     Facts,
     PublishedRun,
 )
+from streamapp_operator.reconciler.facts.gathered_pods import gather_pods, unlabelled_drivers
 from streamapp_operator.reconciler.facts.generation_judgement import GenerationJudgement
 from streamapp_operator.reconciler.facts.published_run import read_run
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
