@@ -21,13 +21,14 @@ class Timers:
             self._due.pop(report.task, None)
             self._idle_at.pop(report.task, None)
             self._ended.discard(report.task)
-            if report.due is not None:
-                self._due[report.task] = report.due
-            if report.idle_at is not None:
-                self._idle_at[report.task] = report.idle_at
-            if report.watermarks:
-                self.task_watermarks[report.task] = report.watermarks
-            if report.ended:
+            time = report.time
+            if time.due is not None:
+                self._due[report.task] = time.due
+            if time.idle_at is not None:
+                self._idle_at[report.task] = time.idle_at
+            if time.watermarks:
+                self.task_watermarks[report.task] = time.watermarks
+            if time.ended:
                 self._ended.add(report.task)
 
     def ring(self, now: int, busy: Collection[str] = ()) -> bool:

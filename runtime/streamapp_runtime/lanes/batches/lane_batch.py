@@ -1,8 +1,8 @@
 """One batch of a lane: rows go to the operations that read their edge, and what comes of them goes on."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -37,20 +37,26 @@ COMMIT_STEP = "commit"
 """A step beside the operators: outputs encoded and written."""
 
 
+@dataclass(slots=True)
+class TaskCounts:
+    """The records of one task in a batch, by number and size."""
+
+    rows_in: int = 0
+    bytes_in: int = 0
+    restored: int = 0  # changelog entries replayed into stores
+    bad: int = 0  # records set aside
+    rejections: RejectionReport = field(default_factory=RejectionReport)
+
+
 class LaneBatch:
     """The rows of one batch on their way through a lane, and what is noted meanwhile."""
 
     def __init__(self, context: LaneContext, orders: Orders, lane: LaneOrder, attempt: str) -> None:
         self.context, self.orders, self.lane, self.attempt = context, orders, lane, attempt
         self.ranges = [(index, one) for index, task in enumerate(lane.tasks) for one in task.ranges]
-        self.failed: set[int] = set()
-        self.failures: dict[int, tuple[TaskStatus, str]] = {}
-        self.rows_in: Counter[int] = Counter()
-        self.bytes_in: Counter[int] = Counter()
-        self.bad: Counter[int] = Counter()
+        self.failures: dict[int, tuple[TaskStatus, str]] = {}  # by task
+        self.counts: defaultdict[int, TaskCounts] = defaultdict(TaskCounts)  # by task
         self.rejected_rows: list[RejectedRecord] = []  # by operations, and not counted yet
-        self.rejections: defaultdict[int, RejectionReport] = defaultdict(RejectionReport)
-        self.restored: Counter[int] = Counter()
         self.side_inputs = SideInputArrivals(context.side_input_stores)
         self.changes = ChangelogBuffer()
         self.outbox = RecordCollector(context.formats, context.setup.partitions, orders.time_ms)
@@ -81,7 +87,7 @@ class LaneBatch:
     def finish(self) -> None:
         """When all rows have come: what operations do once a batch, then the changes that they leave."""
         rows: dict[int, Slice] = {}
-        self.state.tasks = [index for index in range(len(self.lane.tasks)) if index not in self.failed]
+        self.state.tasks = [index for index in range(len(self.lane.tasks)) if index not in self.failures]
         for task in () if self.orders.release else self.context.tasks:
             # What an operation has put out in the end is taken up by the next one before its own end.
             self._execute(task, rows)
@@ -100,7 +106,6 @@ class LaneBatch:
 
     def fail_task(self, task: int, status: TaskStatus, message: str) -> None:
         """Note that a task cannot go on; the first reason counts."""
-        self.failed.add(task)
         self.failures.setdefault(task, (status, message))
 
     def fail_lane(self, status: TaskStatus, message: str) -> None:
@@ -127,7 +132,7 @@ class LaneBatch:
             self.attempt,
             self.outbox,
             self.changes,
-            frozenset(self.failed),
+            frozenset(self.failures),
             setup.store_specs,
             setup.run_id,
             setup.checkpoints,
@@ -179,7 +184,7 @@ class LaneBatch:
     def set_aside(self, task: int, bad: tuple[RejectedRecord, ...], asked: ReadRange) -> None:
         """Do with bad records of a range as the app wants."""
         sets_aside = self.sets_aside(task, asked)
-        self.bad[task] += len(bad) if sets_aside else 0
+        self.counts[task].bad += len(bad) if sets_aside else 0
         for cause, policy in self.context.setup.rejection.items() if bad else ():
             rejected = [record for record in bad if record.cause is cause]
             if rejected and policy.action == "fail":

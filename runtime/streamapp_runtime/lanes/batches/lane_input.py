@@ -45,18 +45,18 @@ class LaneInput:
             for number, (index, one) in enumerate(batch.ranges)
         ]
         batch.context.systems.fetch_ahead(
-            [self._offsets(one) for one in requests if one.task not in batch.failed]
+            [self._offsets(one) for one in requests if one.task not in batch.failures]
         )
         for group in joint_requests([request for request in requests if self._fills_table(request)]):
             ends: dict[int, VersionEnd] = {}
             self._read(group, ends)
             for request in group:
-                if request.task not in batch.failed and not request.range.only_rejects:
+                if request.task not in batch.failures and not request.range.only_rejects:
                     batch.side_inputs.note_range(request.task, request.range, ends.get(request.number))
         for group in joint_requests([request for request in requests if not self._fills_table(request)]):
             self._read(group, {})
         if batch.time:
-            batch.time.finish_reading(batch.failed)
+            batch.time.finish_reading(batch.failures)
 
     def _read(self, requests: Sequence[RequestedRange], ends: dict[int, VersionEnd]) -> None:
         """Hand on the records of some ranges of one stream.
@@ -78,7 +78,7 @@ class LaneInput:
         }
         keys = key_check(read, setup.placements)
         decoder = RecordDecoder(read, batch.context.formats[stream], batch.orders.time_ms, keys)
-        ranges = read_records(decoder, requests, batch.context.systems, batch.failed)
+        ranges = read_records(decoder, requests, batch.context.systems, batch.failures)
         for decoded in batch.times.making(READ_STEP, ranges):
             for part in decoded.parts:
                 if part.end:
@@ -89,28 +89,28 @@ class LaneInput:
                 batch.run({edge.tag: rows for edge in outputs})
                 self._count_rejected(decoded.parts, counters)
         for request in requests:
-            batch.rejections[request.task].add(counters[request.number].report())
+            batch.counts[request.task].rejections.add(counters[request.number].report())
 
     def _note(self, read: Read, records: DecodedRecords, counter: RejectionCounter) -> None:
         """Count the records of a range, do with the bad ones as the app wants, and move event time on."""
         batch, asked, index = self.batch, records.request.range, records.request.task
-        if index in batch.failed:
+        if index in batch.failures:
             return
         count = (len(records.rows) if records.rows else 0) + len(records.bad)
-        batch.rows_in[index] += count
+        batch.counts[index].rows_in += count
         batch.state.count(ROWS_IN, read.stream, count)
-        batch.bytes_in[index] += records.size
+        batch.counts[index].bytes_in += records.size
         batch.state.count(BYTES_IN, read.stream, records.size)
         batch.set_aside(index, records.bad, asked)
         if batch.sets_aside(index, asked) and (excess := counter.count(records)):
             batch.fail_task(index, TaskStatus.EXCESS, excess)
-        if batch.time and index not in batch.failed and not asked.only_rejects:
+        if batch.time and index not in batch.failures and not asked.only_rejects:
             batch.time.receive(index, Partition(asked.stream, asked.partition), records)
 
     def _healthy_rows(self, decoded: DecodedRanges) -> Slice | None:
         """The rows of tasks that have not failed; None where there are none."""
         rows = decoded.rows
-        failed = self.batch.failed
+        failed = self.batch.failures
         if rows and any(part.request.task in failed for part in decoded.parts):
             rows = rows.filter(pa.array(~np.isin(rows.task.to_numpy(), sorted(failed))))
         return rows if rows and len(rows) else None
@@ -120,7 +120,7 @@ class LaneInput:
         batch = self.batch
         for part in parts if batch.rejected_rows else ():
             partition, task = part.request.range.partition, part.request.task
-            if not part.rows or task in batch.failed or not batch.sets_aside(task, part.request.range):
+            if not part.rows or task in batch.failures or not batch.sets_aside(task, part.request.range):
                 continue
             first, last = part.rows.offset[0].as_py(), part.rows.offset[-1].as_py()
             rejected = [

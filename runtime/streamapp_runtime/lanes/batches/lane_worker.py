@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from streamapp_runtime.checkpoint import attempt_name
 from streamapp_runtime.expressions.expression_client import ExpressionClient
@@ -22,9 +21,8 @@ from streamapp_runtime.lanes.batches.step_beacon import StepBeacon
 from streamapp_runtime.lanes.event_time.watermark_sender import has_ended
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders
 from streamapp_runtime.lanes.protocol.executor_identity import executor_identity, location_of, oom_kills
-from streamapp_runtime.lanes.protocol.rejections import RejectionReport
 from streamapp_runtime.lanes.protocol.state_query import StateAnswer
-from streamapp_runtime.lanes.protocol.task_report import TaskReport
+from streamapp_runtime.lanes.protocol.task_report import EventTimeReport, TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.lanes.protocol.traffic import RESTORED_BYTES
 from streamapp_runtime.lanes.task_stores.lane_snapshots import LaneSnapshots
@@ -96,7 +94,7 @@ class LaneWorker:
             batch.state.count("freedBytes", store.table, store.size)
         self.cleared_stores = ()
         with batch.times.of(SETTLE_STEP):
-            batch.failed.update(self._restore_stores(batch, lane))
+            self._restore_stores(batch, lane)
         batch.answers += self._answers(batch)
         self._guarded(batch, LaneInput(batch).read)
         self._guarded(batch, batch.finish)
@@ -107,8 +105,8 @@ class LaneWorker:
             self.context.release_stores()
         return self._task_reports(batch)
 
-    def _restore_stores(self, batch: LaneBatch, lane: LaneOrder) -> Iterator[int]:
-        """The tasks that cannot work in this batch: their stores are not there yet."""
+    def _restore_stores(self, batch: LaneBatch, lane: LaneOrder) -> None:
+        """Bring the stores to their checkpoints; tasks whose stores are not there yet fail in this batch."""
         names = [task.name for task in lane.tasks]
         context = self.context
         context.lane_stores.release(names)
@@ -128,13 +126,11 @@ class LaneWorker:
                 batch.side_inputs.contained[index] = contained
             except EXPECTED_ERRORS as error:
                 batch.fail_task(index, *self._failure(batch, error))
-                yield index
                 continue
-            batch.restored[index] += settled.restored
+            batch.counts[index].restored += settled.restored
             batch.state.count(RESTORED_BYTES, "", settled.size)
             if settled.left:
                 batch.fail_task(index, TaskStatus.RESTORING, f"{settled.left} changelog entries to go")
-                yield index
 
     def _answers(self, batch: LaneBatch) -> Iterator[StateAnswer]:
         """The answers of the stores to the queries of the lane, at the checkpoints of its order."""
@@ -142,8 +138,8 @@ class LaneWorker:
         indexes = {task.name: index for index, task in enumerate(batch.lane.tasks)}
         for query in batch.lane.queries:
             for task in query.tasks if self.context.has_store(query.table) else ():
-                if indexes[task] in batch.failed:
-                    _, message = batch.failures.get(indexes[task], (None, "it cannot work at the moment"))
+                if failure := batch.failures.get(indexes[task]):
+                    _, message = failure
                     yield StateAnswer(query.number, task, missing=message)
                     continue
                 try:
@@ -178,27 +174,28 @@ class LaneWorker:
         for index, task in enumerate(batch.lane.tasks):
             status, message = batch.failures.get(index, (done_status, ""))
             checkpoint = done.checkpoints.get(index) if done else None
+            counts = batch.counts[index]
             report = TaskReport(
                 task=task.name,
                 status=status,
                 checkpoint=checkpoint.decode() if checkpoint else "",
                 counted=batch.counted() if index == 0 else (),
-                rows_in=batch.rows_in.get(index, 0),
+                rows_in=counts.rows_in,
                 rows_out=done.rows_out.get(index, 0) if done else 0,
-                bytes_in=batch.bytes_in.get(index, 0),
-                restored=batch.restored.get(index, 0),
-                bad=batch.bad.get(index, 0),
+                bytes_in=counts.bytes_in,
+                restored=counts.restored,
+                bad=counts.bad,
                 message=message,
                 steps=steps if index == 0 else (),
                 paused_inputs=batch.side_inputs.paused_inputs.get(index, ()),
                 location=self.location,
                 published=batch.side_inputs.published if index == 0 else {},
-                rejections=batch.rejections.get(index, RejectionReport()),
+                rejections=counts.rejections,
                 oom_kills=self.oom_kills if index == 0 else None,
                 failed_records=tuple(batch.failed_records) if index == 0 else (),
                 answers=tuple(batch.answers) if index == 0 else (),
                 contained={str(p): at for p, at in batch.side_inputs.contained.get(index, {}).items()},
-                **_time(batch, done, index),
+                time=_time(batch, done, index),
             )
             reports.append(report)
         return reports
@@ -212,15 +209,14 @@ def _prepared_client(program: Program) -> ExpressionClient:
     return client
 
 
-def _time(batch: LaneBatch, done: CommitResult | None, index: int) -> dict[str, Any]:
-    """The event-time progress of a task, and the time to ask it again though no records come."""
+def _time(batch: LaneBatch, done: CommitResult | None, index: int) -> EventTimeReport:
     time = batch.time
     if time is None or done is None or index not in done.reached:
-        return {}
+        return EventTimeReport()
     setup, update, reached = time.setup, time.updates.get(index), done.reached[index]
-    return {
-        "watermarks": reached.watermarks,
-        "due": done.due[index],
-        "idle_at": update.idle_at if update else None,
-        "ended": has_ended(setup, batch.lane.tasks[index].name, reached),
-    }
+    return EventTimeReport(
+        watermarks=reached.watermarks,
+        due=done.due[index],
+        idle_at=update.idle_at if update else None,
+        ended=has_ended(setup, batch.lane.tasks[index].name, reached),
+    )

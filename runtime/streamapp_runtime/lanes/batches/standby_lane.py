@@ -157,18 +157,19 @@ class _Filling:
         if batch.state.failed:  # an expression fails on a row: the lane finds the record
             self.contained.clear()
             return False
-        healthy = [index for index in range(len(tasks)) if index not in batch.failed]
+        healthy = [index for index in range(len(tasks)) if index not in batch.failures]
         batch.side_inputs.contained = {index: self.contained[tasks[index].name] for index in healthy}
         before = sum(at for parts in self.contained.values() for at in parts.values())
         batch.side_inputs.apply(lane, healthy)
         for index, task in enumerate(tasks):
-            if index in batch.failed:  # the lane fails in the same way, and says why
+            if index in batch.failures:  # the lane fails in the same way, and says why
                 del self.contained[task.name]
             else:
                 self.contained[task.name] = batch.side_inputs.contained[index]
-                self.progress += RestoreProgress(batch.rows_in[index], size=batch.bytes_in[index])
+                counts = batch.counts[index]
+                self.progress += RestoreProgress(counts.rows_in, size=counts.bytes_in)
         after = sum(at for parts in self.contained.values() for at in parts.values())
-        return after > before or bool(batch.failed)
+        return after > before or bool(batch.failures)
 
 
 def _leave_alone() -> None:

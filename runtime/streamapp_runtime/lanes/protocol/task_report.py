@@ -11,6 +11,7 @@ from streamapp_runtime.lanes.protocol.sent_values import (
     sent_list,
     sent_number,
     sent_numbers_by_name,
+    sent_object,
     sent_seconds,
     sent_text,
     sent_texts,
@@ -22,6 +23,26 @@ from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 
 class MalformedReportError(ValueError):
     """The text that a lane sent is no report of a task."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventTimeReport:
+    """The event-time progress of a task, and the time to ask it again though no records come."""
+
+    watermarks: Mapping[str, int] = field(default_factory=dict)  # by stream, where there are any
+    due: int | None = None  # when a watermark is to be written if no more records come
+    idle_at: int | None = None  # when a partition is idle if no more records come
+    ended: bool = False  # whether nothing will ever come to the task in this turn
+
+    def fields(self) -> dict[str, Any]:
+        """As it travels in JSON."""
+        values = {name: getattr(self, name) for name in _TIME_READERS}
+        return {name: value for name, value in values.items() if value != getattr(_UNTIMED, name)}
+
+    @classmethod
+    def of_fields(cls, sent: object) -> "EventTimeReport":
+        """As it was sent."""
+        return cls(**{name: _TIME_READERS[name](value) for name, value in sent_object(sent).items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +64,7 @@ class TaskReport:
     paused_inputs: Sequence[str] = ()  # what is not read on, and the side inputs of which nothing is seen yet
     location: str = ""  # of the lane
     published: Mapping[str, str] = field(default_factory=dict)  # versions made, by broadcast table
-    watermarks: Mapping[str, int] = field(default_factory=dict)  # by stream, where there are any
-    due: int | None = None  # when a watermark is to be written if no more records come
-    idle_at: int | None = None  # when a partition is idle if no more records come
-    ended: bool = False  # whether nothing will ever come to the task in this turn
+    time: EventTimeReport = field(default_factory=EventTimeReport)
     rejections: RejectionReport = field(default_factory=RejectionReport)
     oom_kills: int | None = None  # by the kernel's count, when the worker started; of the lane's first task
     failed_records: Sequence[FailedRecord] = ()  # of the lane: on which an expression failed
@@ -58,6 +76,8 @@ class TaskReport:
         news = {name: value for name, value, empty in values if value not in (empty, [])}
         if rejections := self.rejections.fields():
             news["rejections"] = rejections
+        if time := self.time.fields():
+            news["time"] = time
         if self.answers:
             news["answers"] = [answer.fields() for answer in self.answers]
         return {"task": self.task, "status": self.status, **news}
@@ -75,7 +95,7 @@ _EMPTY: Final = TaskReport("", TaskStatus.COMMITTED)
 _OPTIONAL: Final = tuple(
     (one.name, getattr(_EMPTY, one.name))
     for one in fields(TaskReport)
-    if one.name not in {"task", "status", "rejections", "answers"}
+    if one.name not in {"task", "status", "time", "rejections", "answers"}
 )
 """What is left out where it says nothing."""
 
@@ -93,6 +113,13 @@ def _answers(values: object) -> tuple[StateAnswer, ...]:
     return tuple(map(StateAnswer.of_fields, sent_list(values)))
 
 
+_TIME_READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "watermarks": sent_numbers_by_name,
+    "due": sent_number,
+    "idle_at": sent_number,
+    "ended": sent_flag,
+}
+_UNTIMED: Final = EventTimeReport()
 _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "task": sent_text,
     "status": TaskStatus,
@@ -109,15 +136,13 @@ _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "paused_inputs": sent_texts,
     "location": sent_text,
     "published": sent_texts_by_name,
-    "watermarks": sent_numbers_by_name,
-    "due": sent_number,
-    "idle_at": sent_number,
-    "ended": sent_flag,
+    "time": EventTimeReport.of_fields,
     "rejections": RejectionReport.parse,
     "oom_kills": sent_number,
     "failed_records": failed_records_of,
     "answers": _answers,
 }
 """What reads each field as it was sent; a field that is not sent says nothing."""
-if missing_readers := {one.name for one in fields(TaskReport)} ^ _READERS.keys():
-    raise TypeError(f"fields of a report without a reader, or the other way round: {missing_readers}")
+for report, readers in ((TaskReport, _READERS), (EventTimeReport, _TIME_READERS)):
+    if missing_readers := {one.name for one in fields(report)} ^ readers.keys():
+        raise TypeError(f"fields of a report without a reader, or the other way round: {missing_readers}")
