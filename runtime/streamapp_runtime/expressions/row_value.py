@@ -214,45 +214,6 @@ class TimeConstant:
 
 
 @dataclass(frozen=True, slots=True)
-class TimeFunction:
-    """The result of a function of days, moments, numbers and constants; null where one of the values is."""
-
-    function: str
-    values: tuple["RowValue", ...]
-    arguments: tuple[ConstantValue, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ShiftedMonths:
-    """A day so many months later."""
-
-    of: "RowValue"
-    months: "RowValue"
-
-
-@dataclass(frozen=True, slots=True)
-class ShiftedMoment:
-    """The moment so many of a unit later; a day that a month does not have is its last one.
-
-    `unit_text` is what an error calls the unit, and empty where an interval is added.
-    """
-
-    count: "RowValue"
-    of: "RowValue"
-    unit: str
-    unit_text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class CountedMoment:
-    """The moment that is so many `seconds` or `milliseconds` after 1970, a number of some type."""
-
-    of: "RowValue"
-    source: str
-    unit: str
-
-
-@dataclass(frozen=True, slots=True)
 class FieldValue:
     """The field at an index of a struct; null where the struct is."""
 
@@ -329,10 +290,6 @@ RowValue = (
     | TextFunction
     | BytesFunction
     | TimeConstant
-    | TimeFunction
-    | CountedMoment
-    | ShiftedMoment
-    | ShiftedMonths
     | FieldValue
     | ElementValue
     | MapEntry
@@ -344,9 +301,6 @@ RowValue = (
 
 WHOLE_TYPES = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 """The types of whole numbers, each wider than the one before."""
-MOMENT_TYPES = ("TIMESTAMP", "TIMESTAMP_NTZ")
-"""Those of moments, which are the same numbers: the session's zone is UTC."""
-
 
 _LEAST_OUTSIDE = 128
 """The first whole number that some type of them has no place for."""
@@ -358,11 +312,6 @@ def narrows(cast: Cast) -> bool:
     return whole and WHOLE_TYPES.index(cast.type) < WHOLE_TYPES.index(cast.source)
 
 
-def counts_days(cast: Cast) -> bool:
-    """True if a cast makes moments of days; moments have place for fewer years."""
-    return cast.source == "DATE" and cast.type in MOMENT_TYPES
-
-
 def may_fail(value: RowValue) -> bool:
     """True if there are rows on which computing a value is an error."""
     match value:
@@ -372,11 +321,9 @@ def may_fail(value: RowValue) -> bool:
             return True
         case Negation(_, kind) | NumberFunction("abs" | "floor" | "ceil", _, kind) if kind in WHOLE_TYPES:
             return True
-        case Cast(_, source, _) if source == "STRING" or counts_days(value) or narrows(value):
+        case Cast() if narrows(value):
             return True
-        case (
-            CountedMoment(_, "BIGINT") | ShiftedMoment() | ShiftedMonths() | ElementValue("[]" | "element_at")
-        ):
+        case ElementValue("[]" | "element_at"):
             return True
         case _:
             return any(may_fail(part) for part in parts_of(value))

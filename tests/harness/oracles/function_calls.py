@@ -41,27 +41,19 @@ class FunctionCall:
 
 KINDS: Final = {
     "text": ArgumentKind(("user", "page"), ("'a'", "''", "'-a'"), ("CAST(n - k AS STRING)",)),
-    "number text": ArgumentKind(("user", "page"), ("'12'", "' 7'", "'x'"), ("CAST(n + k AS STRING)",)),
-    "day text": ArgumentKind(("user", "page"), ("'2024-02-29'", "'2023-02-29'", "'2024'")),
-    "pattern": ArgumentKind(("page",), ("'yyyy-MM-dd'", "'HH:mm:ss.SSS'", "''")),
-    "unit": ArgumentKind(("page",), ("'month'", "'WEEK'", "'HOUR'", "'year'", "'decade'")),
-    "whole": ArgumentKind(("n", "k"), ("1", "0", "-1", "2147483647"), ("n - k", "CAST(user AS INT)")),
+    "whole": ArgumentKind(("n", "k"), ("1", "0", "-1", "2147483647"), ("n - k",)),
     "count": ArgumentKind(("n", "k"), ("2", "0", "-2", "1", "-2147483648"), ("-n",)),
     "small": ArgumentKind(
         ("t", "s"), ("CAST(1 AS SMALLINT)",), ("CAST(m AS SMALLINT)", "CAST(n AS TINYINT)")
     ),
     "big": ArgumentKind(("m",), ("2147483648", "-2147483649"), ("m + 1", "m * n")),
-    "double": ArgumentKind(
-        ("x", "y"), ("1.5", "-0.0", "CAST(2 AS DOUBLE)"), ("x / y", "CAST(user AS DOUBLE)")
-    ),
+    "double": ArgumentKind(("x", "y"), ("1.5", "-0.0", "CAST(2 AS DOUBLE)"), ("x / y",)),
     "float": ArgumentKind(("f",)),
     "decimal": ArgumentKind(("price", "rate"), ("1.5", "-0.01", "100")),
-    "truth": ArgumentKind(("ok",), ("true", "false"), ("CAST(user AS BOOLEAN)", "n > m * m")),
-    "date": ArgumentKind(
-        ("day", "eve"), ("DATE '2024-01-31'",), ("add_months(day, n)", "CAST(user AS DATE)")
-    ),
-    "moment": ArgumentKind(("at",), ("TIMESTAMP '2024-01-31 10:20:30.5'",), ("timestamp_millis(m)",)),
-    "local": ArgumentKind(("due",), ("CAST(NULL AS TIMESTAMP_NTZ)",), ("CAST(user AS TIMESTAMP_NTZ)",)),
+    "truth": ArgumentKind(("ok",), ("true", "false"), ("n > m * m",)),
+    "date": ArgumentKind(("day", "eve"), ("DATE '2024-01-31'",)),
+    "moment": ArgumentKind(("at",), ("TIMESTAMP '2024-01-31 10:20:30.5'",)),
+    "local": ArgumentKind(("due",)),
     "bytes": ArgumentKind(("raw",)),
     "texts": ArgumentKind(("tags",)),
     "wholes": ArgumentKind(("counts",)),
@@ -89,7 +81,6 @@ _SCALARS: Final = (
 )
 _NESTED: Final = ("texts", "wholes", "doubles", "records", "map", "map of wholes", "record")
 _NUMBERS: Final = ("whole", "big", "small", "double")
-_TIMES: Final = ("date", "moment", "local")
 
 
 def _of_each(*kinds: str) -> tuple[str, ...]:
@@ -110,7 +101,6 @@ def _alike(count: int, *kinds: str) -> tuple[str, ...]:
 
 
 _ONE_NUMBER: Final = _of_each(*_NUMBERS, "decimal", "float")
-_ONE_TIME: Final = (*_TIMES, "day text")
 _ENTRIES: Final = (*(f"{of},count" for of in _NESTED), "map,text")
 _THREE_ALIKE: Final = _alike(3, "text", "whole", "decimal", "date")
 _PAIR_OF_NUMBERS: Final = tuple(",".join(pair) for pair in product((*_NUMBERS, "decimal"), repeat=2))
@@ -139,83 +129,19 @@ SIGNATURES: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("split_part", "substring_index"), ("text,text,count",)),
     "translate": ("text,text,text",),
     "sha2": ("text,count", "bytes,count"),
-    **dict.fromkeys(
-        ("tinyint", "smallint", "int", "bigint"), (*_ONE_NUMBER, "number text", "truth", "moment")
-    ),
-    **dict.fromkeys(("double", "boolean"), (*_ONE_NUMBER, "number text", "truth")),
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint", "double", "boolean"), (*_ONE_NUMBER, "truth")),
     "string": (*_SCALARS, *_NESTED),
-    **dict.fromkeys(
-        ("date", "timestamp", "to_date", "to_timestamp", "to_timestamp_ltz", "to_timestamp_ntz"), _ONE_TIME
-    ),
     "coalesce": (*_SCALARS, *_alike(2), *_THREE_ALIKE),
     **dict.fromkeys(("nvl", "ifnull", "nullif", "equal_null"), _COMPARED),
     **dict.fromkeys(("isnull", "isnotnull"), (*_SCALARS, *_NESTED)),
     "isnan": _of_each(*_NUMBERS, "float", "text"),
     "nvl2": ("whole,text,text", "text,whole,double", "text,date,date"),
     **dict.fromkeys(("zeroifnull", "nullifzero"), (*_NUMBERS, "decimal")),
-    **dict.fromkeys(
-        (
-            *(
-                "year",
-                "quarter",
-                "month",
-                "day",
-                "dayofmonth",
-                "dayofweek",
-                "weekday",
-                "dayofyear",
-                "weekofyear",
-            ),
-            *(
-                "hour",
-                "minute",
-                "second",
-                "last_day",
-                "unix_seconds",
-                "unix_millis",
-                "unix_micros",
-                "unix_date",
-            ),
-            *("unix_timestamp", "to_unix_timestamp"),
-        ),
-        _ONE_TIME,
-    ),
-    **dict.fromkeys(("date_part", "datepart"), ("unit,date", "unit,moment", "unit,local")),
-    "date_format": ("date,pattern", "moment,pattern", "local,pattern"),
-    "from_unixtime": ("whole", "big", "big,pattern"),
-    **dict.fromkeys(
-        ("add_months", "date_add", "dateadd", "date_sub"),
-        ("date,count", "date,small", "moment,count", "date,big"),
-    ),
-    "months_between": ("moment,moment", "date,moment", "moment,date,truth"),
-    "trunc": ("date,unit", "moment,unit"),
-    "date_trunc": ("unit,moment", "unit,date"),
-    **dict.fromkeys(("datediff", "date_diff"), ("date,date", "date,moment")),
-    **dict.fromkeys(
-        ("date_from_unix_date", "timestamp_seconds", "timestamp_millis", "timestamp_micros"),
-        ("whole", "small", "big", "double"),
-    ),
     **dict.fromkeys(("get", "element_at"), _ENTRIES),
     **dict.fromkeys(("size", "cardinality"), _NESTED),
     "array_contains": ("texts,text", "wholes,whole", "doubles,double", "records,record"),
 }
 """By function, the kinds of its arguments, of each of its forms."""
-
-_UNITS: Final = ("YEAR", "MONTH", "DAY", "HOUR", "MICROSECOND")
-_COUNTED_UNITS: Final = (*_UNITS[:4], "MILLISECOND")
-UNIT_SIGNATURES: Final[Mapping[str, tuple[str, ...]]] = {
-    name: tuple(f"{unit}:{kinds}" for unit in units for kinds in forms)
-    for names, units, forms in (
-        (("timestampadd", "dateadd", "date_add"), _UNITS, ("count,date", "big,moment", "count,local")),
-        (
-            ("timestampdiff", "datediff", "date_diff", "timediff"),
-            _COUNTED_UNITS,
-            ("moment,moment", "date,local"),
-        ),
-    )
-    for name in names
-}
-"""The same of functions that begin with a unit of time, which stands before a colon."""
 
 SIGNS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("{} + {}", "{} - {}", "{} * {}", "{} / {}", "{} % {}", "{} div {}"), _PAIR_OF_NUMBERS),
@@ -233,24 +159,8 @@ SIGNS: Final[Mapping[str, tuple[str, ...]]] = {
     "position({} IN {})": ("text,text",),
     "{}[{}]": _ENTRIES,
     **{
-        f"CAST({{}} AS {kind})": (*_SCALARS, "number text", "day text")
-        for kind in (
-            "INT",
-            "BIGINT",
-            "SMALLINT",
-            "DOUBLE",
-            "STRING",
-            "BOOLEAN",
-            "DATE",
-            "TIMESTAMP",
-            "TIMESTAMP_NTZ",
-        )
-    },
-    **{f"EXTRACT({part} FROM {{}})": _TIMES for part in ("YEAR", "WEEK", "DOW", "HOUR")},
-    **{
-        f"{{}} {sign} INTERVAL {length}": _TIMES
-        for sign in "+-"
-        for length in ("1 DAY", "1 MONTH", "1.5 SECOND", "300000 YEARS")
+        f"CAST({{}} AS {kind})": _SCALARS
+        for kind in ("INT", "BIGINT", "SMALLINT", "DOUBLE", "STRING", "BOOLEAN")
     },
 }
 """What is written with signs and words, and the kinds of what stands in it."""
@@ -258,16 +168,15 @@ SIGNS: Final[Mapping[str, tuple[str, ...]]] = {
 
 def calls() -> Iterator[FunctionCall]:
     """The calls of all forms, with every sort of argument in every place."""
-    for form, signatures in chain.from_iterable(map(Mapping.items, (SIGNATURES, UNIT_SIGNATURES, SIGNS))):
+    for form, signatures in chain(SIGNATURES.items(), SIGNS.items()):
         for number, signature in enumerate(signatures):
-            unit, _, kinds = signature.rpartition(":")
-            places = [KINDS[kind].texts(number + place) for place, kind in enumerate(kinds.split(","))]
+            places = [KINDS[kind].texts(number + place) for place, kind in enumerate(signature.split(","))]
             for arguments in product(*places):
                 sorts, texts = zip(*arguments, strict=True)
-                yield FunctionCall(form, sorts, _written(form, unit, texts))
+                yield FunctionCall(form, sorts, _written(form, texts))
 
 
-def _written(form: str, unit: str, texts: tuple[str, ...]) -> str:
+def _written(form: str, texts: tuple[str, ...]) -> str:
     if "{}" in form:
         return form.format(*(f"({text})" if " " in text and "'" not in text else text for text in texts))
-    return f"{form}({', '.join((unit, *texts) if unit else texts)})"
+    return f"{form}({', '.join(texts)})"

@@ -38,149 +38,17 @@ whole_values = st.sampled_from(_WHOLE_VALUES).flatmap(
 )
 
 
-PARTS_OF_DAYS = (
-    *("year", "quarter", "month", "day", "dayofmonth", "dayofweek", "weekday", "dayofyear", "weekofyear"),
+_TIMES = st.one_of(
+    st.sampled_from(["day", "eve", "DATE '2024-02-29'", "DATE '26-1-1'"]),
+    st.sampled_from(["at", "due", "TIMESTAMP '2026-02-28 12:30:00.5'", "TIMESTAMP '2026-02-28'"]),
 )
-UNITS = (
-    *("YEAR", "yyyy", "yy", "quarter", "MONTH", "mm", "mon", "Week", "day", "DD", "hour", "MINUTE", "second"),
-    *("millisecond", "microsecond"),
+OF_TIMES = st.one_of(
+    st.builds("{} {} {}".format, _TIMES, _SIGNS, _TIMES),
+    st.builds("{} BETWEEN {} AND {}".format, _TIMES, _TIMES, _TIMES),
+    case_of(_TIMES, _CONDITIONS),
+    st.builds("year({})".format, _TIMES),
 )
-
-
-_EXTRACTED = (*("YEAR", "quarter", "MONTH", "weeks", "day", "DOW", "dayofweek", "doy", "HOUR", "minutes"),)
-_ROUNDED = st.sampled_from(["", "", ", true", ", false"])
-_FIELDS = ["yyyy", "yy", "MM", "M", "dd", "d", "HH", "H", "mm", "m", "ss", "s", "S", "SSS", "SSSSSS"]
-_FORMATS = st.lists(
-    st.tuples(st.sampled_from(_FIELDS), st.sampled_from(["-", "/", ":", " ", ".", ", ", "_"])),
-    min_size=1,
-    max_size=5,
-).map(lambda parts: "".join(map("".join, parts))) | st.sampled_from(
-    ["yyyy-MM-dd", "yyyyMMdd", "HH", "E", "MMM"]
-)
-
-
-INTERVALS = (
-    *("1 DAY", "'-1' day", "-2 weeks", "1 DAY 2 DAYS", "'1' WEEK '2' DAYS", "10000000 DAY", "0 DAY"),
-    *("1 HOUR", "'25' hours", "-90 minutes", "1.5 SECOND", "'-1.25' second", "-0.000001 SECONDS"),
-    *("1 DAY 0 HOURS", "2 milliseconds", "7 MICROSECONDS", "3000000000 SECOND", "1 HOUR 1 HOUR"),
-    *("1 MONTH", "-'1' MONTH", "1 YEAR 2 MONTHS", "'-4' YEARS", "0 MONTH", "300000 YEARS", "9000000 YEAR"),
-    *("'1-2' YEAR TO MONTH", "-'0-11' YEAR TO MONTH", "'-10-0' YEAR TO MONTH", "'1 02' DAY TO HOUR"),
-    *("'1 02:03' DAY TO MINUTE", "'-1 02:03:04.5' DAY TO SECOND", "-'1 2:3:4' DAY TO SECOND"),
-    *("'02:03' HOUR TO MINUTE", "'-2:3:4.000001' HOUR TO SECOND", "'+59:59.9' MINUTE TO SECOND"),
-)
-_ADDED_UNITS = st.sampled_from(
-    [
-        *("YEAR", "quarter", "Month", "WEEK", "day", "DAYOFYEAR", "HOUR", "minute", "SECOND", "MILLISECOND"),
-        "MICROSECOND",
-    ]
-)
-_COUNTED_UNITS = st.sampled_from(
-    ["YEAR", "quarter", "Month", "WEEK", "day", "HOUR", "minute", "SECOND", "MILLISECOND"]
-)
-_COUNTS = st.sampled_from(["n", "m", "t", "1", "-1", "12", "n + k", "-2147483648", "NULL", "user"])
-
-
-_TEXTS_OF_TIMES = st.sampled_from(["user", "page", "user", "trim(user)", "concat(user, 'Z')", "NULL"])
-
-
-def _moved(time: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    interval = st.sampled_from(INTERVALS)
-    return st.one_of(
-        st.builds("{} {} INTERVAL {}".format, time, st.sampled_from("+-"), interval),
-        st.builds("INTERVAL {} + {}".format, interval, time),
-    )
-
-
-def dates(depth: int) -> st.SearchStrategy[str]:
-    plain = st.sampled_from(["day", "eve", "DATE '2024-02-29'", "CAST(NULL AS DATE)"])
-    if not depth:
-        return plain
-    inner, number = dates(depth - 1), st.sampled_from(["n", "t", "s", "1", "-31", "2147483647", "NULL"])
-    return st.one_of(
-        plain,
-        st.builds("CAST({} AS DATE)".format, moments(depth - 1)),
-        st.builds("{}({})".format, st.sampled_from(["date", "to_date"]), moments(depth - 1) | inner | _TEXTS),
-        st.builds("({})::DATE".format, moments(depth - 1)),
-        st.builds("to_date({})".format, moments(depth - 1) | inner | st.sampled_from(["user", "page"])),
-        st.builds("CAST({} AS DATE)".format, st.sampled_from(["user", "page", "trim(user)"])),
-        st.builds("add_months({}, {})".format, inner, number),
-        st.builds("trunc({}, '{}')".format, inner, st.sampled_from(UNITS[:8])),
-        _moved(inner),
-        st.builds("last_day({})".format, plain),
-        st.builds("{}({}, {})".format, st.sampled_from(["date_add", "date_sub", "dateadd"]), plain, number),
-        case_of(inner, _CONDITIONS),
-    )
-
-
-def moments(depth: int) -> st.SearchStrategy[str]:
-    plain = st.sampled_from(["at", "due", "at", "TIMESTAMP '2026-02-28 12:30:00.5'"])
-    if not depth:
-        return plain
-    inner = moments(depth - 1)
-    return st.one_of(
-        plain,
-        st.builds("date_trunc('{}', {})".format, st.sampled_from(UNITS), inner | dates(depth - 1)),
-        _moved(inner),
-        st.builds(
-            "{}({}, {}, {})".format,
-            st.sampled_from(["timestampadd", "dateadd", "date_add"]),
-            _ADDED_UNITS,
-            _COUNTS,
-            inner | dates(depth - 1),
-        ),
-        st.builds(
-            "CAST({} AS {})".format,
-            inner | dates(depth - 1),
-            st.sampled_from(["TIMESTAMP", "TIMESTAMP_NTZ"]),
-        ),
-        st.builds("{}({})".format, st.sampled_from(["timestamp", "to_timestamp"]), inner | dates(depth - 1)),
-        st.builds("({})::TIMESTAMP".format, inner | dates(depth - 1)),
-        st.builds("CAST({} AS {})".format, _TEXTS_OF_TIMES, st.sampled_from(["TIMESTAMP", "TIMESTAMP_NTZ"])),
-        st.builds(
-            "{}({})".format,
-            st.sampled_from(["to_timestamp", "to_timestamp_ltz", "to_timestamp_ntz", "timestamp"]),
-            _TEXTS_OF_TIMES | inner,
-        ),
-        st.builds("timestamp_micros({})".format, st.sampled_from(["n", "t"])),
-        st.builds(
-            "{}({})".format,
-            st.sampled_from(["timestamp_seconds", "timestamp_millis"]),
-            st.sampled_from("nmt"),
-        ),
-        case_of(inner, _CONDITIONS),
-    )
-
-
-def of_times(depth: int) -> st.SearchStrategy[str]:
-    """Numbers, texts and conditions of days and moments."""
-    date, moment = dates(depth - 1), moments(depth - 1)
-    return st.one_of(
-        st.builds("{}({})".format, st.sampled_from(PARTS_OF_DAYS), date | moment),
-        st.builds("{}({})".format, st.sampled_from(["hour", "minute", "second"]), moment | date),
-        st.builds("{}({})".format, st.sampled_from(["unix_timestamp", "to_unix_timestamp"]), moment | date),
-        st.builds("months_between({}, {}{})".format, moment | date, moment | date, _ROUNDED),
-        st.builds("{}({}, {})".format, st.sampled_from(["datediff", "date_diff"]), date, date),
-        st.builds("unix_{}({})".format, st.sampled_from(["seconds", "millis", "micros"]), moment),
-        st.builds("unix_date({})".format, date),
-        st.builds(
-            "{}({}, {}, {})".format,
-            st.sampled_from(["timestampdiff", "datediff", "date_diff", "timediff"]),
-            _COUNTED_UNITS,
-            moment | date,
-            moment | date,
-        ),
-        st.builds("CAST({} AS {})".format, date | moment, st.sampled_from(["STRING", "BIGINT"])),
-        st.builds("date_format({}, '{}')".format, moment | date, _FORMATS),
-        st.builds("from_unixtime({})".format, st.sampled_from("nmt")),
-        st.builds("from_unixtime({}, '{}')".format, st.sampled_from("nms"), _FORMATS),
-        st.builds("EXTRACT({} FROM {})".format, st.sampled_from(_EXTRACTED), date | moment),
-        st.builds("date_part('{}', {})".format, st.sampled_from(_EXTRACTED), date | moment),
-        st.builds("{} {} {}".format, date, _SIGNS, date),
-        st.builds("{} {} {}".format, moment, _SIGNS, moment),
-        st.builds("{} BETWEEN {} AND {}".format, date, date, date),
-        date,
-        moment,
-    )
+"""Comparisons and choices of days and moments; all else of them is for Spark."""
 
 
 _INDICES = st.sampled_from(["0", "1", "-1", "2", "n", "t", "of.n", "size(counts) - 1", "NULL", "m"])
@@ -378,7 +246,7 @@ EXPRESSIONS = st.one_of(
     *(kind(depth) for kind in (numbers, texts, conditions) for depth in (1, 2, 3)),
     *(numbers(2), numbers(2), conditions(2)),
     *(PARTS, PARTS),
-    *(of_times(1), of_times(2), of_times(3), of_times(2)),
+    OF_TIMES,
     *(of_decimals(1), of_decimals(2)),
     st.sampled_from(_WHOLE_VALUES).flatmap(
         lambda name: case_of(st.sampled_from([name, "NULL"]), _CONDITIONS)

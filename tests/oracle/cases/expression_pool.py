@@ -27,8 +27,8 @@ _VALUES: Final[tuple[tuple[tuple[str, ...], str, str], ...]] = (
     (("STRING",), "CASE WHEN {} LIKE 'a%' THEN 'a' WHEN {} = '' THEN NULL ELSE {} END", "STRING"),
     (("DOUBLE",), "{} * 2", "DOUBLE"),
     (("DOUBLE",), "CASE WHEN {} > 0.5 THEN 1 END", "INT"),
-    (("TIMESTAMP", "DATE"), "year({})", "INT"),
-    (("TIMESTAMP",), "CAST({} AS DATE)", "DATE"),
+    (("TIMESTAMP", "DATE"), "CASE WHEN {} IS NULL THEN 0 ELSE 1 END", "INT"),
+    (("DATE",), "coalesce({}, DATE '1970-01-01')", "DATE"),
     (_ORDERED, "{} IS NULL", "BOOLEAN"),
 )
 """The types of the column, the text, and the type of what comes out."""

@@ -93,15 +93,16 @@ def test_times_are_numbers_in_the_streams_that_say_so_and_times_in_between(env: 
         "columns": "user STRING, at TIMESTAMP",
         "timestamps": "milliseconds",
     }
+    noon = "TIMESTAMP '2026-01-31 12:00:00'"
     env.write("seen", inputs([{"user": "ann", "at": 1_769_860_800_123}], "user"))
     env.run(
         app(
-            {"name": "hours", "map": {"from": "seen", "select": "user, at, date_trunc('HOUR', at) AS hour"}},
-            {"name": "numbers", "sendTo": {"from": "hours", "stream": "out"}},
-            {"name": "times", "sendTo": {"from": "hours", "stream": "texts"}},
+            {"name": "bounded", "map": {"from": "seen", "select": f"user, at, least(at, {noon}) AS bounded"}},
+            {"name": "numbers", "sendTo": {"from": "bounded", "stream": "out"}},
+            {"name": "times", "sendTo": {"from": "bounded", "stream": "texts"}},
             streams=[seen, {"name": "out", "timestamps": "seconds"}, {"name": "texts"}],
         )
     )
-    assert env.rows("out") == [{"user": "ann", "at": 1_769_860_800, "hour": 1_769_860_800}]
+    assert env.rows("out") == [{"user": "ann", "at": 1_769_860_800, "bounded": 1_769_860_800}]
     text = "2026-01-31T12:00:00.123000Z"
-    assert env.rows("texts") == [{"user": "ann", "at": text, "hour": "2026-01-31T12:00:00.000000Z"}]
+    assert env.rows("texts") == [{"user": "ann", "at": text, "bounded": "2026-01-31T12:00:00.000000Z"}]

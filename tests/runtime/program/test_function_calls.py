@@ -11,14 +11,13 @@ from pyspark.sql import SparkSession
 from streamapp.columns.function_arities import FUNCTION_ARITIES
 from streamapp_runtime.expressions.analysis import columns_by_spark
 from streamapp_runtime.expressions.plain.plain_functions import CALLS
-from streamapp_runtime.expressions.plain.plain_intervals import UNIT_CALLS
 from streamapp_runtime.expressions.plain.plain_types import PlainValue
 from streamapp_runtime.expressions.plain.plain_value import plain_value
 from streamapp_runtime.expressions.spark_messages import spark_message
 from streamapp_runtime.formats.arrow_types import arrow_type
 from streamapp_runtime.operators.stateless.value_evaluation import RowValues
 from tests.harness.machine.random_cases import share
-from tests.harness.oracles.function_calls import SIGNATURES, UNIT_SIGNATURES, FunctionCall, calls
+from tests.harness.oracles.function_calls import SIGNATURES, FunctionCall, calls
 from tests.harness.oracles.spark_values import by_spark, by_worker, columns_of, table_of
 from tests.harness.oracles.value_rows import COLUMNS, ODD_VALUES, SCOPE
 
@@ -59,7 +58,6 @@ def test_every_function_that_a_worker_knows_is_tried_with_all_numbers_of_argumen
     }
     tried = {name: {form.count(",") + 1 for form in forms} for name, forms in SIGNATURES.items()}
     assert tried == known
-    assert UNIT_SIGNATURES.keys() == UNIT_CALLS.keys()
     missing = {name: counts - FUNCTION_ARITIES.get(name, counts) for name, counts in known.items()}
     assert not any(missing.values())
 

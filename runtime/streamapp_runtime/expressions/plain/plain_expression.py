@@ -193,18 +193,6 @@ class PlainReader:
         self.place += len(words) * taken
         return taken
 
-    def arguments_ahead(self) -> int:
-        """The number of arguments up to the bracket that closes what is open here."""
-        depth, count = 0, 1
-        for token in self.tokens[self.place :]:
-            if token.kind != "sign":
-                continue
-            depth += (token.text in "([") - (token.text in ")]")
-            if depth < 0:
-                break
-            count += depth == 0 and token.text == ","
-        return count
-
     def entry(self) -> PlainEntry | None:
         """The next entry of a list; None where it is of another kind."""
         start = self.peek().start

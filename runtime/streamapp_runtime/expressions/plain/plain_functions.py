@@ -18,7 +18,6 @@ from streamapp_runtime.expressions.plain.plain_operands import (
     sure,
 )
 from streamapp_runtime.expressions.plain.plain_texts import TEXT_CALLS
-from streamapp_runtime.expressions.plain.plain_times import TIME_CALLS
 from streamapp_runtime.expressions.plain.plain_types import (
     ANY_NUMBER,
     NOTHING,
@@ -99,29 +98,11 @@ NULL_CALLS: Final = (
 )
 
 
-_FUNCTIONS: Final = frozenset(
-    name.lower() for name in (*WHOLE_TYPES, "DOUBLE", "STRING", "BOOLEAN", "DATE", "TIMESTAMP")
-)
-_TIME_FUNCTIONS: Final = {
-    "to_date": "DATE",
-    "to_timestamp": "TIMESTAMP",
-    "to_timestamp_ltz": "TIMESTAMP",
-    "to_timestamp_ntz": "TIMESTAMP_NTZ",
-}
+_CASTS: Final = frozenset(name.lower() for name in (*WHOLE_TYPES, "DOUBLE", "STRING", "BOOLEAN"))
 
 
 def _cast_function(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
     return cast_value(arguments[0], function.upper())
-
-
-def _as_time(function: str, arguments: Sequence[PlainValue]) -> PlainValue:
-    return cast_value(arguments[0], _TIME_FUNCTIONS[function])
-
-
-CAST_CALLS: Final = (
-    (_FUNCTIONS, {1}, _cast_function),
-    (_TIME_FUNCTIONS, {1}, _as_time),
-)
 
 
 def plain_call(function: str, arguments: Arguments) -> PlainValue:
@@ -173,8 +154,7 @@ CALLS: Final = (
     ({"sign", "signum"}, {1}, _sign),
     ({"greatest", "least"}, ANY_NUMBER[1:], _extreme),
     *TEXT_CALLS,
-    *CAST_CALLS,
+    (_CASTS, {1}, _cast_function),
     *NULL_CALLS,
-    *TIME_CALLS,
     *NESTED_CALLS,
 )

@@ -1,5 +1,7 @@
 """Types of values that are read without Spark: the type that its analyser gives to values of several."""
 
+import datetime as dt
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -7,34 +9,32 @@ from typing import Final, TypeVar
 
 from streamapp_runtime.expressions.plain.plain_expression import PlainName
 from streamapp_runtime.expressions.row_value import (
-    MOMENT_TYPES,
     WHOLE_TYPES,
     Cast,
     Constant,
     NullValue,
     RowValue,
+    TimeConstant,
     may_fail,
     reads_columns,
 )
-from streamapp_runtime.expressions.zones.java_zones import zones_are_known
 
 KINDS: Final = {"STRING": str, "BOOLEAN": bool} | dict.fromkeys(WHOLE_TYPES, int)
 """Of types that conditions always had, what is compared as one."""
 DECIMAL_LITERAL: Final = "DECIMAL"
 """The type of a literal such as 1.5, of which something has to make a DOUBLE."""
 NULL_TYPE: Final = "VOID"
-TIME_TYPES: Final = ("DATE", *MOMENT_TYPES)
-CAST_TYPES: Final = {name: name for name in (*WHOLE_TYPES, "DOUBLE", "STRING", "BOOLEAN", *TIME_TYPES)} | {
+CAST_TYPES: Final = {name: name for name in (*WHOLE_TYPES, "DOUBLE", "STRING", "BOOLEAN")} | {
     "INTEGER": "INT",
     "LONG": "BIGINT",
 }
-_TIME_CASTS: Final = {
-    ("TIMESTAMP", "DATE"), ("TIMESTAMP_NTZ", "DATE"), ("TIMESTAMP", "BIGINT"), ("TIMESTAMP", "TIMESTAMP_NTZ"),
-    ("TIMESTAMP_NTZ", "TIMESTAMP"), *(("DATE", kind) for kind in MOMENT_TYPES),
-    *((kind, "STRING") for kind in TIME_TYPES),
-}  # fmt: skip
-"""Casts of times that have the same result everywhere."""
-_WHOLE_VALUES: Final = ("FLOAT", "BINARY")
+TIME_LITERALS: Final = {
+    "date": re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}"),
+    "timestamp": re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"),
+}
+"""By the word before them, the forms of literals that are read here."""
+_FRACTION_DIGITS: Final = 6
+_WHOLE_VALUES: Final = ("FLOAT", "BINARY", "DATE", "TIMESTAMP", "TIMESTAMP_NTZ")
 """Types of which values are compared and given on, and not computed with."""
 MOST_INT: Final = 2**31 - 1
 _MOST_BIGINT: Final = 2**63 - 1
@@ -109,8 +109,7 @@ def as_type(of: PlainValue, kind: str) -> RowValue:
         require(kind == "DOUBLE")
         return Constant(float(decimal_literal(of)))
     whole = of.type in WHOLE_TYPES and kind in (*WHOLE_TYPES, "DOUBLE", "STRING")
-    text = of.type == "STRING" and (kind not in MOMENT_TYPES or zones_are_known())
-    require(whole or text or (of.type, kind) in {("BOOLEAN", "STRING"), *_TIME_CASTS})
+    require(whole or (of.type, kind) == ("BOOLEAN", "STRING"))
     cast = Cast(of.value, of.type, kind)
     require(not may_fail(cast) or reads_columns(of.value))
     return cast
@@ -134,3 +133,18 @@ def number_constant(text: str, minus: bool) -> PlainValue:
         return PlainValue(Constant(whole), "INT")
     require(-_MOST_BIGINT - 1 <= whole <= _MOST_BIGINT)
     return PlainValue(Constant(whole), "BIGINT")
+
+
+def time_literal(kind: str, text: str) -> PlainValue:
+    """`DATE '...'` or `TIMESTAMP '...'`, written in full; a moment has no zone, and is one of UTC."""
+    require(TIME_LITERALS[kind].fullmatch(text) is not None)
+    try:
+        if kind == "date":
+            return PlainValue(TimeConstant(dt.date.fromisoformat(text)), "DATE")
+        whole, _, fraction = text.partition(".")
+        moment = dt.datetime.fromisoformat(whole).replace(
+            microsecond=int(fraction.ljust(_FRACTION_DIGITS, "0")), tzinfo=dt.UTC
+        )
+        return PlainValue(TimeConstant(moment), "TIMESTAMP")
+    except ValueError:
+        raise LeftToSparkError from None

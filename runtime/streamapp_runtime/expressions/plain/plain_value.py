@@ -17,12 +17,6 @@ from streamapp_runtime.expressions.plain.plain_expression import (
     plain_tokens,
 )
 from streamapp_runtime.expressions.plain.plain_functions import plain_call
-from streamapp_runtime.expressions.plain.plain_intervals import (
-    UNIT_CALLS,
-    call_of_unit,
-    moved,
-    plain_interval,
-)
 from streamapp_runtime.expressions.plain.plain_nested import bracketed, field_value, is_nested_type
 from streamapp_runtime.expressions.plain.plain_operands import (
     arithmetic,
@@ -37,18 +31,19 @@ from streamapp_runtime.expressions.plain.plain_operands import (
     sure,
 )
 from streamapp_runtime.expressions.plain.plain_texts import concat
-from streamapp_runtime.expressions.plain.plain_times import TIME_LITERALS, extracted, time_literal
 from streamapp_runtime.expressions.plain.plain_types import (
     CAST_TYPES,
     DECIMAL_LITERAL,
     KINDS,
     NOTHING,
+    TIME_LITERALS,
     LeftToSparkError,
     PlainValue,
     is_computed_type,
     known,
     number_constant,
     require,
+    time_literal,
 )
 from streamapp_runtime.expressions.row_value import (
     WHOLE_TYPES,
@@ -66,7 +61,6 @@ from streamapp_runtime.expressions.row_value import (
 )
 
 _SIGNS: Final = {"=": "=", "==": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "<>": "", "!=": ""}
-_ARGUMENTS_BEHIND_UNIT: Final = 2
 _MOST_DOUBLES: Final = 10
 """In a list of more, Spark looks a value up by its hash."""
 _LAST_OF_TWO_BYTES: Final = "\uffff"
@@ -216,25 +210,12 @@ class _Values:
         return known(self._constant())
 
     def _sum(self) -> PlainValue:
-        left = self._first_of_sum()
+        left = self._product()
         while (token := self.reader.peek()).kind == "sign" and token.text in {"+", "-", "||"}:
             self.reader.place += 1
-            left = self._joined(token.text, left)
+            right, sign = self._product(), token.text
+            left = concat(sign, [left, right]) if sign == "||" else arithmetic(sign, left, right)
         return left
-
-    def _first_of_sum(self) -> PlainValue:
-        interval = plain_interval(self.reader)
-        if interval is None:
-            return self._product()
-        require(self.reader.take("+"))
-        return moved("+", self._product(), interval)
-
-    def _joined(self, sign: str, left: PlainValue) -> PlainValue:
-        interval = plain_interval(self.reader)
-        if interval is not None:
-            return moved(sign, left, interval)
-        right = self._product()
-        return concat(sign, [left, right]) if sign == "||" else arithmetic(sign, left, right)
 
     def _product(self) -> PlainValue:
         left = self._signed()
@@ -335,15 +316,8 @@ class _Values:
     def _call(self, function: str) -> PlainValue:
         if function == "cast":
             return self._cast()
-        if function == "extract":
-            return self._extract()
         if function == "position":
             return self._position()
-        if function in UNIT_CALLS and self.reader.arguments_ahead() == 1 + _ARGUMENTS_BEHIND_UNIT:
-            unit = self.reader.peek()
-            self.reader.place += 1
-            require(unit.kind == "name" and self.reader.take(","))
-            return call_of_unit(function, unit.text, self._arguments())
         return plain_call(function, self._arguments())
 
     def _position(self) -> PlainValue:
@@ -363,14 +337,6 @@ class _Values:
         if arguments:
             require(self.reader.take(")"))
         return arguments
-
-    def _extract(self) -> PlainValue:
-        part = self.reader.peek()
-        self.reader.place += 1
-        require(part.kind == "name" and self.reader.word("from"))
-        of = self.value()
-        require(self.reader.take(")"))
-        return extracted(part.text, of)
 
     def _cast(self) -> PlainValue:
         of = self.value()

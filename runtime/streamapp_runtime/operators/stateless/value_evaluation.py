@@ -4,7 +4,7 @@ A row on which a value cannot be computed is an error to Spark. Here the others 
 the row is noted with Spark's words for it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, get_args
 
 import numpy as np
@@ -44,10 +44,10 @@ from streamapp_runtime.expressions.row_value import (
     Substring,
     TextFunction,
     TextTest,
-    counts_days,
+    TimeConstant,
+    may_fail,
     narrows,
 )
-from streamapp_runtime.expressions.spark_messages import message_of
 from streamapp_runtime.formats.arrow_types import arrow_type
 from streamapp_runtime.operators.stateless.nested_values import (
     contains,
@@ -57,12 +57,7 @@ from streamapp_runtime.operators.stateless.nested_values import (
     sizes,
 )
 from streamapp_runtime.operators.stateless.number_functions import DIVISIONS, divisors_of, rounded, signs_of
-from streamapp_runtime.operators.stateless.row_evaluation import RowEvaluation
-from streamapp_runtime.operators.stateless.text_casts import malformed, reader_of
 from streamapp_runtime.operators.stateless.text_functions import BYTES_FUNCTIONS, TEXT_FUNCTIONS, joined
-from streamapp_runtime.operators.stateless.times.time_evaluation import TIME_EVALUATORS
-from streamapp_runtime.operators.stateless.times.time_functions import cast_time
-from streamapp_runtime.operators.stateless.times.time_shifts import moments_of
 from streamapp_runtime.operators.stateless.value_order import EvaluatedValue, compared
 
 _TESTS: Final[Mapping[str, Callable[[EvaluatedValue, str], EvaluatedValue]]] = {
@@ -87,12 +82,60 @@ _OVERFLOW: Final = "Spark says: overflow"
 _LEAST: Final = pa.scalar(-(2**63), pa.int64())
 
 
-class _Evaluation(RowEvaluation):
-    """Computes values over columns; each method gives a column or a scalar."""
+class _Evaluation:
+    """Computes values over the columns of some rows, and notes why rows of them failed.
+
+    Each method gives a column or a scalar.
+    """
+
+    def __init__(self, columns: Sequence[pa.Array], rows: int) -> None:
+        """Nothing has failed yet."""
+        self.columns, self.rows = columns, rows
+        self.failures: dict[int, str] = {}
+
+    def array(self, result: EvaluatedValue, kind: pa.DataType) -> pa.Array:
+        """A column of a type; a scalar is the value of each row."""
+        if isinstance(result, pa.Scalar):
+            return pa.repeat(result.cast(kind), self.rows)
+        if isinstance(result, pa.ChunkedArray):
+            result = result.combine_chunks()
+        return result if result.type == kind else result.cast(kind)
 
     def computed(self, value: RowValue, needed: np.ndarray) -> EvaluatedValue:
         """A value; a failure of rows for which Spark would not compute it is none."""
         return _EVALUATORS[type(value)](self, value, needed)
+
+    def operands(self, values: Iterable[RowValue], needed: np.ndarray) -> Iterator[EvaluatedValue]:
+        """Values that are computed for the same rows."""
+        return (self.computed(value, needed) for value in values)
+
+    def in_turn(self, values: Iterable[RowValue], needed: np.ndarray) -> list[EvaluatedValue]:
+        """Values of which Spark computes none behind one that is null."""
+        computed: list[EvaluatedValue] = []
+        for value in values:
+            if may_fail(value):
+                for before in computed:
+                    needed = needed & np.asarray(self.array(pc.is_valid(before), pa.bool_()))
+            computed.append(self.computed(value, needed))
+        return computed
+
+    def fitting(
+        self,
+        values: Sequence[int | None],
+        kind: pa.DataType,
+        needed: np.ndarray,
+        reason: Callable[[int], str],
+    ) -> pa.Array:
+        """Whole numbers as a type; those that have no place in it are null, and failed where needed."""
+        most = 2 ** (kind.bit_width - 1) - 1
+        outside = np.array([number is not None and not -most - 1 <= number <= most for number in values])
+        self.fail(outside & needed, lambda row: reason(values[row] or 0))
+        return pa.array([None if out else number for number, out in zip(values, outside, strict=True)], kind)
+
+    def fail(self, rows: np.ndarray, reason: Callable[[int], str]) -> None:
+        """Note why rows failed, where nothing was noted before."""
+        for row in np.flatnonzero(rows).tolist():
+            self.failures.setdefault(row, reason(row))
 
     def comparison(self, one: Comparison, needed: np.ndarray) -> EvaluatedValue:
         return compared(one.sign, *self.in_turn((one.left, one.right), needed))
@@ -203,14 +246,6 @@ class _Evaluation(RowEvaluation):
         of, kind = self.computed(cast.of, needed), arrow_type(cast.type)
         if pa.types.is_decimal(kind):
             of = of.cast(arrow_type(cast.source))  # a literal is as wide as can be
-        if cast.source == "STRING":
-            return self.read(self.array(of, pa.string()).to_pylist(), cast.type, needed)
-        if counts_days(cast):
-            moments, outside = moments_of(self.array(of, pa.date32()), "days")
-            self.fail(outside & needed, lambda _: "Spark says: long overflow")
-            return cast_time(moments, kind)
-        if pa.types.is_temporal(of.type):
-            return cast_time(self.array(of, of.type), kind)
         if not narrows(cast):
             return of.cast(kind, safe=False)
         try:
@@ -227,13 +262,6 @@ class _Evaluation(RowEvaluation):
                     "instead"
                 ),
             )
-
-    def read(self, texts: Sequence[str | None], kind: str, needed: np.ndarray) -> pa.Array:
-        read = reader_of(kind)
-        values = [None if text is None else read(text) for text in texts]
-        failed = [text is not None and value is None for text, value in zip(texts, values, strict=True)]
-        self.fail(np.array(failed, bool) & needed, lambda row: message_of(malformed(texts[row] or "", kind)))
-        return pa.array(values, arrow_type(kind))
 
     def case(self, case: Case, needed: np.ndarray) -> pa.Array:
         kind, left = arrow_type(case.type), needed
@@ -318,7 +346,7 @@ _EVALUATORS: Final[Mapping[type, Callable[[_Evaluation, Any, np.ndarray], Evalua
     ArrayContains: _Evaluation.is_element,
     LikePattern: lambda rows, one, needed: pc.match_substring_regex(rows.computed(one.of, needed), one.regex),
     Substring: _Evaluation.substring,
-    **TIME_EVALUATORS,
+    TimeConstant: lambda _, one, __: pa.scalar(one.value),
 }
 if missing := set(get_args(RowValue)) - _EVALUATORS.keys():
     raise TypeError(f"nothing evaluates {', '.join(sorted(kind.__name__ for kind in missing))}")

@@ -1,1 +1,0 @@
-"""Zones of time as Java knows them: their names, their offsets, and the file that has both."""
