@@ -46,9 +46,10 @@ OF_TIMES = st.one_of(
     st.builds("{} {} {}".format, _TIMES, _SIGNS, _TIMES),
     st.builds("{} BETWEEN {} AND {}".format, _TIMES, _TIMES, _TIMES),
     case_of(_TIMES, _CONDITIONS),
+    st.builds("CAST({} AS STRING)".format, _TIMES),
     st.builds("year({})".format, _TIMES),
 )
-"""Comparisons and choices of days and moments; all else of them is for Spark."""
+"""Comparisons, choices and texts of days and moments; all else of them is for Spark."""
 
 
 _INDICES = st.sampled_from(["0", "1", "-1", "2", "n", "t", "of.n", "size(counts) - 1", "NULL", "m"])

@@ -23,8 +23,8 @@ MODELS = (
     EventModel(rate=50, beginning=MIDNIGHT),
     EventModel(rate=40, beginning=MORNING, group=37, hot_bidders=2, active_persons=50),
 )
-OF_SPARK = ("q5", "q7", "q14", "q17")
-"""Queries with expressions, or keys, of times, which no worker computes."""
+OF_SPARK = ("q7", "q14", "q17")
+"""Queries with expressions of times, which no worker computes."""
 
 
 @pytest.fixture(autouse=True)

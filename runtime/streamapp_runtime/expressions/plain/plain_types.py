@@ -34,7 +34,9 @@ TIME_LITERALS: Final = {
 }
 """By the word before them, the forms of literals that are read here."""
 _FRACTION_DIGITS: Final = 6
-_WHOLE_VALUES: Final = ("FLOAT", "BINARY", "DATE", "TIMESTAMP", "TIMESTAMP_NTZ")
+TIME_TYPES: Final = ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ")
+"""Types whose text is computed, since keys are made of it. The session's zone is UTC."""
+_WHOLE_VALUES: Final = ("FLOAT", "BINARY", *TIME_TYPES)
 """Types of which values are compared and given on, and not computed with."""
 MOST_INT: Final = 2**31 - 1
 _MOST_BIGINT: Final = 2**63 - 1
@@ -109,7 +111,8 @@ def as_type(of: PlainValue, kind: str) -> RowValue:
         require(kind == "DOUBLE")
         return Constant(float(decimal_literal(of)))
     whole = of.type in WHOLE_TYPES and kind in (*WHOLE_TYPES, "DOUBLE", "STRING")
-    require(whole or (of.type, kind) == ("BOOLEAN", "STRING"))
+    text = kind == "STRING" and of.type in ("BOOLEAN", *TIME_TYPES)
+    require(whole or text)
     cast = Cast(of.value, of.type, kind)
     require(not may_fail(cast) or reads_columns(of.value))
     return cast

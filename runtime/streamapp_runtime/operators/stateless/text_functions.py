@@ -5,12 +5,40 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamapp_runtime.operators.stateless.letter_case import lower_case, upper_case
 
 _TEXT: Final = pa.string()
+_DAY_MICROS: Final = 86_400 * 10**6
+_PLAIN_DAYS: Final = -719_528, 2_932_897
+"""The first day of the year 0, and of the year 10000: the years between them are written without a sign."""
+_CLOCK: Final = r"T(\d\d:\d\d:\d\d)(?:\.0*|(\.\d*[1-9])0*)$"
+_LEAST_MOMENT: Final = "-290308-12-21 19:59:05.224192"
+"""The one moment that NumPy takes for none."""
+
+
+def text_of_times(times: pa.Array) -> pa.Array:
+    """Days or moments as Spark writes them, with the session's zone, which is UTC."""
+    is_days = pa.types.is_date32(times.type)
+    numbers = np.asarray(times.cast(pa.int32() if is_days else pa.int64()).fill_null(0)).astype(np.int64)
+    texts = pa.array(np.datetime_as_string(numbers.view("M8[D]" if is_days else "M8[us]")), _TEXT)
+    texts = pc.replace_substring_regex(texts, _CLOCK, r" \1\2")
+    first, end = (day * (1 if is_days else _DAY_MICROS) for day in _PLAIN_DAYS)
+    signed = (numbers < first) | (numbers >= end)
+    if signed.any():
+        rows = zip(texts.to_pylist(), signed.tolist(), strict=True)
+        texts = pa.array([_with_sign(text) if is_signed else text for text, is_signed in rows], _TEXT)
+    return pc.if_else(times.is_valid(), texts, pa.scalar(None, _TEXT))
+
+
+def _with_sign(text: str) -> str:
+    if text == "NaT":
+        return _LEAST_MOMENT
+    year, _, rest = text.removeprefix("-").partition("-")
+    return f"{'-' if text.startswith('-') else '+'}{int(year):04d}-{rest}"
 
 
 def joined(separator: str, columns: Sequence[pa.Array]) -> pa.Array:

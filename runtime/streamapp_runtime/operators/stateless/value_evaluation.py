@@ -57,7 +57,12 @@ from streamapp_runtime.operators.stateless.nested_values import (
     sizes,
 )
 from streamapp_runtime.operators.stateless.number_functions import DIVISIONS, divisors_of, rounded, signs_of
-from streamapp_runtime.operators.stateless.text_functions import BYTES_FUNCTIONS, TEXT_FUNCTIONS, joined
+from streamapp_runtime.operators.stateless.text_functions import (
+    BYTES_FUNCTIONS,
+    TEXT_FUNCTIONS,
+    joined,
+    text_of_times,
+)
 from streamapp_runtime.operators.stateless.value_order import EvaluatedValue, compared
 
 _TESTS: Final[Mapping[str, Callable[[EvaluatedValue, str], EvaluatedValue]]] = {
@@ -246,6 +251,8 @@ class _Evaluation:
         of, kind = self.computed(cast.of, needed), arrow_type(cast.type)
         if pa.types.is_decimal(kind):
             of = of.cast(arrow_type(cast.source))  # a literal is as wide as can be
+        if pa.types.is_temporal(of.type):
+            return text_of_times(self.array(of, of.type))
         if not narrows(cast):
             return of.cast(kind, safe=False)
         try:
