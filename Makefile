@@ -63,7 +63,7 @@ test: java $(READY) ## Run the unit tests, and some that start the real thing: a
 
 .PHONY: test-integration
 test-integration: java $(READY) ## Run the tests that start Spark, brokers, API servers, browsers and processes
-	@TEST_PROFILE=landing $(PYTEST) -n 4 -m "($(STARTS)) and not (smoke or long or nightly)"
+	@TEST_PROFILE=landing $(PYTEST) -n 3 -m "($(STARTS)) and not (smoke or long or nightly)"
 
 .PHONY: test-long
 test-long: java $(READY) ## Run the tests that take minutes each: processes killed, streams grown, brokers away, under load

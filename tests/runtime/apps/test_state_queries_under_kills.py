@@ -146,17 +146,10 @@ def asked_app(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[AskedA
         system.close()
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("process")
-@pytest.mark.parametrize(
-    ("asked_app", "victim"),
-    [
-        ("independent", "worker"),
-        pytest.param("together", "executor", marks=pytest.mark.nightly),
-        pytest.param("independent", "executor", marks=pytest.mark.nightly),
-        pytest.param("together", "worker", marks=pytest.mark.nightly),
-    ],
-    indirect=["asked_app"],
-)
+@pytest.mark.parametrize("asked_app", ["independent", "together"], indirect=True)
+@pytest.mark.parametrize("victim", ["worker", "executor"])
 def test_no_answer_has_a_row_that_is_not_committed_while_processes_are_killed(
     asked_app: AskedApp, victim: str
 ) -> None:

@@ -1,11 +1,12 @@
 """Large and small letters are those of Spark, for every character there is."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from streamapp_runtime.operators.stateless.letter_case import lower_case, upper_case
+from tests.harness.machine.random_cases import share
 
 CHARACTERS = [chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000 and point != ord("\t")]
 SIGMA = "\u03a3"
@@ -26,7 +27,8 @@ WORDS = st.text(
 )
 
 
-@given(st.lists(WORDS | st.text(), min_size=1, max_size=50))
+@given(st.lists(WORDS | st.text(), min_size=1, max_size=150))
+@settings(max_examples=share(0.3))
 def test_a_text_has_the_case_that_it_has_in_spark(spark: SparkSession, texts: list[str]) -> None:
     assert [(upper_case(text), lower_case(text)) for text in texts] == by_spark(spark, texts)
 

@@ -10,6 +10,7 @@ DRIVER = """
 import sys
 from pathlib import Path
 from threading import Thread
+from streamapp_runtime.driver.executors import executor_pool
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
 from streamapp_runtime.driver.executors.lane_partitions import lane_elements
 from streamapp_runtime.driver.spark.spark_session import close_session, live_executors, open_session
@@ -18,6 +19,7 @@ from tests.harness.machine.app_processes import victims
 from tests.harness.machine.processes import until
 
 folder = Path(sys.argv[1])
+executor_pool.WORKER_WAIT_SECONDS = 60.0  # a busy machine may take longer than a run waits
 session = open_session("pool", 2)
 context = session
 systems = SystemConnections("main", {"main": KafkaConnection("127.0.0.1:1")})

@@ -25,7 +25,7 @@ CONNECTION_FAILURES = (OSError, MalformedError)
 """What a connection ends with."""
 
 _PAUSE = Backoff(0.01, 0.5)
-_HEARSAY = 1.0  # seconds until every broker knows a new topic
+_HEARSAY = 3.0  # seconds until every broker knows a new topic, be it a busy one
 _DOUBT_SECONDS = 2.0
 """How long a broker may say that something goes by: one that was deposed, and does not know, never stops."""
 _ANSWER = Backoff(1.0, 8.0)
