@@ -31,7 +31,10 @@ OF_EACH_KIND = (
 
 @pytest.mark.long
 @pytest.mark.timeout(SIEGE_SECONDS)
-@pytest.mark.parametrize("lanes", list(LaneWay))
+@pytest.mark.parametrize(
+    "lanes",
+    [LaneWay.INDEPENDENT, LaneWay.EVALUATED, pytest.param(LaneWay.RESIDENT, marks=pytest.mark.nightly)],
+)
 def test_outputs_and_totals_are_exact_after_processes_of_each_kind_were_killed(
     tmp_path: Path, lanes: LaneWay
 ) -> None:

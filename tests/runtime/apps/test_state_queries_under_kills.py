@@ -115,7 +115,7 @@ class AskedApp:
         assert not self.asker.faults
 
 
-@pytest.fixture(params=["together", "independent"])
+@pytest.fixture
 def asked_app(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[AskedApp]:
     """The app at work on two executors, and a thread that asks."""
     system = EmbeddedSystem(tmp_path / "data")
@@ -161,6 +161,9 @@ def test_no_answer_has_a_row_that_is_not_committed_while_processes_are_killed(
 
 
 @pytest.mark.long
+@pytest.mark.parametrize(
+    "asked_app", ["independent", pytest.param("together", marks=pytest.mark.nightly)], indirect=True
+)
 def test_no_answer_has_a_row_that_is_not_committed_while_tasks_move(asked_app: AskedApp) -> None:
     for processors in (3, 1, 2):
         asked_app.goes_on()

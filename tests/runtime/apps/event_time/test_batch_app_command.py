@@ -5,14 +5,14 @@ import subprocess
 import pytest
 
 from tests.harness.runs.app_runs import AppEnv, app, inputs
-from tests.harness.runs.run_systems import ON_BOTH
+from tests.harness.runs.run_systems import ON_SPARK_AND_KAFKA
 from tests.harness.runs.timed_streams import at, counting, events, sent
 
 ROWS = [at(n, f"u{n % 7}", f"/{n % 3}") for n in range(40)]
 
 
 @pytest.mark.long
-@ON_BOTH
+@ON_SPARK_AND_KAFKA
 def test_a_batch_app_on_two_processors_ends_with_0_and_a_summary_each_time(env: AppEnv) -> None:
     made = app(
         {"name": "by-page", "partitionBy": {"from": "events", "key": "page", "partitions": 3}},
