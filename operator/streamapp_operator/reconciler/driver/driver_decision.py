@@ -23,7 +23,12 @@ from streamapp_operator.reconciler.driver.failed_start import (
     refused_start,
     start_obstacle,
 )
-from streamapp_operator.reconciler.driver.next_action import DesiredDriver, ObservedPods, next_action
+from streamapp_operator.reconciler.driver.next_action import (
+    DesiredDriver,
+    FollowingDriver,
+    ObservedPods,
+    next_action,
+)
 from streamapp_operator.reconciler.driver.released_driver import with_former_ended
 from streamapp_operator.reconciler.driver.successor import SuccessorDecision, decide_successor
 from streamapp_operator.reconciler.facts.facts import Facts, PublishedRun
@@ -86,11 +91,9 @@ def decide_driver(
         silent_since=facts.pods.silent_since,
     )
     successor = decide_successor(desired, history, observed, limit)
-    action = next_action(
-        *(desired, history, observed, limit, successor.incarnation),
-        waits_for_successor=successor.is_awaited,
-        successor_is_ready=successor.standby is not None and successor.standby.ready,
-    )
+    is_ready = successor.standby is not None and successor.standby.ready
+    following = FollowingDriver(successor.incarnation, successor.is_awaited, is_ready)
+    action = next_action(desired, history, observed, limit, following)
     obstacle = _launch_obstacle(facts, target, history, pod, observed)
     if desired.is_edit and successor.is_awaited:
         obstacle = successor.obstacle

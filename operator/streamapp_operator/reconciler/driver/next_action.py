@@ -81,15 +81,21 @@ class ObservedPods:
     """By uid of a driver that fails probes, or does not answer its standby: since when that is seen."""
 
 
+@dataclass(frozen=True, slots=True)
+class FollowingDriver:
+    """The driver that is to follow."""
+
+    incarnation: int
+    is_awaited: bool  # whether the present one runs until a successor is ready
+    is_ready: bool  # whether a successor is
+
+
 def next_action(
     desired: DesiredDriver,
     history: DriverHistory,
     observed: ObservedPods,
     limit: RestartLimits,
-    next_incarnation: int,
-    *,
-    waits_for_successor: bool = False,
-    successor_is_ready: bool = False,
+    following: FollowingDriver,
 ) -> DriverAction:
     """The one action to take; afterwards the pods are observed again.
 
@@ -99,20 +105,16 @@ def next_action(
     if action := _stop_extra_driver(live_drivers):
         return action
     if driver := live_driver(observed.drivers):
-        return _with_driver(
-            *(driver, desired, observed),
-            waits_for_successor=waits_for_successor,
-            successor_is_ready=successor_is_ready,
-        )
+        return _with_driver(driver, desired, observed, following)
     if observed.executors:
         return _without_driver(observed)
     if not desired.run:
         return NoDriver()
-    at_once = successor_is_ready and history.failures <= 1
+    at_once = following.is_ready and history.failures <= 1
     seconds_to_wait = 0.0 if at_once else _start_not_before(history, limit) - observed.now
     if seconds_to_wait > 0:
         return DelayStart(seconds_to_wait)
-    return _await_other_standbys(observed, next_incarnation) or StartDriver(next_incarnation)
+    return _await_other_standbys(observed, following.incarnation) or StartDriver(following.incarnation)
 
 
 def seconds_until_lost(pod: PodState, observed: ObservedPods) -> float | None:
@@ -147,9 +149,7 @@ def _with_driver(
     pod: PodState,
     desired: DesiredDriver,
     observed: ObservedPods,
-    *,
-    waits_for_successor: bool,
-    successor_is_ready: bool,
+    following: FollowingDriver,
 ) -> DriverAction:
     seconds_left = seconds_until_lost(pod, observed)
     if seconds_left == 0.0:
@@ -157,11 +157,11 @@ def _with_driver(
     if pod.life is PodLifecycle.LEAVING:
         return AwaitPods(f"driver {pod.name} is ending", _recheck_seconds(seconds_left))
     hung_in = seconds_until_hung(pod, observed)
-    is_hung = hung_in is not None and (hung_in == 0 or successor_is_ready)
+    is_hung = hung_in is not None and (hung_in == 0 or following.is_ready)
     if desired.run and is_hung:
         grace_seconds = 0 if pod.silent_since is None else HUNG_GRACE_SECONDS
         return StopDriver(pod, ConditionReason.NO_PROGRESS, grace_seconds)
-    if not desired.run or (desired.stop_reason and not waits_for_successor):
+    if not desired.run or (desired.stop_reason and not following.is_awaited):
         return StopDriver(pod, desired.stop_reason)
     seconds = seconds_left if hung_in is None else hung_in
     return KeepDriver(pod, None if seconds is None else _recheck_seconds(seconds))

@@ -1,8 +1,8 @@
 """Decodes the ConfigMaps of an app; an unreadable one counts as absent."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
+from typing import Final, TypeVar
 
 from streamapp.jobmodel.unreadable_data import UnreadableError
 from streamapp.protocol import message_names
@@ -22,6 +22,9 @@ from streamapp_operator.reconciler.facts.reconcile_context import ReconcileConte
 from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
 from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, is_owned
+from streamapp_operator.reconciler.result_caches import RecentResults
+
+T = TypeVar("T")
 
 LARGE_CHARACTERS: Final = 65_536
 
@@ -52,25 +55,36 @@ async def read_run(context: ReconcileContext, app: Manifest, manifests: Iterable
     )
 
 
+async def _decoded(
+    context: ReconcileContext,
+    manifest: Manifest,
+    key: Hashable,
+    cache: RecentResults[T | None],
+    decode: Callable[[Manifest], Awaitable[T | None]],
+) -> T | None:
+    """What a ConfigMap holds; it is decoded again where the key is another, or nothing could be read."""
+    value = cache.peek(key)
+    if value is None:
+        complete = await _with_data(context, manifest)
+        value = await decode(complete)
+        cache.put(key, value, _size(complete))
+    return value
+
+
 async def _generation(context: ReconcileContext, manifest: Manifest) -> AcceptedGeneration | None:
     metadata = manifest["metadata"]
     key = (metadata["uid"], repr(metadata.get("annotations")))
-    generation = context.decoded.generations.peek(key)
-    if generation is None:
-        complete = await _with_data(context, manifest)
-        generation = await _read_generation(complete)
-        context.decoded.generations.put(key, generation, _size(complete))
-    return generation
+    return await _decoded(context, manifest, key, context.decoded.generations, _read_generation)
 
 
 async def _desired(context: ReconcileContext, manifest: Manifest) -> DesiredModel | None:
-    key = _version(manifest)
-    desired = context.decoded.models.peek(key)
-    if desired is None:
-        complete = await _with_data(context, manifest)
-        desired = await asyncio.to_thread(_decode_desired, complete)
-        context.decoded.models.put(key, desired, _size(complete))
-    return desired
+    return await _decoded(
+        context,
+        manifest,
+        _version(manifest),
+        context.decoded.models,
+        lambda complete: asyncio.to_thread(_decode_desired, complete),
+    )
 
 
 def _decode_desired(manifest: Manifest) -> DesiredModel | None:
@@ -98,13 +112,13 @@ def _number(annotations: Mapping[str, str], name: str) -> int:
 
 
 async def _report(context: ReconcileContext, manifest: Manifest) -> Report | None:
-    key = _version(manifest)
-    report = context.decoded.reports.peek(key)
-    if report is None:
-        complete = await _with_data(context, manifest)
-        report = await asyncio.to_thread(_decode_report, complete)
-        context.decoded.reports.put(key, report, _size(complete))
-    return report
+    return await _decoded(
+        context,
+        manifest,
+        _version(manifest),
+        context.decoded.reports,
+        lambda complete: asyncio.to_thread(_decode_report, complete),
+    )
 
 
 def _decode_report(manifest: Manifest) -> Report | None:
