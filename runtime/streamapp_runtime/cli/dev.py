@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from streamapp.cli.facts.count_options import CountOptions
+from streamapp.cli.facts.count_options import CountOptions, catalog_options
 from streamapp.cli.option_groups import option_group
 from streamapp_runtime.cli.dev_loop.dev_options import DataOption, DevOptions, SampleRows
 from streamapp_runtime.cli.duration_option import as_seconds
@@ -64,13 +64,9 @@ from streamapp_runtime.cli.duration_option import as_seconds
 @option_group(
     "counts",
     CountOptions,
-    click.option(
-        "--catalog",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="YAML or JSON, stream -> partitions; a stream that it leaves out has one.",
-    ),
-    click.option(
-        "--set", "settings", multiple=True, metavar="STREAM=COUNT", help="The partition count of one stream."
+    *catalog_options(
+        "YAML or JSON, stream -> partitions; a stream that it leaves out has one.",
+        "The partition count of one stream.",
     ),
 )
 @click.option(

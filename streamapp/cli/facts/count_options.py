@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamapp.cli.option_groups import option_group
+from streamapp.cli.option_groups import Decorator, option_group
 from streamapp.cli.secrets_option import secrets_option
 from streamapp.spec.problem import nearest
 
@@ -34,22 +34,23 @@ class CountOptions:
             raise click.UsageError("--data and --secrets say how systems are reached: they go with --live")
 
 
+def catalog_options(catalog: str, settings: str) -> tuple[Decorator, Decorator]:
+    """`--catalog` and `--set`, with these texts as their help."""
+    file = click.Path(exists=True, dir_okay=False, path_type=Path)
+    return (
+        click.option("--catalog", type=file, help=catalog),
+        click.option("--set", "settings", multiple=True, metavar="STREAM=COUNT", help=settings),
+    )
+
+
 def count_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--catalog`, `--set` and `--live` to a verb, which receives them as `count_options`."""
     group = option_group(
         "count_options",
         CountOptions,
-        click.option(
-            "--catalog",
-            type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            help="YAML or JSON, stream -> partitions.",
-        ),
-        click.option(
-            "--set",
-            "settings",
-            multiple=True,
-            metavar="STREAM=COUNT",
-            help="The partition count of one stream; goes before the catalog. May be given again.",
+        *catalog_options(
+            "YAML or JSON, stream -> partitions.",
+            "The partition count of one stream; goes before the catalog. May be given again.",
         ),
         click.option(
             "--live", is_flag=True, help="Ask the app's systems: their partition counts, its layout."
