@@ -51,8 +51,7 @@ format: $(READY) ## Put the code into its one form
 	@$(BIN)/ruff format .
 
 # The tier of a test follows from what its fixtures start (tests/harness/machine/tiers.py). Each stage writes its times,
-# which `make test-times` reads. Modules go in the order of `testpaths`, those that take long first, and those that wait for
-# an API server between those that compute.
+# which `make test-times` reads. Modules go in the order in which they are collected, those that take long first.
 STARTS := spark or broker or api_server or browser or helm or postgres or redis or process
 TIMES := .test-times
 PYTEST = $(BIN)/pytest -q --dist loadscope --no-loadscope-reorder --junitxml=$(TIMES)/$@.xml

@@ -11,7 +11,7 @@ from tests.harness.kafka.broker_fixtures import broker, kafka, kafka_jars, two_b
 from tests.harness.machine.browser_fixtures import browser
 from tests.harness.machine.left_out import must_run
 from tests.harness.machine.random_cases import VARIABLE, load_profile
-from tests.harness.machine.tiers import UnitTestGuard, interleave_modules, mark_by_fixtures
+from tests.harness.machine.tiers import UnitTestGuard, mark_by_fixtures
 
 __all__ = [
     "api_server",
@@ -40,12 +40,10 @@ def loopback() -> None:
     """Lets a test serve and connect to addresses of this process."""
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
-    """Each test gets the marks of its tier before any is chosen by marks. Modules left get an order."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Each test gets the marks of its tier before any is chosen by marks."""
     mark_by_fixtures(items)
-    yield
-    interleave_modules(items)
 
 
 @pytest.hookimpl(wrapper=True)

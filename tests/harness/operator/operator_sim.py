@@ -77,6 +77,12 @@ class OperatorSim(Hands):
         self._context: ReconcileContext | None = None
         self.mortal: Mortal | None = None
 
+    @classmethod
+    def in_memory(cls) -> "OperatorSim":
+        """A simulation before an API server in memory that has its clock."""
+        sim = cls(MemoryApi(lambda: sim.now), "shop")
+        return sim
+
     async def _connected(self) -> ApiTransport:
         if isinstance(self.server, MemoryApi):
             return cast("ApiTransport", MemoryCalls(self.server))

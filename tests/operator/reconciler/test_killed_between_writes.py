@@ -15,7 +15,6 @@ import pytest
 
 from streamapp.protocol.driver_report import DriverState
 from tests.harness.api_server.api_server import ApiServer
-from tests.harness.api_server.memory_api import MemoryApi
 from tests.harness.api_server.mortal_cluster import KilledError, Mortal
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
@@ -61,11 +60,6 @@ SCENES = {
     "live edit": Scene(_running, lambda sim: sim.edit(processors=3)),
     "suspend": Scene(_running, lambda sim: sim.edit(suspend=True)),
 }
-
-
-def _memory_sim() -> OperatorSim:
-    sim = OperatorSim(MemoryApi(lambda: sim.now), "shop")
-    return sim
 
 
 def _real_sim(server: ApiServer) -> OperatorSim:
@@ -143,7 +137,7 @@ def _kill_after_each_write(begin: Callable[[], OperatorSim], scene: Scene) -> No
 
 @pytest.mark.parametrize("name", SCENES)
 def test_the_next_operator_comes_to_the_same_end(name: str) -> None:
-    _kill_after_each_write(_memory_sim, SCENES[name])
+    _kill_after_each_write(OperatorSim.in_memory, SCENES[name])
 
 
 def test_so_it_does_before_a_real_server(api_server: ApiServer) -> None:

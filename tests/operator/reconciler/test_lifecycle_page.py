@@ -18,8 +18,7 @@ from streamapp_operator.reconciler.status.phase import PHASE_TEXTS, Phase
 from streamapp_operator.reconciler.status.phase_diagram import PHASE_POSITIONS, phase_diagram
 from streamapp_operator.reconciler.status.phase_transitions import PHASE_TRANSITIONS, PhaseTransition
 from streamapp_operator.reconciler.status.reason_texts import CONDITION_TEXTS, REASON_TEXTS
-from tests.harness.api_server.memory_api import MemoryApi
-from tests.harness.operator.operator_sim import START, OperatorSim
+from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
 
 KNOWN = KnownCounts({"views": 8, "users": 8, "enriched": None})
@@ -30,7 +29,7 @@ class Life:
     """An app whose phases are written down as they come."""
 
     def __init__(self) -> None:
-        self.sim = OperatorSim(MemoryApi(lambda: START), "shop")
+        self.sim = OperatorSim.in_memory()
         self.phases: list[str] = []
 
     def then(self) -> None:

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from streamapp.protocol import message_names
-from tests.harness.api_server.memory_api import MemoryApi
 from tests.harness.operator.operator_sim import ON_BOTH_SERVERS, ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.simulated_cluster import incarnation_in
 from tests.harness.operator.small_apps import join
@@ -207,7 +206,7 @@ def test_all_that_the_api_server_refuses_to_put_back_is_named(sim: OperatorSim) 
 
 
 def test_a_driver_whose_account_was_made_anew_is_replaced_since_its_token_is_void() -> None:
-    sim = OperatorSim(MemoryApi(lambda: sim.now), "shop")
+    sim = OperatorSim.in_memory()
     sim.bring_up(join())
     sim.pass_time(60)
     sim.server.ask("DELETE", _path(sim, "api/v1", "serviceaccounts", "app-driver"))

@@ -9,14 +9,13 @@ from streamapp_operator.reconciler.facts.published_run import read_run
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
 from streamapp_operator.reconciler.result_caches import MemoizedResults
-from tests.harness.api_server.memory_api import MemoryApi
 from tests.harness.operator.operator_sim import INSTALLATION, START, OperatorSim
 from tests.harness.operator.small_apps import join
 
 
 @pytest.mark.long
 def test_an_app_of_a_hundred_thousand_tasks_is_launched_from_one_config_map() -> None:
-    sim = OperatorSim(MemoryApi(lambda: START), "shop")
+    sim = OperatorSim.in_memory()
     try:
         many = 100_000
         sim.table.answer = KnownCounts({"views": many, "users": many, "enriched": None})
@@ -33,7 +32,7 @@ def test_an_app_of_a_hundred_thousand_tasks_is_launched_from_one_config_map() ->
 @pytest.mark.long
 def test_other_apps_are_served_while_the_model_of_a_large_one_is_decoded() -> None:
     """Its text is small: 9 kB hold 40,000 tasks, and take half a second."""
-    sim = OperatorSim(MemoryApi(lambda: START), "shop")
+    sim = OperatorSim.in_memory()
     context = ReconcileContext(sim.cluster, ObjectCache(), lambda: START, sim.table, INSTALLATION)
     served = 0
 
