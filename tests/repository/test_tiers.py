@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from tests.harness.machine.tiers import STARTED_BY, UnitTestGuard, interleave_modules, mark_by_fixtures
+from tests.harness.machine.tiers import STARTED_BY, UnitTestGuard, mark_by_fixtures
 
 pytestmark = pytest.mark.usefixtures("process")  # what is tried here starts things
 GUARD = UnitTestGuard()
@@ -90,16 +90,3 @@ def test_each_fixture_that_starts_something_marks_its_tests(request: pytest.Fixt
         )
     assert marked == list(STARTED_BY.values())
     assert "process" in {mark.name for mark in request.node.iter_markers()}
-
-
-def test_modules_with_an_api_server_lie_between_the_others() -> None:
-    def tests(module: str, *marks: str) -> list[pytest.Item]:
-        closest = {"get_closest_marker": lambda name: name if name in marks else None}
-        return [
-            cast("pytest.Item", SimpleNamespace(nodeid=f"{module}::{name}", **closest)) for name in ("a", "b")
-        ]
-
-    items = [item for module in ("w", "x", "y", "z") for item in tests(module)]
-    items += [item for module in ("k", "l") for item in tests(module, "api_server")]
-    interleave_modules(items)
-    assert [item.nodeid for item in items] == [f"{module}::{name}" for module in "wkxylz" for name in "ab"]

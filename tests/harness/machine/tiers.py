@@ -9,8 +9,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import chain
-from operator import itemgetter
 from typing import Any, Final
 
 import pytest
@@ -52,24 +50,6 @@ def mark_by_fixtures(items: list[pytest.Item]) -> None:
         started = {STARTED_BY.get(name, "") for name in getattr(item, "fixturenames", ())} - {""}
         for name in sorted(started):
             item.add_marker(name)
-
-
-def interleave_modules(items: list[pytest.Item]) -> None:
-    """Order modules so that those that wait for an API server run beside those that need the processors."""
-    modules: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        modules.setdefault(item.nodeid.partition("::")[0], []).append(item)
-    waiting: list[list[pytest.Item]] = []
-    computing: list[list[pytest.Item]] = []
-    for tests in modules.values():
-        waits = any(item.get_closest_marker("api_server") for item in tests)
-        (waiting if waits else computing).append(tests)
-    places = [
-        ((place + 0.5) / len(group), tests)
-        for group in (computing, waiting)
-        for place, tests in enumerate(group)
-    ]
-    items[:] = chain.from_iterable(tests for _, tests in sorted(places, key=itemgetter(0)))
 
 
 def is_unit_test(item: pytest.Item) -> bool:
