@@ -10,7 +10,6 @@ TestTime: TypeAlias = str | datetime | int
 """`2026-01-01T12:00`, a datetime (UTC where it names no zone), or milliseconds since 1970 began."""
 START: Final = "2026-01-01T00:00:00"
 """When a test begins, where it says nothing else."""
-_SECOND: Final = timedelta(seconds=1)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
