@@ -62,7 +62,7 @@ async def _decoded(
     cache: RecentResults[T | None],
     decode: Callable[[Manifest], Awaitable[T | None]],
 ) -> T | None:
-    """What a ConfigMap holds; it is decoded again where the key is another, or nothing could be read."""
+    """The content of a ConfigMap, decoded again where the key is another, or nothing could be read."""
     value = cache.peek(key)
     if value is None:
         complete = await _with_data(context, manifest)
