@@ -5,6 +5,8 @@ SHELL := /bin/bash
 # The newest Python on this machine that will do; PYTHON=... names another.
 PYTHON ?= $(shell for v in 3.13 3.12 3.11 3; do p=python$$v; \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+# Bytecode is kept, whatever the machine's own setting says: each process of the tests would compile the product again.
+unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready

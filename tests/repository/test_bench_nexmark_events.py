@@ -1,6 +1,7 @@
 """The events of the Nexmark bench are those of the published model, whichever slice of them is made."""
 
 import json
+from functools import cache
 from itertools import pairwise
 from math import log
 
@@ -15,11 +16,15 @@ from bench.nexmark.events import events, side_input
 from streamapp_runtime.systems.stream_system import RECORDS
 
 MASK = (1 << 64) - 1
-EVENTS = events(0, 100_000)
+
+
+@cache
+def sample() -> dict[str, pa.RecordBatch]:
+    return events(0, 100_000)
 
 
 def column(stream: str, name: str) -> np.ndarray:
-    return EVENTS[stream].column(name).to_numpy(zero_copy_only=False)
+    return sample()[stream].column(name).to_numpy(zero_copy_only=False)
 
 
 def share(is_so: object) -> float:
@@ -27,7 +32,7 @@ def share(is_so: object) -> float:
 
 
 def test_of_50_events_one_is_a_person_three_are_auctions_and_46_are_bids() -> None:
-    assert {stream: len(rows) for stream, rows in EVENTS.items()} == {
+    assert {stream: len(rows) for stream, rows in sample().items()} == {
         "person": 2_000,
         "auction": 6_000,
         "bid": 92_000,
@@ -54,7 +59,7 @@ def test_the_newest_ids_are_those_that_have_come() -> None:
 
 
 def test_names_are_of_persons_and_auctions_that_exist_or_are_among_the_next_ten() -> None:
-    numbers = np.arange(len(EVENTS["bid"]) // 46 * 50)
+    numbers = np.arange(len(sample()["bid"]) // 46 * 50)
     bids, auctions = numbers[numbers % 50 >= 4], numbers[(numbers % 50 >= 1) & (numbers % 50 < 4)]
     newest_auction, newest_person = last_auction(bids) + 1_000, last_person(bids) + 1_000
     assert (column("bid", "auction") <= newest_auction + 10).all()
@@ -70,9 +75,9 @@ def test_shares_of_what_is_hot_are_those_of_the_model() -> None:
     assert share((column("bid", "auction") - 1_000) % 100 == 0) == pytest.approx(0.505, abs=0.01)
     assert share((column("bid", "bidder") - 1_000) % 100 == 1) == pytest.approx(0.7525, abs=0.01)
     assert share((column("auction", "seller") - 1_000) % 100 == 0) == pytest.approx(0.7525, abs=0.02)
-    is_cold = pc.starts_with(EVENTS["bid"].column("channel"), "channel-")
+    is_cold = pc.starts_with(sample()["bid"].column("channel"), "channel-")
     assert share(is_cold) == pytest.approx(0.5, abs=0.01)
-    with_id = pc.match_substring(EVENTS["bid"].column("url"), "&channel_id=")
+    with_id = pc.match_substring(sample()["bid"].column("url"), "&channel_id=")
     assert share(with_id) == pytest.approx(0.45, abs=0.02)
     assert not pc.any(pc.and_(with_id, pc.invert(is_cold))).as_py()
 
@@ -85,7 +90,7 @@ def test_prices_are_even_over_six_powers_of_ten() -> None:
 
 
 def test_rows_are_as_large_on_average_as_the_model_says() -> None:
-    person, auction, bid = EVENTS["person"], EVENTS["auction"], EVENTS["bid"]
+    person, auction, bid = sample()["person"], sample()["auction"], sample()["bid"]
     texts = ("name", "emailAddress", "creditCard", "city", "state", "extra")
     assert 8 + mean_length(person, *texts) == pytest.approx(200, abs=2)
     assert 48 + mean_length(auction, "itemName", "description", "extra") == pytest.approx(500, abs=3)

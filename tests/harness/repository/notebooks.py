@@ -4,9 +4,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import nbformat
-from nbclient import NotebookClient
-
 from tests.harness.repository.checkout import REPOSITORY
 
 NOTEBOOK = REPOSITORY / "docs" / "guide" / "notebook.ipynb"
@@ -14,6 +11,9 @@ NOTEBOOK = REPOSITORY / "docs" / "guide" / "notebook.ipynb"
 
 def executed(path: Path) -> Any:
     """The notebook with the outputs that it has now."""
+    import nbformat  # takes 3 s, and every worker collects the test of notebooks
+    from nbclient import NotebookClient
+
     notebook = nbformat.read(path, as_version=4)
     place = {"metadata": {"path": str(path.parent)}}
     NotebookClient(
@@ -24,6 +24,8 @@ def executed(path: Path) -> Any:
 
 def with_outputs(path: Path) -> str:
     """The text of the notebook with the outputs that it has now, without what differs from run to run."""
+    import nbformat
+
     notebook = executed(path)
     notebook.metadata["language_info"].pop("version", None)  # of the Python that runs it
     text = nbformat.writes(notebook).rstrip() + "\n"

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient
 from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
-from confluent_kafka.schema_registry.json_schema import JSONDeserializer, JSONSerializer
 from confluent_kafka.schema_registry.protobuf import ProtobufDeserializer, ProtobufSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
 from google.protobuf.message_factory import GetMessageClass
@@ -178,6 +177,9 @@ def test_protobuf_that_is_written_is_read_by_confluents_deserializer(
 def test_json_is_read_and_written_as_confluents_serializers_do(
     registry: str, client: SchemaRegistryClient
 ) -> None:
+    # its import takes 3 s, and every worker collects this module
+    from confluent_kafka.schema_registry.json_schema import JSONDeserializer, JSONSerializer
+
     columns = parse_columns("user STRING, n BIGINT, tags ARRAY<STRING>")
     schemas = open_registry_schemas([registry], 30, {})
     text = JSON.own_schema(open_format("json", columns).schema)
