@@ -1,7 +1,6 @@
 """`--live`: what the systems of an app say of it today, asked from this machine. Nothing is written there."""
 
 from contextlib import closing
-from pathlib import Path
 
 import click
 
@@ -44,7 +43,7 @@ def _add_system(facts: LiveFacts, app: StreamApp, index: int, access: SystemAcce
     is_home = app_system is app.spec.home
     connection = connection_of(app_system, index, access.data if is_home else None, access.secrets)
     topics = declared_topics(app, app_system.name)
-    if isinstance(connection, EmbeddedConnection) and not Path(connection.folder, "data.mdb").exists():
+    if isinstance(connection, EmbeddedConnection) and not connection.has_log:
         return LiveFacts({**facts.counts, **dict.fromkeys(topics)}, facts.layout, facts.run)
     with closing(open_system(connection)) as system:
         counts = {**facts.counts, **{name: system.partitions(topic) for name, topic in topics.items()}}

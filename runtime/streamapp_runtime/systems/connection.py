@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.embedded.lmdb_environment import DATA_FILE
 from streamapp_runtime.systems.stream_system import InvalidSettingsError, StreamSystem
 
 if TYPE_CHECKING:
@@ -23,6 +24,11 @@ class EmbeddedConnection:
 
     folder: str
     sync: bool = False
+
+    @property
+    def has_log(self) -> bool:
+        """True once the log is there: to open one that is not would make it."""
+        return Path(self.folder, DATA_FILE).exists()
 
 
 @dataclass(frozen=True, slots=True)

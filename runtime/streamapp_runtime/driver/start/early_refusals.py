@@ -1,8 +1,6 @@
 """Why a run by hand would be refused, as far as that is known before Spark starts. Nothing is written."""
 
 from contextlib import closing
-from dataclasses import replace
-from pathlib import Path
 
 from streamapp.author.app_streams import declared_topics
 from streamapp.author.names import checkpoint_stream
@@ -13,7 +11,7 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.checkpoints.state_schemas import stored_changes
 from streamapp_runtime.driver.checkpoints.stored_state import stored_values
 from streamapp_runtime.driver.failures import FailedError
-from streamapp_runtime.driver.start.live_world import counts_of
+from streamapp_runtime.driver.start.live_world import made_counts, stream_counts
 from streamapp_runtime.driver.start.user_functions import UserFunctions, proposed
 from streamapp_runtime.systems.app_systems import Systems
 from streamapp_runtime.systems.connection import EmbeddedConnection, SystemConnections
@@ -28,24 +26,29 @@ def early_problems(
     An app that has run is not planned: it continues with its layout where the plan of today is refused.
     One that is to begin `fresh` is planned as a new one.
     """
-    unknown: dict[str, int | None] = dict.fromkeys(declared_topics(app))
-    world = World(unknown, algorithm=functions.algorithm, grouper=functions.grouper, asked=frozenset(unknown))
-    logs = [one for one in connections.by_name.values() if isinstance(one, EmbeddedConnection)]
-    if any(not Path(log.folder, "data.mdb").exists() for log in logs):
-        return _plan_problems(app, world)
+    counts: dict[str, int | None] = dict.fromkeys(declared_topics(app))
+    absent = _absent_logs(connections)
     try:
         with closing(Systems(connections)) as systems:
-            checkpoints = checkpoint_stream(app.application_id)
-            values = stored_values(systems.home, checkpoints)
-            if values is not None and not fresh:
-                return list(stored_changes(app, values, checkpoints))
-            counts = counts_of(app, systems)
-            return _plan_problems(app, replace(world, counts=counts, asked=frozenset(counts)))
+            if connections.home not in absent:
+                checkpoints = checkpoint_stream(app.application_id)
+                values = stored_values(systems.home, checkpoints)
+                if values is not None and not fresh:
+                    return list(stored_changes(app, values, checkpoints))
+                counts |= made_counts(app, systems.home)
+            counts |= stream_counts(app, systems, absent)
     except InvalidSettingsError:
         return []  # the start says so
     except UnavailableError as error:
         raise FailedError(f"the start failed: {error}") from error
-
-
-def _plan_problems(app: StreamApp, world: World) -> list[Problem]:
+    world = World(counts, algorithm=functions.algorithm, grouper=functions.grouper, asked=frozenset(counts))
     return list(proposal_problems(app, proposed(app, world)))
+
+
+def _absent_logs(connections: SystemConnections) -> frozenset[str]:
+    """The systems whose log is made at the first start: to open one would make it."""
+    return frozenset(
+        name
+        for name, connection in connections.by_name.items()
+        if isinstance(connection, EmbeddedConnection) and not connection.has_log
+    )

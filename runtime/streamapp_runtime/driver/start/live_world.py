@@ -1,5 +1,7 @@
 """The world as a driver sees it: partition counts of now, and what is kept with the state."""
 
+from collections.abc import Collection
+
 from streamapp.author.app_streams import created_streams
 from streamapp.author.proposal import World
 from streamapp.spec.resource.app import StreamApp
@@ -10,8 +12,17 @@ from streamapp_runtime.systems.stream_system import StreamSystem
 
 def counts_of(app: StreamApp, systems: Systems) -> dict[str, int | None]:
     """The partitions of every stream, of those too that the app makes and that are there already."""
-    counts = {stream.name: systems.partitions(stream.name) for stream in app.spec.streams}
-    return counts | made_counts(app, systems.home)
+    return stream_counts(app, systems) | made_counts(app, systems.home)
+
+
+def stream_counts(app: StreamApp, systems: Systems, absent: Collection[str] = ()) -> dict[str, int | None]:
+    """The partitions of the streams that an app declares; None in systems that are not there yet."""
+    return {
+        stream.name: None
+        if systems.connections.location(stream.name).system in absent
+        else systems.partitions(stream.name)
+        for stream in app.spec.streams
+    }
 
 
 def made_counts(app: StreamApp, home: StreamSystem) -> dict[str, int | None]:
