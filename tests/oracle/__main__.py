@@ -8,6 +8,8 @@ import yaml
 
 from tests.oracle.cases.case import Case, Send
 from tests.oracle.cases.data_generator import random_case
+from tests.oracle.command_driver import run_by_command
+from tests.oracle.kit_driver import run_in_kit
 from tests.oracle.search import fails_alike, search, seeds_from
 from tests.oracle.shrinking import shrunk
 from tests.oracle.trial import try_case
@@ -19,20 +21,22 @@ from tests.oracle.trial import try_case
 )
 @click.option("--seed", type=int, help="Where it begins; drawn and printed when left out.")
 @click.option("--case", "is_case", is_flag=True, help="Try the case of the seed alone, and make it small.")
-def main(seconds: int, seed: int | None, is_case: bool) -> None:
+@click.option("--processes", is_flag=True, help="Run each app by `streamapp run`, and kill its processes.")
+def main(seconds: int, seed: int | None, is_case: bool, processes: bool) -> None:
     """Try random apps, and end with 1 at the first wrong answer."""
+    driver = run_by_command if processes else run_in_kit
     first = time.time_ns() % 1_000_000_000 if seed is None else seed
     if not is_case:
         click.echo(f"seed {first}")
-    report = search([first] if is_case else seeds_from(first), seconds)
+    report = search([first] if is_case else seeds_from(first), seconds, driver)
     click.echo(report.line)
     for reason, count in report.reasons.most_common(10):
         click.echo(f"{count:>6}  {reason}")
     if report.wrong is not None:
-        click.echo(f"wrong: replay with  make oracle SEED={report.wrong} CASE=1")
+        click.echo(f"wrong: replay with  make oracle SEED={report.wrong} CASE=1{' PROCESSES=1' * processes}")
         case = random_case(report.wrong)
-        small = shrunk(case, fails_alike(try_case(case)))
-        for line in (*described(small), *try_case(small).lines):
+        small = shrunk(case, fails_alike(try_case(case, driver), driver))
+        for line in (*described(small), *try_case(small, driver).lines):
             click.echo(line)
     sys.exit(report.wrong is not None)
 

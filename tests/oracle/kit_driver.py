@@ -1,16 +1,15 @@
-"""The driver in this process: runs a case in the test kit, and says what came of it.
+"""The driver in this process: runs a case in the test kit, and says what came of it."""
 
-Another one, that runs `streamapp run` and kills processes, would give the same `Outcome`.
-"""
-
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
 from streamapp_runtime.systems.stream_system import RECORDS
 from streamapp_runtime.testing.in_process_app import InProcessApp
-from tests.oracle.cases.case import Advance, Case, Grow, Kill, Restart, Send, Step
+from tests.oracle.cases.case import Advance, Case, Grow, InputRecord, Kill, Restart, Row, Send, Step
 from tests.oracle.cases.resource_reading import input_streams, kind_of
 
 
@@ -31,40 +30,46 @@ class Outcome:
 
 def run_in_kit(case: Case) -> Outcome:
     """Run a case; AppRefusedError where the app is refused."""
-    streams = {stream["name"]: stream for stream in input_streams(case.spec)}
+    streams = [stream["name"] for stream in input_streams(case.spec)]
     at = min((r.timestamp for s in case.steps if isinstance(s, Send) for r in s.records), default=0)
     with InProcessApp(
         case.resource,
         partitions=dict.fromkeys(streams, case.partitions),
         processors=case.processors,
         at=at,
-        spark_notice=_refuse_spark,
+        spark_notice=refuse_spark,
     ) as app:
         for step in case.steps:
             _take(app, step, streams)
         if case.is_batch:
             app.run_turn()
-        return _outcome(app, case)
+        return outcome_of(app, case)
 
 
-def _refuse_spark(reason: str) -> None:
+def refuse_spark(reason: str) -> None:
+    """The end of a case whose app asks for Spark."""
     raise NeedsSparkError(reason)
 
 
-def _take(app: InProcessApp, step: Step, streams: dict[str, Any]) -> None:
+def input_batch(
+    encode: Callable[[list[Row]], pa.RecordBatch], records: Sequence[InputRecord]
+) -> pa.RecordBatch:
+    """The records of an input, with keys and times of their own; without a row they are tombstones."""
+    rows = [record.row or {} for record in records]
+    values = encode(rows).column("value").to_pylist() if rows else []
+    written = [None if record.row is None else value for record, value in zip(records, values, strict=True)]
+    arrays = [
+        pa.array([record.key for record in records], pa.binary()),
+        pa.array(written, pa.binary()),
+        pa.array([record.timestamp for record in records], pa.int64()),
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=RECORDS)
+
+
+def _take(app: InProcessApp, step: Step, streams: Sequence[str]) -> None:
     match step:
         case Send(stream, records):
-            rows = [record.row or {} for record in records]
-            encoded = app.encoded(stream, rows).column("value").to_pylist() if rows else []
-            values = [
-                None if record.row is None else value for record, value in zip(records, encoded, strict=True)
-            ]
-            arrays = [
-                pa.array([record.key for record in records], pa.binary()),
-                pa.array(values, pa.binary()),
-                pa.array([record.timestamp for record in records], pa.int64()),
-            ]
-            app.send_records({stream: pa.RecordBatch.from_arrays(arrays, schema=RECORDS)})
+            app.send_records({stream: input_batch(partial(app.encoded, stream), records)})
         case Kill(before_commit):
             app.kill(before_commit=before_commit)
         case Restart():
@@ -76,7 +81,8 @@ def _take(app: InProcessApp, step: Step, streams: dict[str, Any]) -> None:
                 app.grow(name, partitions)
 
 
-def _outcome(app: InProcessApp, case: Case) -> Outcome:
+def outcome_of(app: InProcessApp, case: Case) -> Outcome:
+    """What an app has written, keeps and has left out."""
     outcome = Outcome()
     for operator in case.spec["operators"]:
         kind, body = kind_of(operator)

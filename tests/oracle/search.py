@@ -9,7 +9,8 @@ from itertools import count
 
 from tests.oracle.cases.case import Case
 from tests.oracle.cases.data_generator import random_case
-from tests.oracle.trial import Trial, Verdict, try_case
+from tests.oracle.kit_driver import run_in_kit
+from tests.oracle.trial import CaseDriver, Trial, Verdict, try_case
 
 
 @dataclass(slots=True)
@@ -41,11 +42,11 @@ def seeds_from(first: int) -> Iterator[int]:
     return count(first)
 
 
-def search(seeds: Iterable[int], seconds: float) -> SearchReport:
+def search(seeds: Iterable[int], seconds: float, driver: CaseDriver = run_in_kit) -> SearchReport:
     """Try cases until one is wrong, or the time is over."""
     report, begun = SearchReport(), time.monotonic()
     for seed in seeds:
-        trial = try_case(random_case(seed))
+        trial = try_case(random_case(seed), driver)
         report.verdicts[trial.verdict] += 1
         report.seconds = time.monotonic() - begun
         if trial.verdict is Verdict.WRONG:
@@ -58,13 +59,13 @@ def search(seeds: Iterable[int], seconds: float) -> SearchReport:
     return report
 
 
-def fails_alike(first: Trial) -> Callable[[Case], bool]:
+def fails_alike(first: Trial, driver: CaseDriver = run_in_kit) -> Callable[[Case], bool]:
     """Whether a case fails as another one did: in a stream, a table or a count, or with the same end."""
     kind = _kind(first)
 
     def fails(case: Case) -> bool:
         try:
-            trial = try_case(case)
+            trial = try_case(case, driver)
         except Exception:  # a smaller case may make no sense
             return False
         return trial.verdict is Verdict.WRONG and _kind(trial) == kind

@@ -1,13 +1,17 @@
 """One case tried: refused, unjudged, right, or wrong with what differs."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeAlias
 
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from tests.oracle.answers.comparison import differences
 from tests.oracle.answers.reference import Reference, UnjudgedError
 from tests.oracle.cases.case import Case
-from tests.oracle.kit_driver import NeedsSparkError, run_in_kit
+from tests.oracle.kit_driver import NeedsSparkError, Outcome, run_in_kit
+
+CaseDriver: TypeAlias = Callable[[Case], Outcome]
 
 
 class Verdict(StrEnum):
@@ -27,14 +31,14 @@ class Trial:
     lines: tuple[str, ...] = ()
 
 
-def try_case(case: Case) -> Trial:
+def try_case(case: Case, driver: CaseDriver = run_in_kit) -> Trial:
     """Run a case, and compare."""
     try:
         expected = Reference(case).work_out()
     except UnjudgedError as unjudged:
         return Trial(Verdict.UNJUDGED, (str(unjudged),))
     try:
-        outcome = run_in_kit(case)
+        outcome = driver(case)
     except NeedsSparkError as needed:
         return Trial(Verdict.UNJUDGED, (f"needs Spark: {needed}",))
     except AppRefusedError as refused:
