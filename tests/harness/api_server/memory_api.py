@@ -6,7 +6,6 @@ What it does is held against the real one: `test_both_servers.py` plays the same
 import json
 from collections import defaultdict
 from collections.abc import Callable
-from copy import deepcopy
 from itertools import count
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -26,6 +25,11 @@ class Refused(Exception):  # noqa: N818 - an answer, not a fault
     def __init__(self, code: int, reason: str, message: str = "") -> None:
         super().__init__(message or reason)
         self.code, self.reason = code, reason
+
+
+def _copy(value: Any) -> Any:
+    """The value as JSON carries it, which is several times faster than a deep copy."""
+    return json.loads(json.dumps(value))
 
 
 class MemoryApi:
@@ -57,7 +61,7 @@ class MemoryApi:
         url = urlsplit(path)
         query = {name: values[-1] for name, values in parse_qs(url.query).items()}
         try:
-            return 200, deepcopy(self._answer(method, url.path, query, deepcopy(body), content))
+            return 200, _copy(self._answer(method, url.path, query, _copy(body), content))
         except Refused as refused:
             return refused.code, {"reason": refused.reason, "message": str(refused), "metadata": {}}
 
@@ -123,12 +127,12 @@ class MemoryApi:
             version, change = body
             if version["value"] != before["metadata"]["resourceVersion"]:
                 raise Refused(409, "Conflict")
-            return self._store(path, {**deepcopy(before), "status": change["value"]})
+            return self._store(path, {**_copy(before), "status": change["value"]})
         merged = _merged(before, {"status": body.get("status")} if status else body)
         return self._store(path, merged)
 
     def _bind(self, path: str, body: Object) -> Object:
-        pod = deepcopy(self.objects[path])
+        pod = _copy(self.objects[path])
         pod["spec"]["nodeName"] = body["target"]["name"]
         self._store(path, pod)
         return {}
@@ -143,7 +147,7 @@ class MemoryApi:
         grace = query.get("gracePeriodSeconds", options.get("gracePeriodSeconds"))
         running = before.get("spec", {}).get("nodeName") and _works(before)
         if running and (grace is None or int(grace) > 0):
-            leaving = deepcopy(before)
+            leaving = _copy(before)
             # Only the first request to go sets the hour.
             leaving["metadata"].setdefault("deletionTimestamp", format_timestamp(self._clock() + BOUND_GRACE))
             return self._store(path, leaving)
@@ -185,8 +189,8 @@ def _fits(labels: dict[str, str], pairs: list[tuple[str, str, str]]) -> bool:
 
 def _merged(before: Any, change: Any) -> Any:
     if not (isinstance(before, dict) and isinstance(change, dict)):
-        return deepcopy(change)
-    found = deepcopy(before)
+        return _copy(change)
+    found = _copy(before)
     for name, value in change.items():
         if value is None:
             found.pop(name, None)
