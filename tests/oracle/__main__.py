@@ -8,7 +8,7 @@ import yaml
 
 from tests.oracle.cases.case import Case, Send
 from tests.oracle.cases.data_generator import random_case
-from tests.oracle.command_driver import run_by_command
+from tests.oracle.command_driver import CommandDriver
 from tests.oracle.kit_driver import run_in_kit
 from tests.oracle.search import fails_alike, search, seeds_from
 from tests.oracle.shrinking import shrunk
@@ -24,7 +24,7 @@ from tests.oracle.trial import try_case
 @click.option("--processes", is_flag=True, help="Run each app by `streamapp run`, and kill its processes.")
 def main(seconds: int, seed: int | None, is_case: bool, processes: bool) -> None:
     """Try random apps, and end with 1 at the first wrong answer."""
-    driver = run_by_command if processes else run_in_kit
+    driver = CommandDriver() if processes else run_in_kit
     first = time.time_ns() % 1_000_000_000 if seed is None else seed
     if not is_case:
         click.echo(f"seed {first}")

@@ -32,17 +32,18 @@ from tests.oracle.cases.resource_reading import input_streams
 from tests.oracle.kit_driver import Outcome, input_batch, outcome_of, refuse_spark
 
 CRASH_POINTS: Final = (
-    "adjunct.sealed",
-    "commit.after.p-0",
-    "commit.before.p-0",
+    "commit.after.processor-0",
+    "commit.before.processor-0",
     "delivery.after",
     "delivery.before",
+    "driver.ordered",
+    "driver.recorded",
+    "driver.reported",
     "store.before-apply",
     "transaction.handed-out",
 )
 LONGEST_SECONDS: Final = 300.0
 DONE: Final = 0
-REFUSED: Final = 1
 
 
 class RunFailedError(Exception):
@@ -56,17 +57,19 @@ class _Runs:
     folder: Path
     case: Case
     chance: random.Random
-    dies: bool = False  # whether the next process is to be killed
-    died: int = 0
+    dies: bool = False  # whether one of the next processes is to be killed
+    deaths: int = 0
 
     def to_the_end(self) -> None:
-        """Read all that there is; a process that is killed has a successor."""
+        """Read all that there is: a driver that is killed has a successor, and replaces a lane itself."""
         point = self.folder / "points" / self.chance.choice(CRASH_POINTS)
         if self.dies:
             point.touch()
-        self.dies = False
         while self._run() == -signal.SIGKILL:
-            self.died += 1
+            pass
+        if self.dies and not point.exists():
+            self.deaths += 1
+            self.dies = False
         point.unlink(missing_ok=True)
 
     def _run(self) -> int:
@@ -86,22 +89,33 @@ class _Runs:
         return ended.returncode
 
 
-def run_by_command(case: Case) -> Outcome:
-    """Run a case; AppRefusedError where the app is refused."""
-    app = tested_app(case.resource)
-    with TemporaryDirectory(prefix="oracle-") as name:
-        folder = Path(name)
-        _run_steps(app, case, folder)
-        now = int(time.time() * 1000)
-        with InProcessApp(
-            case.resource, processors=case.processors, at=now, folder=folder, spark_notice=refuse_spark
-        ) as opened:
-            if case.is_batch:
-                opened.run_turn()
-            return outcome_of(opened, case)
+@dataclass(slots=True)
+class CommandDriver:
+    """Runs cases, and counts the processes that died in them."""
+
+    deaths: int = 0
+
+    def __call__(self, case: Case) -> Outcome:
+        """Run a case; AppRefusedError where the app is refused."""
+        app = tested_app(case.resource)
+        with TemporaryDirectory(prefix="oracle-") as name:
+            folder = Path(name)
+            self.deaths += _run_steps(app, case, folder)
+            return _outcome(case, folder)
 
 
-def _run_steps(app: StreamApp, case: Case, folder: Path) -> None:
+def _outcome(case: Case, folder: Path) -> Outcome:
+    now = int(time.time() * 1000)
+    with InProcessApp(
+        case.resource, processors=case.processors, at=now, folder=folder, spark_notice=refuse_spark
+    ) as opened:
+        if case.is_batch:
+            opened.run_turn()
+        return outcome_of(opened, case)
+
+
+def _run_steps(app: StreamApp, case: Case, folder: Path) -> int:
+    """Run all steps; the number of processes that died."""
     storage = embedded_storage(folder, app)
     (folder / "points").mkdir()
     data = as_data(app)
@@ -133,3 +147,4 @@ def _run_steps(app: StreamApp, case: Case, folder: Path) -> None:
             runs.to_the_end()
     finally:
         systems.close()
+    return runs.deaths
