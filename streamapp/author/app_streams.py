@@ -95,13 +95,13 @@ class InputRoles:
         return tuple(sorted(self.written))
 
 
-def told_by_systems(app: StreamApp, planned: Plan, asked: Collection[str]) -> Plan:
+def missing_streams_by_system(app: StreamApp, planned: Plan, asked: Collection[str]) -> Plan:
     """The plan whose errors say where each of the streams that were asked for does not exist."""
-    errors = (error for each in planned.errors for error in _told(app, each, asked))
+    errors = (error for each in planned.errors for error in _error_of_each_system(app, each, asked))
     return replace(planned, errors=tuple(errors))
 
 
-def _told(app: StreamApp, error: PlanError, asked: Collection[str]) -> Iterator[PlanError]:
+def _error_of_each_system(app: StreamApp, error: PlanError, asked: Collection[str]) -> Iterator[PlanError]:
     names = [name for name, _ in error.streams]
     if error.reason is not Reason.MISSING_STREAM or not set(names) <= set(asked):
         yield error

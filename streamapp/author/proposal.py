@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from streamapp.author.app_streams import table_streams, told_by_systems
+from streamapp.author.app_streams import missing_streams_by_system, table_streams
 from streamapp.author.app_warnings import app_warnings
 from streamapp.author.task_inputs import broadcast_inputs, keeps_state, read_streams
 from streamapp.columns.app_columns import misplaced_side_inputs
@@ -115,7 +115,7 @@ def propose(app: StreamApp, world: World) -> Proposal:
         counts = {**world.counts, **planned_of}
         graph = build_graph(app, counts, world.counted_by)
         planned = plan(graph, config=app.spec.config, mode=Mode(app.spec.mode))
-    planned = told_by_systems(app, replace(planned, notes=tuple(plan_notes(app))), world.asked)
+    planned = missing_streams_by_system(app, replace(planned, notes=tuple(plan_notes(app))), world.asked)
     if app.spec.grouper != SINGLE_TASK.name:
         counts_of = {name: stream.partitions for name, stream in planned.streams.items()}
         planned = rejected_for(app, planned, misplaced_side_inputs(app, counts_of))

@@ -28,7 +28,7 @@ _MORE_FUNCTIONS = ("spark.sql.catalog", "spark.sql.extensions")
 
 def column_problems(app: StreamApp) -> tuple[Problem, ...]:
     """Every problem, sorted by its path. What reads from something that is wrong is passed over."""
-    return _AppColumns(app).problems_found()
+    return _AppColumns(app).all_problems()
 
 
 def misplaced_side_inputs(app: StreamApp, counts: Mapping[str, int | None]) -> Iterator[Problem]:
@@ -67,7 +67,7 @@ class _AppColumns:
         sql = SqlReader(functions_are_known=_has_only_functions_of_spark(app))
         self.context = ColumnContext(app.spec, sql, self.table_columns)
 
-    def problems_found(self) -> tuple[Problem, ...]:
+    def all_problems(self) -> tuple[Problem, ...]:
         self.inputs()
         self.tables()
         self.operators()

@@ -49,7 +49,7 @@ def bookkeeping_changes(before: Bookkeeping, after: Bookkeeping) -> Bookkeeping:
     if gone:
         return after
     partitions = {
-        partition: _newly_heard(before.partitions.get(partition), upstream)
+        partition: _new_progress(before.partitions.get(partition), upstream)
         for partition, upstream in after.partitions.items()
         if upstream != before.partitions.get(partition)
     }
@@ -62,7 +62,7 @@ def merge_bookkeeping(before: Bookkeeping, later: Bookkeeping) -> Bookkeeping:
     if later.whole:
         return later
     partitions = {
-        partition: _heard_in_all(before.partitions.get(partition), upstream)
+        partition: _merged_progress(before.partitions.get(partition), upstream)
         for partition, upstream in later.partitions.items()
     }
     return replace(
@@ -93,7 +93,7 @@ def _same_model(one: UpstreamProgress, other: UpstreamProgress) -> bool:
     return (one.run, one.model) == (other.run, other.model)
 
 
-def _newly_heard(before: UpstreamProgress | None, after: UpstreamProgress) -> UpstreamProgress:
+def _new_progress(before: UpstreamProgress | None, after: UpstreamProgress) -> UpstreamProgress:
     """Within one model tasks only come; those that said nothing new are left out."""
     if before is None or not _same_model(before, after):
         return after
@@ -105,7 +105,7 @@ def _newly_heard(before: UpstreamProgress | None, after: UpstreamProgress) -> Up
     )
 
 
-def _heard_in_all(before: UpstreamProgress | None, later: UpstreamProgress) -> UpstreamProgress:
+def _merged_progress(before: UpstreamProgress | None, later: UpstreamProgress) -> UpstreamProgress:
     if before is None or not _same_model(before, later):
         return later
     return replace(later, reached=before.reached | later.reached, heard=before.heard | later.heard)

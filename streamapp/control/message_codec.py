@@ -88,7 +88,7 @@ def _damaged(what: str) -> Refusal:
     )
 
 
-class _Said(BaseModel):
+class _MessageFields(BaseModel):
     """The fields of both kinds. Those that a later program adds without a new version are passed over."""
 
     model_config = ConfigDict(strict=True, alias_generator=to_camel)
@@ -103,21 +103,21 @@ class _Said(BaseModel):
         return UpstreamTask(self.task_name, self.task_count, self.run_id, self.model_version)
 
 
-class _WatermarkSaid(_Said):
+class _WatermarkFields(_MessageFields):
     timestamp: Annotated[int, Field(ge=EARLIEST, le=NO_BOUND)]
 
     def message(self) -> Watermark:
         return Watermark(self.speaker(), self.timestamp)
 
 
-class _EndSaid(_Said):
+class _EndFields(_MessageFields):
     stream: str
 
     def message(self) -> EndOfStream:
         return EndOfStream(self.speaker(), self.stream)
 
 
-_FORMS: dict[int, type[_WatermarkSaid] | type[_EndSaid]] = {
-    MessageKind.WATERMARK: _WatermarkSaid,
-    MessageKind.END_OF_STREAM: _EndSaid,
+_FORMS: dict[int, type[_WatermarkFields] | type[_EndFields]] = {
+    MessageKind.WATERMARK: _WatermarkFields,
+    MessageKind.END_OF_STREAM: _EndFields,
 }

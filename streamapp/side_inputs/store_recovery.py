@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from streamapp.side_inputs.store_validity import FoundStore, invalid_reason
+from streamapp.side_inputs.store_validity import StoreOnDisk, invalid_reason
 from streamapp.tasks.partition import OffsetSpan, Partition
 
 
@@ -35,7 +35,11 @@ class StoreRecovery:
 
 
 def recover_store(
-    store: FoundStore | None, sources: Mapping[Partition, FillingPartition], *, now_ms: int, retention_ms: int
+    store: StoreOnDisk | None,
+    sources: Mapping[Partition, FillingPartition],
+    *,
+    now_ms: int,
+    retention_ms: int,
 ) -> StoreRecovery:
     """The action for a store and its start positions; `store` is None for a missing or in-memory store.
 

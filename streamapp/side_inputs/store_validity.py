@@ -14,7 +14,7 @@ REFRESHES_PER_RETENTION = 4
 
 
 @dataclass(frozen=True, slots=True)
-class FoundStore:
+class StoreOnDisk:
     """The content of a store's mark: its time, and the next record of each partition."""
 
     written_ms: int
@@ -32,7 +32,7 @@ def is_refresh_due(age_ms: int, retention_ms: int) -> bool:
 
 
 def invalid_reason(
-    store: FoundStore, held_offsets: Mapping[Partition, OffsetSpan], now_ms: int, retention_ms: int
+    store: StoreOnDisk, held_offsets: Mapping[Partition, OffsetSpan], now_ms: int, retention_ms: int
 ) -> str | None:
     """Why a store is invalid; None for a valid one.
 

@@ -70,7 +70,7 @@ def has_page(app: Manifest) -> bool:
     return bool((app["spec"].get("page") or {}).get("enabled"))
 
 
-def living_driver(app: Manifest) -> Mapping[str, Any]:
+def current_driver(app: Manifest) -> Mapping[str, Any]:
     """The driver's part of the status; empty where there is no driver, or where it has ended."""
     driver: dict[str, Any] = (app.get("status") or {}).get("driver") or {}
     last_ending = driver.get("lastEnding") or {}
@@ -80,4 +80,4 @@ def living_driver(app: Manifest) -> Mapping[str, Any]:
 
 def report_of_driver(app: Manifest, dated: DatedReport | None) -> DatedReport | None:
     """The report, unless it is of an earlier driver: such a report says nothing of this one."""
-    return dated if dated and dated.report.driver == living_driver(app).get("pod") else None
+    return dated if dated and dated.report.driver == current_driver(app).get("pod") else None

@@ -4,7 +4,12 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Any, Final
 
-from streamapp_operator.app_overview.app_reports import DatedReport, has_page, living_driver, report_of_driver
+from streamapp_operator.app_overview.app_reports import (
+    DatedReport,
+    current_driver,
+    has_page,
+    report_of_driver,
+)
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
 from streamapp_operator.reconciler.status.app_condition import EXPECTED_STATUS, ConditionType
@@ -83,7 +88,7 @@ def app_details(app: Manifest) -> Document:
 
 
 def _facts(spec: Mapping[str, Any], status: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    driver, plan, model = living_driver({"status": status}), status.get("plan"), status.get("jobModel")
+    driver, plan, model = current_driver({"status": status}), status.get("plan"), status.get("jobModel")
     ending = (status.get("driver") or {}).get("lastEnding")
     yield "application id", spec.get("applicationId")
     yield "operator class", spec.get("operatorClass")

@@ -16,8 +16,8 @@ from streamapp.cli.output_option import UnreachableError
 from streamapp_operator.app_overview.app_reports import (
     AppReports,
     DatedReport,
+    current_driver,
     has_page,
-    living_driver,
     report_of_driver,
 )
 from streamapp_operator.app_overview.app_row import UNKNOWN_PHASE
@@ -126,7 +126,7 @@ async def _with_page(
     figures: AppFigures, app: Manifest, configuration: Configuration, turns: asyncio.Semaphore
 ) -> tuple[AppFigures, str]:
     """The figures with what the driver's page says, and why it says nothing where it has to."""
-    driver = living_driver(app)
+    driver = current_driver(app)
     if not has_page(app) or not (driver.get("pod") and driver.get("startedAt")):
         return figures, ""
     try:

@@ -12,7 +12,7 @@ from streamapp.cli.option_groups import ClusterAccess
 from streamapp.cli.output_option import JSON, output_option
 from streamapp.protocol.driver_report import Report
 from streamapp.protocol.start_steps import StartStep
-from streamapp_operator.app_overview.app_reports import living_driver, report_in
+from streamapp_operator.app_overview.app_reports import current_driver, report_in
 from streamapp_operator.cli.cluster_access.app_lookup import read_app, read_report_maps
 from streamapp_operator.cli.cluster_access.app_pods import app_drivers, app_executors, read_app_pods
 from streamapp_operator.cli.cluster_access.cluster_command import cluster_options, run_with_cluster
@@ -123,7 +123,7 @@ async def _read(
 ) -> tuple[Manifest, tuple[str, ...]]:
     """The app, and the lines about the start of its driver, as far as the user may read what they are of."""
     manifest = await read_app(cluster, namespace, app)
-    driver_name = living_driver(manifest).get("pod")
+    driver_name = current_driver(manifest).get("pod")
     if not with_start or not driver_name:
         return manifest, ()
     try:

@@ -215,10 +215,10 @@ def _counted(store: Mapping[str, Any]) -> str:
 
 
 def _stores(root: Path) -> Iterator[dict[str, Any]]:
-    from streamapp_runtime.stores.directories.state_directory import apps_found
+    from streamapp_runtime.stores.directories.state_directory import stored_apps
     from streamapp_runtime.stores.directories.store_stats import app_store_stats
 
-    for application_id in sorted(apps_found(root)):
+    for application_id in sorted(stored_apps(root)):
         for task, table, stats in app_store_stats(root, application_id):
             yield {
                 "app": application_id,

@@ -12,7 +12,7 @@ from streamapp.author.names import checkpoint_stream
 from streamapp.spec.problem import nearest
 from streamapp_runtime.cli.log_access import cli_errors, open_log
 from streamapp_runtime.stores.directories.owned_stores import read_owned_stores
-from streamapp_runtime.stores.directories.state_directory import apps_found
+from streamapp_runtime.stores.directories.state_directory import stored_apps
 from streamapp_runtime.stores.directories.store_cleanup import UnownedStore, remove_store, unowned_stores
 
 
@@ -45,7 +45,7 @@ def collect_garbage(
     data: Path, root: Path, app: str | None, age: float, dry_run: bool
 ) -> Iterator[CollectedStore]:
     """Each store that nobody owns and nobody touched for so many seconds, once it was dealt with."""
-    apps = sorted(apps_found(root))
+    apps = sorted(stored_apps(root))
     if app is not None and app not in apps:
         raise click.BadParameter(f'no state of an app "{app}"{nearest(app, apps)}', param_hint="--app")
     now = time.time()

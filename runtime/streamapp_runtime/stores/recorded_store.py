@@ -27,7 +27,7 @@ Entry = tuple[bytes, bytes]
 Replaced = Mapping[bytes, bytes | None]
 
 
-class SnapshotGoneError(Exception):
+class SnapshotExpiredError(Exception):
     """A snapshot cannot be read any more: why."""
 
 
@@ -44,25 +44,25 @@ class StoreSnapshot:
 
     scan: Callable[[bytes, bytes | None], Iterator[Entry]]  # of the store as it is
     memory: ReplacedBytes
-    gone: str = ""  # why it cannot be read any more
+    expiry_reason: str = ""  # why it cannot be read any more
     _replaced: dict[bytes, bytes | None] = field(default_factory=dict)  # None: there was no entry
     _keys: list[bytes] = field(default_factory=list)  # the same keys, in order once they are read
     _size: int = 0
 
     def entries(self, start: bytes, end: bytes | None) -> Iterator[Entry]:
-        """The entries with start <= key < end in order of the key; SnapshotGoneError."""
-        if self.gone:
-            raise SnapshotGoneError(self.gone)
+        """The entries with start <= key < end in order of the key; SnapshotExpiredError."""
+        if self.expiry_reason:
+            raise SnapshotExpiredError(self.expiry_reason)
         unchanged = (entry for entry in self.scan(start, end) if entry[0] not in self._replaced)
         return merge(unchanged, self._replaced_entries(start, end))
 
     def lacks(self, key: bytes) -> bool:
         """True if a write of this key would be the first one since the snapshot was made."""
-        return not self.gone and key not in self._replaced
+        return not self.expiry_reason and key not in self._replaced
 
     def note(self, replaced: Replaced) -> None:
         """Keep what a commit has replaced; the first value of a key is the one of the snapshot."""
-        if self.gone:
+        if self.expiry_reason:
             return
         for key, value in replaced.items():
             if key not in self._replaced:
@@ -76,7 +76,7 @@ class StoreSnapshot:
 
     def end(self, why: str) -> None:
         """Keep nothing any more."""
-        self.gone = self.gone or why
+        self.expiry_reason = self.expiry_reason or why
         self.memory.size -= self._size
         self._replaced, self._keys, self._size = {}, [], 0
 

@@ -9,10 +9,10 @@ from streamapp.spec.text.document import Path, dotted
 from streamapp.spec.validation.deployment_rules import (
     accounts_of_others_get_no_annotations,
     autoscaling_has_a_target_and_room,
+    repeated_variables,
     restarts_wait_no_longer_than_the_most,
     spark_settings_are_those_of_spark,
     standby_executors_have_a_standby,
-    variables_are_said_once,
 )
 from streamapp.spec.validation.operator_cycles import operators_form_no_circle, streams_reach_every_sink
 from streamapp.spec.validation.outline import Fault, ListEntry, NameReference, OperatorEntry, Outline
@@ -327,7 +327,7 @@ RULES: tuple[Callable[[Outline], Iterator[Fault]], ...] = (
     _hopping_windows_leave_no_gap,
     _exactly_one_kind,
     _volumes_fit_the_location,
-    variables_are_said_once,
+    repeated_variables,
     accounts_of_others_get_no_annotations,
     autoscaling_has_a_target_and_room,
     restarts_wait_no_longer_than_the_most,

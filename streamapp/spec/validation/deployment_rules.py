@@ -8,7 +8,7 @@ from streamapp.spec.validation.outline import Fault, Outline
 from streamapp.spec.value_types.durations import milliseconds
 
 
-def variables_are_said_once(app: Outline) -> Iterator[Fault]:
+def repeated_variables(app: Outline) -> Iterator[Fault]:
     """Each variable has one entry, and that one value."""
     entries = app.spec.fields.get("env")
     path_of: dict[str, int] = {}

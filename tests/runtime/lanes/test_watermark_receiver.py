@@ -48,17 +48,17 @@ def listening(keeping=KEEPING, before: Checkpoint | None = None, now: int = 0, *
 def test_a_stream_is_as_far_as_its_slowest_partition_less_the_delay():
     task = listening()
     task.reach(P, 100)
-    assert task.news().watermarks == {}
+    assert task.update().watermarks == {}
     task.reach(Q, 70)
-    assert task.news().watermarks == {"views": 60}
+    assert task.update().watermarks == {"views": 60}
 
 
 def test_a_task_goes_on_from_its_checkpoint():
     first = listening()
     first.reach(P, 100)
-    second = listening(before=after(first.news()))
+    second = listening(before=after(first.update()))
     second.reach(Q, 70)
-    assert second.news().watermarks == {"views": 60}
+    assert second.update().watermarks == {"views": 60}
 
 
 def test_a_checkpoint_whose_bookkeeping_cannot_be_read_is_refused_with_its_stream_and_task():
@@ -76,9 +76,9 @@ def test_an_older_event_takes_nothing_back():
     first = listening()
     first.reach(P, 100)
     first.reach(Q, 100)
-    second = listening(before=after(first.news()))
+    second = listening(before=after(first.update()))
     second.reach(P, 20)
-    assert second.news().watermarks == {"views": 90}
+    assert second.update().watermarks == {"views": 90}
 
 
 IDLE = replace(KEEPING, idle={"views": IdleRule(1_000, 0.5)})
@@ -87,43 +87,43 @@ IDLE = replace(KEEPING, idle={"views": IdleRule(1_000, 0.5)})
 def test_a_silent_partition_is_left_out_when_its_time_is_over_though_no_record_comes():
     first = listening(IDLE, now=500)
     first.reach(P, 100)
-    news = first.news()
+    news = first.update()
     assert (news.watermarks, news.idle_at) == ({}, 1_000)
-    assert listening(IDLE, after(news), now=999).news().watermarks == {}
-    assert listening(IDLE, after(news), now=1_000).news().watermarks == {"views": 90}
+    assert listening(IDLE, after(news), now=999).update().watermarks == {}
+    assert listening(IDLE, after(news), now=1_000).update().watermarks == {"views": 90}
 
 
 def test_a_partition_that_has_records_waiting_is_not_silent():
     first = listening(IDLE, now=500)
     first.reach(P, 100)
-    before = after(first.news())
-    assert listening(IDLE, before, now=1_200, behind=(("views", 1),)).news().watermarks == {}
+    before = after(first.update())
+    assert listening(IDLE, before, now=1_200, behind=(("views", 1),)).update().watermarks == {}
 
 
 def test_a_pause_in_which_nobody_listened_makes_nobody_silent():
     first = listening(IDLE, now=500)
     first.reach(P, 100)
     started_again = replace(IDLE, since=90_000)
-    before = after(first.news())
-    assert listening(started_again, before, now=90_400).news().watermarks == {}
-    assert listening(started_again, before, now=90_600).news().watermarks == {"views": 90}
+    before = after(first.update())
+    assert listening(started_again, before, now=90_400).update().watermarks == {}
+    assert listening(started_again, before, now=90_600).update().watermarks == {"views": 90}
 
 
 MERGED = replace(KEEPING, partitions={"task": (P, Q, PLAIN, INNER)})
 
 
 def test_a_stream_without_event_times_holds_nobody_back_and_has_no_end():
-    assert listening(MERGED).news().watermarks == {"plain": NO_BOUND}
+    assert listening(MERGED).update().watermarks == {"plain": NO_BOUND}
 
 
 def test_all_upstream_tasks_of_the_run_have_to_speak():
     task = listening(MERGED)
     task.hear(INNER, Watermark(UpstreamTask("a", 2, "run", 1), 50))
     task.hear(INNER, Watermark(UpstreamTask("b", 2, "another", 1), 40))
-    assert "inner" not in task.news().watermarks
-    later = listening(MERGED, after(task.news()))
+    assert "inner" not in task.update().watermarks
+    later = listening(MERGED, after(task.update()))
     later.hear(INNER, Watermark(UpstreamTask("b", 2, "run", 1), 40))
-    assert later.news().watermarks["inner"] == 40
+    assert later.update().watermarks["inner"] == 40
 
 
 def test_an_upstream_task_that_is_silent_is_left_out_unless_records_wait():
@@ -132,14 +132,14 @@ def test_an_upstream_task_that_is_silent_is_left_out_unless_records_wait():
     first = listening(keeping)
     first.hear(INNER, Watermark(UpstreamTask("a", 2, "run", 1), 5))
     first.hear(INNER, Watermark(UpstreamTask("b", 2, "run", 1), 8))
-    said = first.news()
+    said = first.update()
     assert (said.watermarks, said.idle_at) == ({"inner": 5}, 100)
     second = listening(keeping, after(said), now=60)
     second.hear(INNER, Watermark(UpstreamTask("b", 2, "run", 1), 9))
-    said = second.news()
+    said = second.update()
     assert (said.watermarks, said.idle_at) == ({"inner": 5}, 100)
-    assert listening(keeping, after(said), now=100).news().watermarks == {"inner": 9}
-    waiting = listening(keeping, after(said), now=100, behind=(("inner", 0),)).news()
+    assert listening(keeping, after(said), now=100).update().watermarks == {"inner": 9}
+    waiting = listening(keeping, after(said), now=100, behind=(("inner", 0),)).update()
     assert (waiting.watermarks, waiting.idle_at) == ({"inner": 5}, 200)
 
 
@@ -148,23 +148,23 @@ def test_what_has_ended_in_a_turn_goes_on_in_the_next_from_where_it_was():
     first.reach(P, 100)
     first.reach(Q, 90)
     first.hear(INNER, EndOfStream(UpstreamTask("a", 1, "run", 1), "inner"))
-    news = first.news()
+    news = first.update()
     assert news.watermarks == {"views": ENDED, "plain": ENDED, "inner": ENDED}
     assert news.short == {"views": 80, "plain": NO_BOUND}
     second = listening(replace(MERGED, turn=2, run="run/2"), after(news, turn=1))
-    assert second.news().watermarks == {"views": 80, "plain": NO_BOUND}
+    assert second.update().watermarks == {"views": 80, "plain": NO_BOUND}
 
 
 def test_books_that_come_from_another_task_count_more_than_none():
     other = listening(replace(KEEPING, partitions={"task": (Q,)}))
     other.reach(Q, 70)
-    task = listening(inherited=other.news().bookkeeping)
+    task = listening(inherited=other.update().bookkeeping)
     task.reach(P, 100)
-    assert task.news().watermarks == {"views": 60}
+    assert task.update().watermarks == {"views": 60}
 
 
 def test_who_hears_nothing_writes_the_same_books_again():
     first = listening()
     first.reach(P, 100)
-    news = first.news()
-    assert listening(before=after(news), now=5_000).news().bookkeeping == news.bookkeeping
+    news = first.update()
+    assert listening(before=after(news), now=5_000).update().bookkeeping == news.bookkeeping

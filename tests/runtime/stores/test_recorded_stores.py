@@ -18,7 +18,7 @@ from streamapp_runtime.stores import recorded_store
 from streamapp_runtime.stores.recorded_store import (
     RecordedStore,
     ReplacedBytes,
-    SnapshotGoneError,
+    SnapshotExpiredError,
     StoreSnapshot,
 )
 from streamapp_runtime.stores.store import PendingWritesError, StoreKind
@@ -83,7 +83,7 @@ class SnapshotMachine(RuleBasedStateMachine):
     def release(self, data: st.DataObject) -> None:
         snapshot, _ = self.snapshots.pop(data.draw(st.integers(0, len(self.snapshots) - 1)))
         self.store.release(snapshot)
-        with pytest.raises(SnapshotGoneError):
+        with pytest.raises(SnapshotExpiredError):
             entries(snapshot)
 
     def teardown(self) -> None:
@@ -117,7 +117,7 @@ def test_a_snapshot_is_gone_with_its_store_and_where_the_store_is_restored(
     closed = store.snapshot(memory)
     store.close()
     for snapshot, why in ((restored, "restored"), (closed, "moved")):
-        with pytest.raises(SnapshotGoneError, match=why):
+        with pytest.raises(SnapshotExpiredError, match=why):
             entries(snapshot)
         store.release(snapshot)
     assert memory.size == 0
@@ -139,7 +139,7 @@ def test_a_snapshot_during_which_very_much_is_written_is_gone_and_the_store_is_n
     assert len(entries(snapshot)) == 20
     put(store, {b"10": b"later"})
     store.apply(mark(12))
-    with pytest.raises(SnapshotGoneError, match="written over"):
+    with pytest.raises(SnapshotExpiredError, match="written over"):
         entries(snapshot)
     assert (memory.size, len(dict(store.scan()))) == (0, 20)
     store.close()
@@ -171,5 +171,5 @@ def test_a_version_that_others_follow_is_read_until_its_snapshots_are_released(
     for snapshot in snapshots:
         assert len(entries(snapshot)) == 5_000
         version.release(snapshot)
-        with pytest.raises(SnapshotGoneError):
+        with pytest.raises(SnapshotExpiredError):
             entries(snapshot)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from streamapp_runtime.stores.directories.state_directory import (
     quoted,
     state_directory,
-    tasks_found,
+    stored_tasks,
     unquoted,
 )
 
@@ -51,5 +51,5 @@ def test_the_tasks_that_have_state_here_are_found(tmp_path: Path) -> None:
     for task in tasks:
         state_directory(tmp_path, "app", task, "users").mkdir(parents=True)
     (tmp_path / "app" / "a file").touch()
-    assert tasks_found(tmp_path, "app") == tasks
-    assert tasks_found(tmp_path, "other") == frozenset()
+    assert stored_tasks(tmp_path, "app") == tasks
+    assert stored_tasks(tmp_path, "other") == frozenset()

@@ -19,7 +19,7 @@ from streamapp_runtime.stores.directories.owned_stores import (
     read_owned_stores,
     write_owned_stores,
 )
-from streamapp_runtime.stores.directories.state_directory import state_directory, tasks_found
+from streamapp_runtime.stores.directories.state_directory import state_directory, stored_tasks
 from streamapp_runtime.stores.directories.store_cleanup import (
     GRACE_SECONDS,
     remove_unowned_stores,
@@ -92,7 +92,7 @@ def test_what_was_touched_lately_is_left_at_a_start_and_the_rest_goes(tmp_path: 
     aged(gone)
     os.utime(kept / "form", (now, now))
     assert [each.task for each in remove_unowned_stores(tmp_path, "app", OWNED, now)] == ["task/3"]
-    assert tasks_found(tmp_path, "app") == {"task/2"}
+    assert stored_tasks(tmp_path, "app") == {"task/2"}
 
 
 def test_of_a_task_only_the_tables_that_the_app_has_no_more_go(tmp_path: Path) -> None:
@@ -152,13 +152,13 @@ def test_the_verb_says_what_it_would_take_and_takes_nothing(data: Path) -> None:
         "would be taken away",
     )
     assert one["size"] > 0
-    assert tasks_found(data / "state", "app") == {"task/0", "task/2"}
+    assert stored_tasks(data / "state", "app") == {"task/0", "task/2"}
 
 
 def test_the_verb_takes_what_nobody_owns_and_says_how_much_that_was(data: Path) -> None:
     size = facts(data, "--older-than", "0s", "--dry-run")[0]["size"]
     assert run(data, "--older-than", "0s").stdout.splitlines()[-1] == f"1 store taken away, {size:,} bytes"
-    assert tasks_found(data / "state", "app") == {"task/0"}
+    assert stored_tasks(data / "state", "app") == {"task/0"}
     assert run(data, "--older-than", "0s").stdout == "0 stores taken away, 0 bytes\n"
 
 
@@ -180,7 +180,7 @@ def test_all_stores_of_an_app_without_checkpoints_go_and_of_others_none(data: Pa
     made(data / "state", "task/0", "users")
     (data / "state" / "app").rename(data / "state" / "former")
     assert {one["why"] for one in facts(data, "--older-than", "0s")} == {"there is no such app"}
-    assert tasks_found(data / "state", "former") == frozenset()
+    assert stored_tasks(data / "state", "former") == frozenset()
 
 
 def test_an_app_that_never_said_what_it_owns_keeps_everything(data: Path) -> None:

@@ -16,7 +16,7 @@ from streamapp.plan.planner import plan
 from streamapp.side_inputs.bootstrap_gate import BootstrapGate
 from streamapp.side_inputs.broadcast_writers import broadcast_writers
 from streamapp.side_inputs.store_recovery import FillingPartition, StoreAction, recover_store, resume_position
-from streamapp.side_inputs.store_validity import FoundStore, is_stale
+from streamapp.side_inputs.store_validity import StoreOnDisk, is_stale
 from streamapp.spec.parser import ParseResult, parse_data
 from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.key_partitioning import partition_of
@@ -54,7 +54,7 @@ def _recovery(given: Fields, expect: Fields) -> Iterator[str]:
     if state not in {*written, "none"}:
         yield f"no store is {state}"
     persistent = given["persistent"] and state in written
-    found = FoundStore(written[state], {PLACE: last}) if persistent else None
+    found = StoreOnDisk(written[state], {PLACE: last}) if persistent else None
     decided = recover_store(found, {PLACE: source}, now_ms=NOW, retention_ms=DAY)
     gate = BootstrapGate({PLACE: source.held_offsets.end} if source.bootstrap else {})
     action = expect.get("store_action", decided.action.value)
@@ -167,7 +167,7 @@ def _fallen_off(given: Fields, expect: Fields) -> Iterator[str]:
     for bootstrap in (True, False):
         source = FillingPartition(bootstrap, OffsetSpan(oldest, oldest + 10), position)
         decided = recover_store(
-            FoundStore(NOW, {PLACE: position}), {PLACE: source}, now_ms=NOW, retention_ms=DAY
+            StoreOnDisk(NOW, {PLACE: position}), {PLACE: source}, now_ms=NOW, retention_ms=DAY
         )
         yield from _differs("start", expect, decided.positions[PLACE])
         yield from _differs("store_action", expect, decided.action.value)

@@ -114,7 +114,7 @@ async def _execute_write(cluster: ClusterClient, app: Manifest, write: Write) ->
         case Create(manifest=manifest):
             return await _create(cluster, app, manifest)
         case Apply(manifest=manifest, must_exist=must_exist):
-            if must_exist and await _is_gone(cluster, manifest):
+            if must_exist and await _is_deleted(cluster, manifest):
                 return None
             if await cluster.apply(manifest, partial(may_change, app=app)) is WriteConflict.EXISTS:
                 return ForeignObject(kind_of(manifest).name, manifest["metadata"]["name"])
@@ -154,7 +154,7 @@ async def _create_run_secret(cluster: ClusterClient, namespace: str, driver: str
     return None if is_own else ForeignObject(SECRET.name, name)
 
 
-async def _is_gone(cluster: ClusterClient, manifest: Manifest) -> bool:
+async def _is_deleted(cluster: ClusterClient, manifest: Manifest) -> bool:
     metadata = manifest["metadata"]
     return await cluster.read(kind_of(manifest), metadata["namespace"], metadata["name"]) is None
 

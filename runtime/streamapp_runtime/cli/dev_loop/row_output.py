@@ -23,7 +23,7 @@ class RowOutput:
     _bad: int = 0
     _table_rows: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    def print_news(self) -> None:
+    def print_new_rows(self) -> None:
         """Rows of streams and tables, what was left out, and how much there is of what."""
         width = max((len(name) for name in (*self.shown, *self.tables)), default=0)
         for name in self.shown:

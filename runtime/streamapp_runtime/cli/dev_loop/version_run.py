@@ -167,9 +167,9 @@ class VersionRun:
         try:
             yield
         except AppFailedError:
-            output.print_news()
+            output.print_new_rows()
             raise
-        output.print_news()
+        output.print_new_rows()
         self.phases.note("processing")
 
     def _observed(self, app: StreamApp) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 from streamapp_runtime.driver.checkpoints.committed_rows import TaskRows
 from streamapp_runtime.lanes.tables_file import KnownTable
 from streamapp_runtime.lanes.task_stores.sealed_versions import SEALED_FOLDER
-from streamapp_runtime.stores.directories.state_directory import state_directory, tables_found, tasks_found
+from streamapp_runtime.stores.directories.state_directory import state_directory, stored_tables, stored_tasks
 from streamapp_runtime.stores.live_copy import open_live_copy
 from streamapp_runtime.stores.store import Store, StoreKind
 from streamapp_runtime.stores.store_snapshot import open_snapshot
@@ -29,8 +29,8 @@ def _seen(kind: StoreKind, directory: Path) -> AbstractContextManager[Store]:
 
 def stored_rows(root: Path, application_id: str, table: KnownTable, key: bytes | None) -> Iterator[TaskRows]:
     """The rows of each task that has any here, or the row of one key. StoreBusyError while they pour in."""
-    for task in sorted(tasks_found(root, application_id)):
-        if table.name not in tables_found(root, application_id, task):
+    for task in sorted(stored_tasks(root, application_id)):
+        if table.name not in stored_tables(root, application_id, task):
             continue
         with _seen(StoreKind(table.store), state_directory(root, application_id, task, table.name)) as store:
             chunks = list(store.batches() if key is None else store.batches(key, key + b"\0"))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from streamapp_runtime.driver.failures import FailedError
 from streamapp_runtime.stores.directories.file_lock import FileLock, is_locked
-from streamapp_runtime.stores.directories.state_directory import apps_found
+from streamapp_runtime.stores.directories.state_directory import stored_apps
 from streamapp_runtime.transport.file_transport import FOLDER, message_folder
 
 _LOCK = "lock"
@@ -52,5 +52,5 @@ def lock_run(state: Path, application_id: str, *, take_over: bool) -> RunLock:
 
 def running_apps(data: Path) -> list[str]:
     """The apps that run on this machine with their data in a folder."""
-    found_apps = sorted(apps_found(data / FOLDER))
+    found_apps = sorted(stored_apps(data / FOLDER))
     return [each for each in found_apps if is_locked(message_folder(data / "state", each) / _LOCK)]

@@ -24,7 +24,7 @@ from streamapp_runtime.operators.state.stored_entries import (
 )
 from streamapp_runtime.operators.state.time_keys import key_before, key_times
 from streamapp_runtime.program.program import Program
-from streamapp_runtime.stores.directories.state_directory import state_directory, tables_found
+from streamapp_runtime.stores.directories.state_directory import state_directory, stored_tables
 from streamapp_runtime.stores.store import Store
 from streamapp_runtime.stores.store_snapshot import open_snapshot
 
@@ -68,7 +68,7 @@ def _open_windows_of(
     root, application_id, time = Path(launch.setup.state), launch.app.application_id, launch.setup.time
     parts: list[OpenWindows] = []
     for task in launch.partitions:
-        if name not in tables_found(root, application_id, task):
+        if name not in stored_tables(root, application_id, task):
             continue
         watermark = reached.in_task(time.states[name], task) if time and name in time.states else None
         if watermark is not None and watermark >= NO_BOUND:  # what has ended leaves nothing open

@@ -52,7 +52,7 @@ class LaneEventTime:
         """Everything was read: reckon what each task has reached."""
         for index in range(len(self.lane.tasks)):
             if index not in failed and (index in self._receivers or self._may_move(index)):
-                self._take_update(index, self._of(index).news())
+                self._take_update(index, self._of(index).update())
 
     def _take_update(self, index: int, update: WatermarkUpdate) -> None:
         self.updates[index] = update

@@ -69,7 +69,7 @@ class WatermarkReceiver:
             if watermark is not None:
                 self._reader.reach(partition, watermark, self.now)
 
-    def news(self) -> WatermarkUpdate:
+    def update(self) -> WatermarkUpdate:
         """Everything was heard: what has been reached."""
         for upstream in self._upstreams(self.order.behind):
             upstream.hold(self.now)  # who has more to say is not silent
@@ -81,16 +81,16 @@ class WatermarkReceiver:
         for stream, index in self.order.ended:
             self._reader.reach(Partition(stream, index), ENDED, self.now)
         self._reader.advance(self.now)
-        return WatermarkUpdate(self._told(), bookkeeping, min(self._idle_times(), default=None), short)
+        return WatermarkUpdate(self._watermarks(), bookkeeping, min(self._idle_times(), default=None), short)
 
-    def _told(self) -> dict[str, int]:
+    def _watermarks(self) -> dict[str, int]:
         return {stream: at for stream, at in self._reader.watermarks().items() if at is not None}
 
     def _short(self) -> dict[str, int]:
         """The watermarks short of an end: of a stream that another's word has ended, the one before."""
         before = self._before.watermarks if self._before.turn == self.keeping.turn else {}
         reached = {
-            stream: before.get(stream, at) if at == ENDED else at for stream, at in self._told().items()
+            stream: before.get(stream, at) if at == ENDED else at for stream, at in self._watermarks().items()
         }
         return {stream: at for stream, at in reached.items() if at != ENDED}
 

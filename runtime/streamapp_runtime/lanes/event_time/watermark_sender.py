@@ -26,12 +26,12 @@ class WatermarkSender:
     _values: dict[str, list[bytes]] = field(default_factory=lambda: defaultdict(list))
 
     def after(
-        self, task: str, before: EventTimeProgress, news: WatermarkUpdate | None
+        self, task: str, before: EventTimeProgress, update: WatermarkUpdate | None
     ) -> tuple[EventTimeProgress, int | None]:
         """The progress of a task once it has said what is due, and the time at which it speaks next."""
         keeping = self.keeping
         same_turn = before.turn == keeping.turn
-        stream_watermarks = self._told(task, before, news) if news or same_turn else {}
+        stream_watermarks = self._stream_watermarks(task, before, update) if update or same_turn else {}
         sent: dict[str, LastSent] = dict(before.sent) if same_turn else {}
         times = []
         for stream, outlet in keeping.outlets.items():
@@ -46,9 +46,9 @@ class WatermarkSender:
             at = sender.due_at(reached, sent.get(stream), self.now)
             times += [] if at is None else [at]
         watermarks = {stream: at for stream, at in stream_watermarks.items() if at is not None}
-        bookkeeping = news.bookkeeping if news else before.heard
+        bookkeeping = update.bookkeeping if update else before.heard
         closed = (
-            self._closed(before, {**stream_watermarks, **(news.short if news else {})})
+            self._closed(before, {**stream_watermarks, **(update.short if update else {})})
             if keeping.turn
             else {}
         )
@@ -76,10 +76,10 @@ class WatermarkSender:
                 closed[operator] = max(at, closed.get(operator, at))
         return closed
 
-    def _told(
-        self, task: str, before: EventTimeProgress, news: WatermarkUpdate | None
+    def _stream_watermarks(
+        self, task: str, before: EventTimeProgress, update: WatermarkUpdate | None
     ) -> Mapping[str, int | None]:
-        watermarks = news.watermarks if news else before.watermarks
+        watermarks = update.watermarks if update else before.watermarks
         return {stream: watermarks.get(stream) for stream in self.keeping.streams(task)}
 
 

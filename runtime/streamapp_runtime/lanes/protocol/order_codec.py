@@ -114,8 +114,8 @@ class OrderMemory:
         tasks = {}
         for index, task in enumerate(lane.tasks):
             base = before[index] if before is not None else _EMPTY
-            if news := _news(task, base, self._reported.get(base.name, base.checkpoint)):
-                tasks[index] = news
+            if changed_fields := _changed_fields(task, base, self._reported.get(base.name, base.checkpoint)):
+                tasks[index] = changed_fields
         self._remember(orders)
         return json.dumps(head | {"tasks": tasks}, separators=(",", ":")).encode()
 
@@ -129,9 +129,9 @@ class OrderMemory:
                     f"batch {head['batch']} builds on {head['base']}, not on {self._batch}"
                 )
             base = self._lane.tasks
-        news = head["tasks"]
+        changed_fields = head["tasks"]
         tasks = tuple(
-            _task(task, self._reported.get(task.name, task.checkpoint), news.get(str(index), {}))
+            _task(task, self._reported.get(task.name, task.checkpoint), changed_fields.get(str(index), {}))
             for index, task in enumerate(base)
         )
         shared = tuple(_broadcast_order(values) for values in head["shared"])
@@ -171,21 +171,23 @@ class OrderMemory:
         return before
 
 
-def _news(task: TaskOrder, before: TaskOrder, checkpoint: str) -> dict[str, Any]:
+def _changed_fields(task: TaskOrder, before: TaskOrder, checkpoint: str) -> dict[str, Any]:
     """The fields that have to be sent."""
-    news = {}
+    changed_fields = {}
     for name, field_of_task in _FIELDS.items():
         value, base = getattr(task, name), _unsent(name, before, checkpoint)
         if value is not base and value != base:
-            news[name] = field_of_task.encode(value)
-    return news
+            changed_fields[name] = field_of_task.encode(value)
+    return changed_fields
 
 
-def _task(before: TaskOrder, checkpoint: str, news: Mapping[str, Any]) -> TaskOrder:
+def _task(before: TaskOrder, checkpoint: str, changed_fields: Mapping[str, Any]) -> TaskOrder:
     values = {}
     for name, field_of_task in _FIELDS.items():
-        sent = name in news
-        values[name] = field_of_task.decode(news[name]) if sent else _unsent(name, before, checkpoint)
+        sent = name in changed_fields
+        values[name] = (
+            field_of_task.decode(changed_fields[name]) if sent else _unsent(name, before, checkpoint)
+        )
     return TaskOrder(**values)
 
 

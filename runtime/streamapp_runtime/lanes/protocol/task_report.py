@@ -73,14 +73,14 @@ class TaskReport:
     def fields(self) -> dict[str, Any]:
         """As it travels in JSON: without what it has nothing to say of."""
         values = [(name, getattr(self, name), empty) for name, empty in _OPTIONAL]
-        news = {name: value for name, value, empty in values if value not in (empty, [])}
+        sent_fields = {name: value for name, value, empty in values if value not in (empty, [])}
         if rejections := self.rejections.fields():
-            news["rejections"] = rejections
+            sent_fields["rejections"] = rejections
         if time := self.time.fields():
-            news["time"] = time
+            sent_fields["time"] = time
         if self.answers:
-            news["answers"] = [answer.fields() for answer in self.answers]
-        return {"task": self.task, "status": self.status, **news}
+            sent_fields["answers"] = [answer.fields() for answer in self.answers]
+        return {"task": self.task, "status": self.status, **sent_fields}
 
     @classmethod
     def of_fields(cls, sent: Mapping[str, Any]) -> "TaskReport":

@@ -15,7 +15,7 @@ from streamapp_runtime.stores.recorded_store import (
     CLOSED,
     RecordedStore,
     ReplacedBytes,
-    SnapshotGoneError,
+    SnapshotExpiredError,
     StoreSnapshot,
 )
 from streamapp_runtime.stores.store import Store
@@ -92,7 +92,7 @@ class LaneSnapshots:
             return StateAnswer(query.number, task, missing=CLOSED, gone=True)
         try:
             return range_answer(query, task, self._opened[key][1].entries(query.start, query.end))
-        except SnapshotGoneError as error:
+        except SnapshotExpiredError as error:
             return StateAnswer(query.number, task, missing=str(error), gone=True)
 
     def _release(self, key: tuple[int, str]) -> None:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from streamapp.side_inputs.side_input_version import EndOfVersion
 from streamapp.side_inputs.store_recovery import FillingPartition, StoreAction, recover_store
-from streamapp.side_inputs.store_validity import FoundStore, is_refresh_due
+from streamapp.side_inputs.store_validity import StoreOnDisk, is_refresh_due
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.lanes.protocol.batch_orders import BroadcastOrder, SidePartition, TaskOrder
@@ -207,9 +207,9 @@ class SideInputStores:
         """Decide whether a store is gone on with, and note from where its streams are read."""
         sources = dict(_sources(spec, sides.values(), systems))
         mark = table.store.mark
-        found_store = None if mark is None else FoundStore(mark.written_ms, _parsed(mark.positions))
+        found_store = None if mark is None else StoreOnDisk(mark.written_ms, _parsed(mark.positions))
         if table.sealed and mark is not None and not table.sealed.resume_from(mark.version):
-            found_store = FoundStore(0, _parsed(mark.positions))  # what was seen is lost: as old as can be
+            found_store = StoreOnDisk(0, _parsed(mark.positions))  # what was seen is lost: as old as can be
         decided = recover_store(found_store, sources, now_ms=self.clock(), retention_ms=spec.retention_ms)
         if decided.action is StoreAction.RECREATE:
             table.store = table.place.emptied(table.store)

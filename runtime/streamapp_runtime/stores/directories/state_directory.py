@@ -23,17 +23,17 @@ def app_directory(root: Path, application_id: str) -> Path:
     return root / quoted(application_id)
 
 
-def apps_found(root: Path) -> frozenset[str]:
+def stored_apps(root: Path) -> frozenset[str]:
     """The apps that have a directory here."""
     return frozenset(map(unquoted, _below(root)))
 
 
-def tasks_found(root: Path, application_id: str) -> frozenset[str]:
+def stored_tasks(root: Path, application_id: str) -> frozenset[str]:
     """The tasks that have a directory here."""
     return frozenset(map(unquoted, _below(app_directory(root, application_id))))
 
 
-def tables_found(root: Path, application_id: str, task: str) -> frozenset[str]:
+def stored_tables(root: Path, application_id: str, task: str) -> frozenset[str]:
     """The tables of a task that have a directory here."""
     return frozenset(map(unquoted, _below(app_directory(root, application_id) / quoted(task))))
 

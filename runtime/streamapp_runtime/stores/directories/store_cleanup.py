@@ -12,8 +12,8 @@ from streamapp_runtime.stores.directories.owned_stores import OwnedStores
 from streamapp_runtime.stores.directories.state_directory import (
     app_directory,
     state_directory,
-    tables_found,
-    tasks_found,
+    stored_tables,
+    stored_tasks,
 )
 from streamapp_runtime.stores.directories.store_lock import lock_store
 from streamapp_runtime.stores.directories.store_stats import store_stats
@@ -37,8 +37,8 @@ class UnownedStore:
 
 def unowned_stores(root: Path, application_id: str, owned: OwnedStores | None) -> Iterator[UnownedStore]:
     """The stores of an app that are not among what it owns; all of them where the app is no more."""
-    for task in sorted(tasks_found(root, application_id)):
-        for table in sorted(tables_found(root, application_id, task)):
+    for task in sorted(stored_tasks(root, application_id)):
+        for table in sorted(stored_tables(root, application_id, task)):
             directory = state_directory(root, application_id, task, table)
             if not (directory / "form").exists() and not (directory / "data").exists():
                 continue  # no store, or one that is only just made

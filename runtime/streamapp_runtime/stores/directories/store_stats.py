@@ -14,7 +14,7 @@ import lmdb
 from rocksdict import AccessType, Options, Rdict
 
 from streamapp_runtime.stores import store_mark
-from streamapp_runtime.stores.directories.state_directory import state_directory, tables_found, tasks_found
+from streamapp_runtime.stores.directories.state_directory import state_directory, stored_tables, stored_tasks
 from streamapp_runtime.stores.store import StoreDamagedError, StoreKind, StoreMark
 
 _MARK = b"mark"
@@ -43,8 +43,8 @@ def store_stats(directory: Path) -> StoreStats | None:
 
 def app_store_stats(root: Path, application_id: str) -> Iterator[tuple[str, str, StoreStats]]:
     """Task, table and content of every store that an app has on disk here."""
-    for task in sorted(tasks_found(root, application_id)):
-        for table in sorted(tables_found(root, application_id, task)):
+    for task in sorted(stored_tasks(root, application_id)):
+        for table in sorted(stored_tables(root, application_id, task)):
             stats = store_stats(state_directory(root, application_id, task, table))
             if stats is not None:
                 yield task, table, stats

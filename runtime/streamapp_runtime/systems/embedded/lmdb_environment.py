@@ -48,7 +48,7 @@ class Environment:
         self.settings = (sync, map_size)
         self.users = 0
         self._pid = os.getpid()
-        with _told(path):
+        with _readable_errors(path):
             _make_where_missing(path, sync)
             self._lmdb = lmdb.open(
                 str(path), map_size=map_size, sync=sync, metasync=sync, max_readers=_READERS, readahead=True
@@ -64,13 +64,13 @@ class Environment:
     @contextmanager
     def reading(self) -> Iterator[Txn]:
         """One moment's view of everything committed. What is read views the map: copy what shall stay."""
-        with _told(self.path), self._begin(write=False) as txn:
+        with _readable_errors(self.path), self._begin(write=False) as txn:
             yield txn
 
     @contextmanager
     def writing(self) -> Iterator[Txn]:
         """The only writer on this host, until the block ends; an exception drops what was written."""
-        with _told(self.path), self._begin(write=True) as txn:
+        with _readable_errors(self.path), self._begin(write=True) as txn:
             yield txn
 
     def forget_dead_readers(self) -> None:
@@ -200,7 +200,7 @@ os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_i
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _readable_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except lmdb.MapFullError:

@@ -8,7 +8,7 @@ from prometheus_client import generate_latest
 
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.reporting.metric_values import RunMetrics
-from streamapp_runtime.stores.directories.state_directory import EVERY_TASK, state_directory, tasks_found
+from streamapp_runtime.stores.directories.state_directory import EVERY_TASK, state_directory, stored_tasks
 from tests.harness.runs.app_runs import AppEnv, Row, app, in_order, inputs
 
 VIEWS = {"name": "views", "key": "user", "columns": "user STRING, page STRING, n INT"}
@@ -58,7 +58,7 @@ def test_one_store_is_kept_for_all_tasks_and_one_version_of_it(env: AppEnv) -> N
     env.write("views", inputs(VIEW_ROWS, "user"), partitions=2)
     env.run(made("rocksdb"))
     root = env.data / "state"
-    assert tasks_found(root, "test.app") == {EVERY_TASK}
+    assert stored_tasks(root, "test.app") == {EVERY_TASK}
     assert len(versions(env)) == 1
 
 

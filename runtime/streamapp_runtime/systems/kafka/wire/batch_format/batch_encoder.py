@@ -116,7 +116,7 @@ def _sizes(records: pa.RecordBatch) -> Numbers:
     return sizes + header_sizes(records.column(3)) if has_headers(records) else sizes
 
 
-def _said(column: pa.Array, lengths: Numbers) -> Numbers:
+def _field_lengths(column: pa.Array, lengths: Numbers) -> Numbers:
     """The lengths as a record says them: -1 is null."""
     if not column.null_count:
         return lengths
@@ -133,8 +133,8 @@ def _written(
     """
     count = len(times)
     key_size, value_size = byte_lengths(key), byte_lengths(value)
-    value_said = _said(value, value_size)
-    inner = [times, numbers, _said(key, key_size)]
+    value_said = _field_lengths(value, value_size)
+    inner = [times, numbers, _field_lengths(key, key_size)]
     widths = [varints.varint_sizes(field) for field in inner]
     value_width = varints.varint_sizes(value_said)
     inner_width = widths[0] + widths[1] + widths[2]

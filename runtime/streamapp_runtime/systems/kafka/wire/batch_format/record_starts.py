@@ -145,7 +145,7 @@ def _guessed(octets: Octets, place: Numbers, limit: Numbers, width: int) -> Numb
     candidates = np.full(len(place), -1, np.int64)
     for length_size in (2, 1):
         candidate = zero - length_size
-        sound = (candidate >= place[row]) & _seems(octets, candidate, length_size, limit[row])
+        sound = (candidate >= place[row]) & _is_plausible_start(octets, candidate, length_size, limit[row])
         # Written back to front, so that the first of each row stays.
         rows, places = row[sound][::-1], candidate[sound][::-1]
         better = candidates[rows] < 0
@@ -153,7 +153,9 @@ def _guessed(octets: Octets, place: Numbers, limit: Numbers, width: int) -> Numb
     return candidates
 
 
-def _seems(octets: Octets, place: Numbers, length_size: int, limit: Numbers) -> npt.NDArray[np.bool_]:
+def _is_plausible_start(
+    octets: Octets, place: Numbers, length_size: int, limit: Numbers
+) -> npt.NDArray[np.bool_]:
     """True where a record at the place would be followed by one with a number soon after."""
     last = len(octets) - varints.PADDING
     first = octets.take(place, mode="clip")

@@ -107,7 +107,7 @@ class TransactionCoordinator:
         doing = "committing" if commit else "aborting"
         return self._asked(doing, END_EPOCH if own_epoch else END_TRANSACTION, write, read)
 
-    def _found(self, attempts: RequestRetries) -> BrokerConnection:
+    def _broker(self, attempts: RequestRetries) -> BrokerConnection:
         if self.transactional_id is None:
             return self.cluster.any(attempts)
         return self.cluster.coordinator(self.transactional_id, attempts)
@@ -125,7 +125,7 @@ class TransactionCoordinator:
         attempts = RequestRetries(request_description(doing, self.transactional_id), self.patience)
         while True:
             if self._connection is None:
-                self._connection = self._found(attempts)
+                self._connection = self._broker(attempts)
             seconds = None if self.transactional_id else attempts.answer_seconds  # another would do as well
             try:
                 answer = self._connection.ask(request, write, seconds)
