@@ -45,6 +45,13 @@ def no_headers(records: int) -> pa.ListArray:
     return pa.ListArray.from_arrays(pa.array([0] * (records + 1), pa.int32()), empty)
 
 
+def without_empty_headers(records: pa.RecordBatch) -> pa.RecordBatch:
+    """The same records, without the column of headers where none of them has any."""
+    if not has_headers(records) or len(records.column(HEADERS.name).flatten()):
+        return records
+    return records.drop_columns([HEADERS.name])
+
+
 def joined_records(parts: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     """All records in one batch, with headers where some of them have any."""
     if len(parts) == 1:

@@ -196,5 +196,10 @@ def stream_records(systems: Systems, codec: RowCodec) -> Iterator[StreamRecord]:
         rows = codec.rows(batch)
         for record, row in zip(batch.to_pylist(), rows, strict=True):
             key = None if record["key"] is None else record["key"].decode(errors="backslashreplace")
-            headers = tuple((header["name"], header["value"]) for header in record["headers"])
+            headers = header_pairs(record["headers"])
             yield StreamRecord(key, row, record["timestamp"], index, record["offset"], headers)
+
+
+def header_pairs(headers: Sequence[Mapping[str, Any]]) -> tuple[Header, ...]:
+    """Headers as tests see them."""
+    return tuple((header["name"], header["value"]) for header in headers)

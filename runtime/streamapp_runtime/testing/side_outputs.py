@@ -4,8 +4,9 @@ import json
 from base64 import b64decode
 from dataclasses import dataclass
 
+from streamapp_runtime.lanes.records.dead_letters import REFUSAL_FIELDS
 from streamapp_runtime.systems.app_systems import Systems
-from streamapp_runtime.testing.record_rows import Row, stored_batches
+from streamapp_runtime.testing.record_rows import Header, Row, header_pairs, stored_batches
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +29,15 @@ class BadRecordSeen:
     reason: str
     key: bytes | None
     value: bytes | None
+    headers: tuple[Header, ...] = ()  # those of the record; its letter has further ones
 
 
 def late_rows(systems: Systems, stream: str) -> list[LateRowSeen]:
     """The late rows of a stream that takes them."""
-    documents = _documents(systems, stream)
-    return [LateRowSeen(one["operator"], one["row"], one["time"], one["watermark"]) for one in documents]
+    return [
+        LateRowSeen(one["operator"], one["row"], one["time"], one["watermark"])
+        for one, _ in _documents(systems, stream)
+    ]
 
 
 def bad_records(systems: Systems, stream: str) -> list[BadRecordSeen]:
@@ -46,8 +50,9 @@ def bad_records(systems: Systems, stream: str) -> list[BadRecordSeen]:
             reason=document["reason"],
             key=_bytes(document["key"]),
             value=_bytes(document["value"]),
+            headers=headers[: -len(REFUSAL_FIELDS)],
         )
-        for document in _documents(systems, stream)
+        for document, headers in _documents(systems, stream)
     ]
 
 
@@ -55,9 +60,9 @@ def _bytes(text: str | None) -> bytes | None:
     return None if text is None else b64decode(text)
 
 
-def _documents(systems: Systems, stream: str) -> list[Row]:
+def _documents(systems: Systems, stream: str) -> list[tuple[Row, tuple[Header, ...]]]:
     return [
-        json.loads(value)
+        (json.loads(record["value"]), header_pairs(record["headers"]))
         for _, batch in stored_batches(systems, stream)
-        for value in batch.column("value").to_pylist()
+        for record in batch.to_pylist()
     ]

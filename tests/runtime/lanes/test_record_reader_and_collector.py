@@ -125,9 +125,9 @@ def test_rows_go_where_their_keys_belong_in_their_order_but_for_tasks_that_faile
 def test_dead_letters_of_tasks_that_failed_stay_where_they_are(tmp_path: Path) -> None:
     (found,) = taken(tmp_path, VALUES, {})
     outbox, stream = RecordCollector({}, {}, 77), SideOutputStream("letters", 1)
-    keys, values = dead_letters(found.bad)
-    outbox.put_letters(stream, 0, keys, values)
-    outbox.put_letters(stream, 1, keys, values)
+    letters = dead_letters(found.bad)
+    outbox.put_letters(stream, 0, *letters)
+    outbox.put_letters(stream, 1, *letters)
     ((partition, records, tasks),) = outbox.records({1})
     assert (partition, tasks.to_pylist()) == (TopicPartition("letters", 0), [0])
     assert b64decode(b"YnJva2Vu") == b"broken"

@@ -119,6 +119,36 @@ def test_a_key_that_is_no_text_is_bad_where_it_has_to_be_one_and_bytes_elsewhere
         assert ["no valid UTF-8" in bad.reason for bad in app.bad()] == [True] * (1 - len(rows))
 
 
+@pytest.mark.parametrize("columns", [{}, {"metadata": {"headers": "h"}}])
+@pytest.mark.parametrize("failing", ["reading", "computing"])
+def test_a_dead_letter_has_the_headers_of_its_record_and_says_in_further_ones_why(
+    streamapp: Start, failing: str, columns: dict[str, Any]
+) -> None:
+    """Other records have other headers, also those that are read with it."""
+    divided = {"name": "divided", "map": {"from": "views", "select": "10 / n AS n"}}
+    streams = [_views(columns="n INT", **columns), OUT, {"name": "letters", "columns": "reason STRING"}]
+    letters = {"action": "deadLetter", "stream": "letters"}
+    app = streamapp(app_resource([divided, _sent("divided")], streams, onBadRecord=letters), at=START)
+    bad = b"no JSON" if failing == "reading" else {"n": 0}
+    own = [("t", b"1"), ("streamapp.reason", b"of before"), ("t", None)]
+    app.send("views", [{"n": 1}, {"n": 2}], headers={"t": "2"})
+    app.send("views", bad, headers=own, key="k1")
+    app.send("views", {"n": 5})
+    (seen,) = app.bad()
+    assert (seen.offset, seen.key, seen.headers) == (2, b"k1", tuple(own))
+    (letter,) = app.records("letters")
+    assert letter.key == "k1"
+    assert letter.headers == (
+        *own,
+        ("streamapp.stream", b"views"),
+        ("streamapp.partition", b"0"),
+        ("streamapp.offset", b"2"),
+        ("streamapp.timestamp", b"%d" % (START.timestamp() * 1000)),
+        ("streamapp.reason", seen.reason.encode()),
+    )
+    assert sorted(row["n"] for row in app.rows("out")) == [2.0, 5.0, 10.0]
+
+
 def test_a_tombstone_has_null_in_columns_of_its_record(streamapp: Start) -> None:
     app = streamapp(app_resource([_sent("views")], [_views(metadata=EVERY_FIELD), OUT]))
     app.delete("views", "k1")

@@ -35,7 +35,7 @@ from streamapp_runtime.systems.connection import (
     SystemConnections,
     open_sink,
 )
-from streamapp_runtime.systems.stream_system import FencedError, UnavailableError
+from streamapp_runtime.systems.stream_system import FencedError, UnavailableError, without_empty_headers
 
 MOST_RECORDS: Final = 50_000
 """So many records of an outbox are one transaction with those of the others, or one read that has more."""
@@ -287,13 +287,9 @@ class OutboxDelivery:
     ) -> int:
         """Append the next records of an outbox's partition; where what is delivered ends."""
         end = min(self._spans[outbox].end, start + MOST_RECORDS)
-        for records in systems.read(outbox, start, end, headers=self._has_headers(stream)):
-            transaction.append(Partition(stream, outbox.index), records)
+        for records in systems.read(outbox, start, end, headers=True):
+            transaction.append(Partition(stream, outbox.index), without_empty_headers(records))
         return end
-
-    def _has_headers(self, stream: str) -> bool:
-        sinks = (operator.send_to for operator in self.app.spec.operators)
-        return any(sink is not None and sink.stream == stream and sink.headers is not None for sink in sinks)
 
     def _note(self, trouble: str) -> None:
         positions = self._target.positions if self._target is not None else {}

@@ -24,7 +24,7 @@ from streamapp_runtime.lanes.records.dead_letters import RejectedRecord, dead_le
 from streamapp_runtime.lanes.records.key_check import misplaced_keys
 from streamapp_runtime.lanes.records.late_rows import late_row_records as late_letters
 from streamapp_runtime.lanes.records.record_collector import RecordCollector
-from streamapp_runtime.lanes.records.record_reader import reread_records
+from streamapp_runtime.lanes.records.record_reader import reread_records, with_headers
 from streamapp_runtime.operators.state.changelog_buffer import ChangelogBuffer
 from streamapp_runtime.operators.state.lane_state import LaneState
 from streamapp_runtime.operators.stateless.stream_operations import Read, Write
@@ -193,7 +193,9 @@ class LaneBatch:
                 covered = self._covered(task, asked)
                 uncovered = [record for record in rejected if record.offset >= covered]
                 if uncovered:
-                    self.outbox.put_letters(policy.letters, task, *dead_letters(uncovered))
+                    partition = Partition(asked.stream, asked.partition)
+                    whole_records = with_headers(uncovered, partition, self.context.systems)
+                    self.outbox.put_letters(policy.letters, task, *dead_letters(whole_records))
 
     def sets_aside(self, task: int, asked: ReadRange) -> bool:
         """True if bad records of a range are this task's to count and to write."""

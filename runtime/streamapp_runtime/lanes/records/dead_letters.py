@@ -1,19 +1,25 @@
 """Bad records as they are written to the app's dead-letter stream, so that nothing of them is lost.
 
 Each is a JSON object: `stream`, `partition`, `offset` and `timestamp` of the record, the `reason`, and its
-`key` and `value` in base64, null where it had none. Its key is the record's own.
+`key` and `value` in base64, null where it had none. Its key is the record's own. Its headers are the record's
+own in their order, and behind them all of the object but key and value: `streamapp.stream` and others.
 """
 
 import json
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 
 import pyarrow as pa
 
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause, RejectionSample, bounded, record_place
 from streamapp_runtime.operators.stateless.stream_operations import declared_stream
 from streamapp_runtime.redacted_output import redacted
+from streamapp_runtime.systems.stream_system import HEADERS
+
+REFUSAL_FIELDS: Final = ("stream", "partition", "offset", "timestamp", "reason")
+"""What a dead letter says of its record, in its value and in the last of its headers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +34,7 @@ class RejectedRecord:
     value: bytes | None
     timestamp: int | None
     cause: RejectionCause = RejectionCause.RECORD
+    headers: Sequence[dict[str, Any]] | None = None  # None where they were passed over
 
     @property
     def place(self) -> str:
@@ -65,23 +72,26 @@ class SideOutputStream:
     partitions: int
 
 
-def dead_letters(bad: Sequence[RejectedRecord]) -> tuple[pa.Array, pa.Array]:
-    """Their keys and values."""
+def dead_letters(bad: Sequence[RejectedRecord]) -> tuple[pa.Array, pa.Array, pa.Array]:
+    """Their keys, values and headers."""
     keys = pa.array([record.key for record in bad], pa.binary())
-    return keys, pa.array([_letter(record) for record in bad], pa.binary())
+    values = pa.array([_letter(record) for record in bad], pa.binary())
+    return keys, values, pa.array([_headers(record) for record in bad], HEADERS.type)
 
 
 def _letter(record: RejectedRecord) -> bytes:
-    document = {
-        "stream": record.stream,
-        "partition": record.partition,
-        "offset": record.offset,
-        "timestamp": record.timestamp,
-        "reason": record.reason,
-        "key": _text(record.key),
-        "value": _text(record.value),
-    }
+    document = {field: getattr(record, field) for field in REFUSAL_FIELDS}
+    document |= {"key": _text(record.key), "value": _text(record.value)}
     return json.dumps(document, ensure_ascii=False).encode()
+
+
+def _headers(record: RejectedRecord) -> list[dict[str, Any]]:
+    fields = ((field, getattr(record, field)) for field in REFUSAL_FIELDS)
+    own = [
+        {"name": f"streamapp.{field}", "value": None if value is None else str(value).encode()}
+        for field, value in fields
+    ]
+    return [*(record.headers or ()), *own]
 
 
 def _shown(content: bytes | None) -> str | None:

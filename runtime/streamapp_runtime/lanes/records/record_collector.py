@@ -28,7 +28,7 @@ class RecordCollector:
     formats: Mapping[str, RecordFormat]  # by the task that writes
     partitions: Mapping[str, int]  # by stream
     time_ms: int
-    _letters: list[tuple[SideOutputStream, int, pa.Array, pa.Array]] = field(default_factory=list)
+    _letters: list[tuple[SideOutputStream, int, tuple[pa.Array, ...]]] = field(default_factory=list)
     _rows: dict[tuple[str, Write], list[Slice]] = field(default_factory=lambda: defaultdict(list))
 
     def put(self, task: str, write: Write, rows: Slice) -> None:
@@ -36,9 +36,9 @@ class RecordCollector:
         if len(rows):
             self._rows[task, write].append(rows)
 
-    def put_letters(self, stream: SideOutputStream, task: int, keys: pa.Array, values: pa.Array) -> None:
-        """Gather a task's bad records, or late rows, for the stream that takes them."""
-        self._letters.append((stream, task, keys, values))
+    def put_letters(self, stream: SideOutputStream, task: int, *columns: pa.Array) -> None:
+        """Gather keys, values and maybe headers of a task's bad records, or late rows, for their stream."""
+        self._letters.append((stream, task, columns))
 
     def records(self, left_out: Collection[int]) -> Iterator[tuple[Partition, pa.RecordBatch, pa.Array]]:
         """The records of each partition with the tasks they are of; tasks that failed are left out."""
@@ -50,10 +50,11 @@ class RecordCollector:
                 records = self._encoded(self.formats[task_name], write, rows)
                 count = self.partitions[write.stream]
                 yield from _spread(write.stream, count, records, rows.task, nulls_together=write.enveloped)
-        for letters, task, keys, values in self._letters:
+        for letters, task, (keys, values, *headers) in self._letters:
             if task not in left_out:
                 times, tasks = (np.full(len(keys), number) for number in (self.time_ms, task))
-                records = pa.record_batch([keys, values, pa.array(times, pa.int64())], schema=RECORDS)
+                columns = [keys, values, pa.array(times, pa.int64()), *headers]
+                records = pa.record_batch(columns, schema=RECORDS_WITH_HEADERS if headers else RECORDS)
                 yield from _spread(letters.stream, letters.partitions, records, pa.array(tasks, pa.int32()))
 
     def _encoded(self, form: RecordFormat, write: Write, rows: Slice) -> pa.RecordBatch:

@@ -30,6 +30,7 @@ from streamapp_runtime.lanes.records.version_end import VersionEnd
 from streamapp_runtime.operators.stateless.stream_operations import Read
 from streamapp_runtime.rows.byte_columns import byte_count
 from streamapp_runtime.rows.slice import Slice
+from streamapp_runtime.systems.stream_system import HEADERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +188,7 @@ def rejected_records(
             record["key"],
             record["value"],
             record["timestamp"],
+            headers=record.get(HEADERS.name),
         )
         for record, reason in zip(chosen, reasons.values(), strict=True)
     )

@@ -1,8 +1,8 @@
 """Reading: records of a stream's ranges, decoded some ranges at a time."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,6 +21,7 @@ from streamapp_runtime.lanes.records.version_end import first_version_end
 from streamapp_runtime.operators.stateless.stream_operations import declared_stream
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.systems.app_systems import Systems
+from streamapp_runtime.systems.stream_system import HEADERS
 
 JOINT_RECORDS: Final = 16_384
 JOINT_BYTES: Final = 8 << 20
@@ -61,11 +62,26 @@ def reread_records(
     """Records of a range as they were read, by their offsets: what is bad about each was seen later."""
     offsets = pa.array(list(reasons), pa.int64())
     rejected: tuple[RejectedRecord, ...] = ()
-    for records in systems.read(partition, min(reasons), max(reasons) + 1):
+    for records in systems.read(partition, min(reasons), max(reasons) + 1, headers=True):
         chosen = records.filter(pc.is_in(records.column("offset"), offsets))
         places = {place: reasons[offset] for place, offset in enumerate(chosen.column("offset").to_pylist())}
         rejected += rejected_records(chosen, declared_stream(read_range.stream), read_range, places)
     return rejected
+
+
+def with_headers(
+    rejected: Sequence[RejectedRecord], partition: Partition, systems: Systems
+) -> Sequence[RejectedRecord]:
+    """Records of a partition with their headers: where these were passed over, it is read again."""
+    offsets = [record.offset for record in rejected if record.headers is None]
+    if not offsets:
+        return rejected
+    headers: dict[int, Sequence[dict[str, Any]]] = {}
+    for records in systems.read(partition, min(offsets), max(offsets) + 1, headers=True):
+        chosen = records.filter(pc.is_in(records.column("offset"), pa.array(offsets, pa.int64())))
+        columns = (chosen.column(name).to_pylist() for name in ("offset", HEADERS.name))
+        headers |= dict(zip(*columns, strict=True))
+    return [replace(record, headers=headers.get(record.offset, record.headers)) for record in rejected]
 
 
 def _parts(

@@ -69,7 +69,7 @@ def test_rows_of_two_systems_meet_and_each_output_is_written_once(tmp_path: Path
         app.send("views", _views(0, 20))
         app.kill(before_commit=True)
         app.send("views", _views(20, 30))
-        app.send("views", [b"no view"])
+        app.send("views", [b"no view"], headers={"tenant": "north"})
         app.kill()
         app.grow("views", 6)
         app.send("views", _views(30, 40))
@@ -77,7 +77,8 @@ def test_rows_of_two_systems_meet_and_each_output_is_written_once(tmp_path: Path
         app.send("views", _views(40, 50))
         assert _pages(app, "located") == _pages(app, "all") == list(range(50))
         assert {row["country"] for row in app.rows("located") if row} == {"fr"}
-        assert [(seen.stream, seen.value) for seen in app.bad()] == [("views", b"no view")]
+        (seen,) = app.bad()
+        assert (seen.stream, seen.value, seen.headers) == ("views", b"no view", (("tenant", b"north"),))
         located, kept = (
             {record.key: record.partition for record in app.records(stream)} for stream in ("located", "all")
         )
