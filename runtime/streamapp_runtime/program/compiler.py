@@ -23,6 +23,7 @@ from streamapp_runtime.operators.stateless.stream_operations import Read, side_n
 from streamapp_runtime.operators.tables.side_input_compiler import compile_side_input, side_input_columns
 from streamapp_runtime.program.assembly import assemble
 from streamapp_runtime.program.program import Program, TableColumns
+from streamapp_runtime.program.trace_reach import with_traces
 
 
 def compile_program(app: StreamApp, graph: Graph, plan: Plan, spark: SparkSource) -> Program | list[Problem]:
@@ -49,7 +50,7 @@ class _Compilation:
         self.side_inputs()
         if self.problems:
             return sorted(set(self.problems))
-        pieces = _read_by_someone(self.pieces)
+        pieces = with_traces(_read_by_someone(self.pieces))
         return assemble(pieces, tuple(TableColumns(*entry) for entry in sorted(self.columns.items())))
 
     def tables(self) -> None:

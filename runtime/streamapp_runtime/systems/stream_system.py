@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
+import numpy as np
 import pyarrow as pa
 
 from streamapp.tasks.partition import OffsetSpan
@@ -42,7 +43,7 @@ def check_records(partition: TopicPartition, records: pa.RecordBatch) -> pa.Reco
 def no_headers(records: int) -> pa.ListArray:
     """The headers of so many records that have none."""
     empty = pa.array([], HEADERS.type.value_type)
-    return pa.ListArray.from_arrays(pa.array([0] * (records + 1), pa.int32()), empty)
+    return pa.ListArray.from_arrays(pa.array(np.zeros(records + 1, np.int32)), empty)
 
 
 def without_empty_headers(records: pa.RecordBatch) -> pa.RecordBatch:

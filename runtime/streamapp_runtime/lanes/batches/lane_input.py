@@ -84,6 +84,7 @@ class LaneInput:
                 if part.end:
                     ends[part.request.number] = part.end
                 self._note(read, part, counters[part.request.number])
+            batch.outbox.note_traces(decoded.traces)
             rows = None if requests[0].range.only_rejects else self._healthy_rows(decoded)
             if rows:
                 batch.run({edge.tag: rows for edge in outputs})

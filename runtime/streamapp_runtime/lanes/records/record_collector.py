@@ -15,6 +15,7 @@ from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.lanes.records.dead_letters import SideOutputStream
 from streamapp_runtime.lanes.records.event_times import whole_milliseconds
 from streamapp_runtime.lanes.records.metadata_columns import listed_headers
+from streamapp_runtime.lanes.records.trace_headers import TraceHeaders, passed_headers
 from streamapp_runtime.operators.stateless.stream_operations import Write
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.rows.task_slices import concat_slices
@@ -30,11 +31,17 @@ class RecordCollector:
     time_ms: int
     _letters: list[tuple[SideOutputStream, int, tuple[pa.Array, ...]]] = field(default_factory=list)
     _rows: dict[tuple[str, Write], list[Slice]] = field(default_factory=lambda: defaultdict(list))
+    _traces: list[TraceHeaders] = field(default_factory=list)
 
     def put(self, task: str, write: Write, rows: Slice) -> None:
         """Gather rows that a task of the program writes to a stream."""
         if len(rows):
             self._rows[task, write].append(rows)
+
+    def note_traces(self, traces: TraceHeaders | None) -> None:
+        """Keep headers of records that were read, for what is made of them."""
+        if traces is not None:
+            self._traces.append(traces)
 
     def put_letters(self, stream: SideOutputStream, task: int, *columns: pa.Array) -> None:
         """Gather keys, values and maybe headers of a task's bad records, or late rows, for their stream."""
@@ -70,11 +77,12 @@ class RecordCollector:
         time = pc.fill_null(rows.time, self.time_ms)
         if write.timestamp:
             time = pc.coalesce(whole_milliseconds(others[0]), time)
-        if not write.headers:
+        headers = listed_headers(others[-1]) if write.headers else None
+        if write.traces:
+            headers = passed_headers(self._traces, rows)
+        if headers is None:
             return pa.record_batch([rows.key, values, time], schema=RECORDS)
-        return pa.record_batch(
-            [rows.key, values, time, listed_headers(others[-1])], schema=RECORDS_WITH_HEADERS
-        )
+        return pa.record_batch([rows.key, values, time, headers], schema=RECORDS_WITH_HEADERS)
 
 
 def _spread(

@@ -26,6 +26,7 @@ from streamapp_runtime.lanes.records.dead_letters import RejectedRecord
 from streamapp_runtime.lanes.records.event_times import event_times
 from streamapp_runtime.lanes.records.key_check import KeyCheck, key_bytes
 from streamapp_runtime.lanes.records.metadata_columns import unreadable_keys, with_metadata
+from streamapp_runtime.lanes.records.trace_headers import TraceHeaders, trace_headers
 from streamapp_runtime.lanes.records.version_end import VersionEnd
 from streamapp_runtime.operators.stateless.stream_operations import Read
 from streamapp_runtime.rows.byte_columns import byte_count
@@ -73,15 +74,19 @@ class RecordDecoder:
     now_ms: int | None = None  # the time of the batch, which event times may not run far ahead of
     keys: KeyCheck | None = None  # what the records' keys are held against
 
-    def decode(self, chunks: Sequence[RecordChunk]) -> tuple[Slice, list[DecodedRecords]]:
-        """The rows of all chunks, and what came of each chunk, its part of the rows included."""
+    def decode(
+        self, chunks: Sequence[RecordChunk]
+    ) -> tuple[Slice, list[DecodedRecords], TraceHeaders | None]:
+        """The rows of all chunks; what came of each, its part of the rows included; headers to pass on."""
         records = _joined([chunk.records for chunk in chunks])
         owners = np.repeat(np.arange(len(chunks)), [len(chunk.records) for chunk in chunks])
+        sources = np.array([chunk.request.number for chunk in chunks], np.int32)
+        traces = trace_headers(records, sources[owners]) if self.read.traces else None
         rejections = _Rejections(self.read.stream, chunks)
         control: list[list[Control]] = [[] for _ in chunks]
         if self.read.enveloped:
             records, owners = self._opened(records, owners, rejections, control)
-        rows, owners, newest = self._rows(records, owners, chunks, rejections)
+        rows, owners, newest = self._rows(records, owners, sources, chunks, rejections)
         bounds = np.searchsorted(owners, np.arange(len(chunks) + 1)).tolist()
         parts = [
             DecodedRecords(
@@ -94,7 +99,7 @@ class RecordDecoder:
             )
             for number, (chunk, start, end) in enumerate(zip(chunks, bounds[:-1], bounds[1:], strict=True))
         ]
-        return rows, parts
+        return rows, parts, traces
 
     def set_aside(self, chunk: RecordChunk) -> DecodedRecords:
         """Nothing of records that are known as bad."""
@@ -131,6 +136,7 @@ class RecordDecoder:
         self,
         records: pa.RecordBatch,
         owners: npt.NDArray[np.int64],
+        sources: npt.NDArray[np.int32],
         chunks: Sequence[RecordChunk],
         rejections: "_Rejections",
     ) -> tuple[Slice, npt.NDArray[np.int64], Mapping[int, int]]:
@@ -163,7 +169,7 @@ class RecordDecoder:
             key=keys,
             time=times.times,
             tombstone=records.column("value").is_null(),
-            source=pa.array(np.array([chunk.request.number for chunk in chunks], np.int32)[owners]),
+            source=pa.array(sources[owners]),
             offset=records.column("offset"),
             columns=tuple(columns.columns),
         )

@@ -17,6 +17,7 @@ from streamapp_runtime.lanes.records.record_decoding import (
     RequestedRange,
     rejected_records,
 )
+from streamapp_runtime.lanes.records.trace_headers import TraceHeaders
 from streamapp_runtime.lanes.records.version_end import first_version_end
 from streamapp_runtime.operators.stateless.stream_operations import declared_stream
 from streamapp_runtime.rows.slice import Slice
@@ -34,6 +35,7 @@ class DecodedRanges:
 
     rows: Slice | None
     parts: tuple[DecodedRecords, ...]
+    traces: TraceHeaders | None = None
 
 
 def read_records(
@@ -116,8 +118,8 @@ def _decoded(decoder: RecordDecoder, parts: Sequence[DecodedRecords | RecordChun
     chunks = [part for part in parts if isinstance(part, RecordChunk)]
     if not chunks:
         return DecodedRanges(None, tuple(part for part in parts if isinstance(part, DecodedRecords)))
-    rows, decoded = decoder.decode(chunks)
+    rows, decoded, traces = decoder.decode(chunks)
     of_chunks = iter(decoded)
     return DecodedRanges(
-        rows, tuple(next(of_chunks) if isinstance(part, RecordChunk) else part for part in parts)
+        rows, tuple(next(of_chunks) if isinstance(part, RecordChunk) else part for part in parts), traces
     )

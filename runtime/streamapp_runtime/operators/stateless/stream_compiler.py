@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from streamapp.author.app_streams import table_streams
 from streamapp.columns.column_rules import ONE_VALUE, input_columns, output_key, stream_columns
 from streamapp.columns.column_scope import ColumnScope, ScopeSide
 from streamapp.columns.compile_refusal import CompileRefusedError, refusals_within
@@ -125,6 +126,7 @@ def compile_send_to(
         stream.format,
         timestamp=body.timestamp is not None,
         headers=body.headers is not None,
+        traces=body.headers is None and stream.name not in table_streams(world.app),
     )
     return chain.then("", write, (), flow.key).ended()
 

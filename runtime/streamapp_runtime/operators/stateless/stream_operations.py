@@ -61,6 +61,7 @@ class Read(RowOperation):
     reliance: KeyReliance = KeyReliance.NONE  # what is checked of its records' keys
     metadata: tuple[RecordField, ...] = ()  # what the last columns hold of the records; the others are values
     registry: bool = False  # a header may name the schema of a record
+    traces: bool = False  # rows of its records come to a Write that passes headers of traces on
 
     @property
     def name(self) -> str:
@@ -74,8 +75,8 @@ class Read(RowOperation):
 
     @property
     def headers(self) -> bool:
-        """True if headers of the records are read: a column holds them, or they may name schemas."""
-        return self.registry or not HEADER_FIELDS.isdisjoint(self.metadata)
+        """True if headers of the records are read: for a column, for schemas, or to pass them on."""
+        return self.registry or self.traces or not HEADER_FIELDS.isdisjoint(self.metadata)
 
     @property
     def enveloped(self) -> bool:
@@ -95,6 +96,7 @@ class Write(RowOperation):
     partitions: int | None = None  # of a stream that the app makes
     timestamp: bool = False  # the column behind those of the value is the record's time
     headers: bool = False  # the last column is the record's headers
+    traces: bool = False  # its records have the headers of traces of those that they come of
 
     def value_columns(self, columns: Sequence[T]) -> Sequence[T]:
         """Those of the rows' columns that are in the records' values."""

@@ -121,6 +121,45 @@ def test_another_client_reads_the_time_and_the_headers_that_an_app_has_said(
     ]
 
 
+@ON_SPARK_OVER_KAFKA
+def test_another_client_reads_traces_behind_a_repartition_and_headers_of_bad_records(
+    env: AppEnv, bootstrap: str
+) -> None:
+    topic = f"{env.prefix}views"
+    env.system.create(topic, PARTITIONS)
+    sending = producer(bootstrap)
+    for number in range(60):
+        trace = [("traceparent", b"%d" % number)] if number % 3 == 0 else []
+        value = b"no view" if number % 10 == 9 else b'{"page": "/%d"}' % number
+        sending.produce(topic, value, b"k", number % PARTITIONS, headers=[*_headers(number), *trace])
+    assert sending.flush(60) == 0
+    by_page = {"name": "by-page", "partitionBy": {"from": "views", "key": "page", "partitions": 2}}
+    sent = {"name": "sent", "sendTo": {"from": "by-page", "stream": "out"}}
+    streams = [{"name": "views", "columns": "page STRING"}, {"name": "out"}, {"name": "letters"}]
+    letters = {"action": "deadLetter", "stream": "letters", "bound": {"share": "100%"}}
+    env.run(app(by_page, sent, streams=streams, onBadRecord=letters))
+    passed = {
+        json.loads(one.value())["page"]: one.headers()
+        for one in committed_messages(bootstrap, f"{env.prefix}out")
+    }
+    assert passed == {
+        f"/{number}": [("traceparent", b"%d" % number)] if number % 3 == 0 else None
+        for number in range(60)
+        if number % 10 != 9
+    }
+    refused = {
+        int(dict(one.headers())["streamapp.offset"]) * PARTITIONS
+        + int(dict(one.headers())["streamapp.partition"]): [
+            header for header in one.headers() if not header[0].startswith("streamapp.")
+        ]
+        for one in committed_messages(bootstrap, f"{env.prefix}letters")
+    }
+    assert refused == {
+        number: [*_headers(number), *([("traceparent", b"%d" % number)] if number % 3 == 0 else [])]
+        for number in range(9, 60, 10)
+    }
+
+
 def test_headers_are_read_where_they_are_asked_for_fetched_ahead_or_not(kafka: str) -> None:
     topic = created(kafka)
     sending = producer(kafka)

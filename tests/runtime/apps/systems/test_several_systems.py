@@ -74,7 +74,7 @@ def test_rows_of_two_systems_meet_and_each_output_is_written_once(tmp_path: Path
         app.grow("views", 6)
         app.send("views", _views(30, 40))
         app.restart()
-        app.send("views", _views(40, 50))
+        app.send("views", _views(40, 50), headers={"traceparent": "00-1"})
         assert _pages(app, "located") == _pages(app, "all") == list(range(50))
         assert {row["country"] for row in app.rows("located") if row} == {"fr"}
         (seen,) = app.bad()
@@ -83,6 +83,9 @@ def test_rows_of_two_systems_meet_and_each_output_is_written_once(tmp_path: Path
             {record.key: record.partition for record in app.records(stream)} for stream in ("located", "all")
         )
         assert located == kept
+        for stream in ("located", "all"):
+            traced = [one.row["page"] for one in app.records(stream) if one.row and one.headers]
+            assert sorted(traced) == [str(number) for number in range(40, 50)]
 
 
 def test_a_stream_that_comes_back_through_another_system_is_read_there() -> None:

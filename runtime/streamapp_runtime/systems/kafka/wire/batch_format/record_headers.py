@@ -13,7 +13,7 @@ from streamapp_runtime.systems.kafka.wire.batch_format.varints import (
     varint_sizes,
     write_varints,
 )
-from streamapp_runtime.systems.stream_system import HEADERS
+from streamapp_runtime.systems.stream_system import HEADERS, no_headers
 
 
 def decode_headers(octets: Octets, place: Numbers, end: Numbers) -> pa.ListArray:
@@ -21,6 +21,8 @@ def decode_headers(octets: Octets, place: Numbers, end: Numbers) -> pa.ListArray
 
     As many steps as the record with the most headers has, each for all records that have so many.
     """
+    if not octets[place].any():
+        return no_headers(len(place))
     count, place = read_varints(octets, place)
     if (count < 0).any() or (count > (end - place) // 2).any():  # each has two bytes at least
         raise MalformedError("the headers of a record do not end within it")
