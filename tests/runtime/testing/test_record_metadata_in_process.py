@@ -88,6 +88,21 @@ def test_the_records_key_may_be_the_key_of_a_stream_that_has_it_in_no_column(str
     ]
 
 
+def test_an_output_has_any_expression_as_its_key_which_is_in_no_value(streamapp: Start) -> None:
+    operators = [
+        {"name": "keyed", "map": {"from": "views", "select": "page, n", "key": "concat(page, ':', n)"}},
+        {"name": "chosen", "map": {"from": "keyed", "select": "page"}},
+        _sent("chosen"),
+    ]
+    out = {**OUT, "columns": "page STRING"}
+    app = streamapp(app_resource(operators, [_views(columns="page STRING, n INT"), out]))
+    app.send("views", [{"page": "/", "n": 1}, {"page": "/a", "n": 2}])
+    assert [(one.key, one.row["page"]) for one in app.records("out") if one.row] == [
+        ("/:1", "/"),
+        ("/a:2", "/a"),
+    ]
+
+
 def test_joins_and_tables_keep_what_their_streams_have_of_records(streamapp: Start) -> None:
     users = {"name": "users", "columns": "country STRING", "key": "id"}
     users |= {"metadata": {"key": "id", "keyFormat": "string", "offset": "seen", "headers": "h"}}
