@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.streams import Stream
 from streamapp_runtime.registered_schema import SchemaDependency
 
 TimestampForm = Literal["text", "seconds", "milliseconds", "microseconds"]
+DecimalForm = Literal["text", "base64"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +29,24 @@ class FormatOptions:
     writer: ResolvedWriterSchema | None = None  # known once the registry was asked
     timestamps: TimestampForm = "text"  # in JSON
     strict: bool = False  # in JSON: a field that is no column makes a record bad
+    decimals: DecimalForm = "text"  # in Debezium's JSON
+    flattened: bool = False  # in Debezium's JSON: records are rows, and no changes of rows
+    key: str | None = None  # in Debezium's JSON: the column by which rows are told apart
 
 
 def format_options(app: StreamApp) -> dict[str, FormatOptions]:
     """The options by stream, of those that have any."""
-    options = {
-        stream.name: FormatOptions(
-            stream.avro_schema, stream.registry, timestamps=stream.timestamps, strict=stream.strict
-        )
-        for stream in app.spec.streams
-    }
+    options = {stream.name: _options_of(stream) for stream in app.spec.streams}
     return {name: each for name, each in options.items() if each != FormatOptions()}
+
+
+def _options_of(stream: Stream) -> FormatOptions:
+    return FormatOptions(
+        stream.avro_schema,
+        stream.registry,
+        timestamps=stream.timestamps,
+        strict=stream.strict,
+        decimals=stream.decimals or "text",
+        flattened=stream.flattened,
+        key=stream.key_in_values if stream.format == "debezium" else None,
+    )

@@ -29,12 +29,15 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from streamapp.spec.value_types.column_list import Column
+from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.formats.bad_record_isolation import decode_around_bad_records
 from streamapp_runtime.formats.format_options import TimestampForm
 from streamapp_runtime.formats.json.json_reader import JsonReader
+from streamapp_runtime.formats.json.json_spelling import JsonSpelling
 from streamapp_runtime.formats.json.json_writer import json_records
 from streamapp_runtime.formats.json.numbered_times import numbered_times
 from streamapp_runtime.formats.record_format import DecodedBatch
+from streamapp_runtime.formats.required_columns import required_columns
 
 
 class JsonFormat:
@@ -43,7 +46,9 @@ class JsonFormat:
     def __init__(
         self, columns: Sequence[Column], timestamps: TimestampForm = "text", *, strict: bool = False
     ) -> None:
-        self._reader = JsonReader(columns, timestamps, strict=strict)
+        self._reader = JsonReader(
+            arrow_schema(columns), required_columns(columns), JsonSpelling(timestamps), strict=strict
+        )
         self._timestamps: TimestampForm = timestamps
         self.schema = self._reader.schema
 

@@ -14,16 +14,14 @@ import pyarrow.compute as pc
 import pyarrow.json as arrow_json
 
 from streamapp.spec.problem import short
-from streamapp.spec.value_types.column_list import Column
-from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.formats.bad_record_isolation import BLOCK_RECORDS
-from streamapp_runtime.formats.format_options import TimestampForm
 from streamapp_runtime.formats.json.arrow_messages import explain_arrow_message
+from streamapp_runtime.formats.json.json_spelling import PLAIN, JsonSpelling
 from streamapp_runtime.formats.json.map_respelling import has_map, maps_as_entries
 from streamapp_runtime.formats.json.record_check import refused_rows
 from streamapp_runtime.formats.json.type_conversion import Convert, TypeConversion, conversion_of
 from streamapp_runtime.formats.record_format import UndecodableError
-from streamapp_runtime.formats.required_columns import check_required, required_columns
+from streamapp_runtime.formats.required_columns import check_required
 from streamapp_runtime.rows.byte_columns import byte_spans
 
 MOST_BYTES = 1 << 30
@@ -32,14 +30,18 @@ _OPENS, _CLOSES = ord("{"), ord("}")
 
 
 class JsonReader:
-    """Reads records of the given columns."""
+    """Reads records of the given columns, of which some have to have a value."""
 
     def __init__(
-        self, columns: Sequence[Column], timestamps: TimestampForm = "text", *, strict: bool = False
+        self,
+        schema: pa.Schema,
+        required: Sequence[str] = (),
+        spelling: JsonSpelling = PLAIN,
+        *,
+        strict: bool = False,
     ) -> None:
-        self.schema = arrow_schema(columns)
-        self._required = required_columns(columns)
-        self._ways = [conversion_of(field.type, timestamps) for field in self.schema]
+        self.schema, self._required = schema, required
+        self._ways = [conversion_of(field.type, spelling) for field in schema]
         self._record = pa.struct(list(self.schema))
         self._maps = has_map(self._record)
         self._read = pa.schema(

@@ -12,10 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamapp_runtime.formats.arrow_types import UnknownTypeError
-from streamapp_runtime.formats.format_options import TimestampForm
 from streamapp_runtime.formats.json import base64_text
+from streamapp_runtime.formats.json.arrow_messages import explain_arrow_message
+from streamapp_runtime.formats.json.json_spelling import PLAIN, JsonSpelling
 from streamapp_runtime.formats.json.numbered_times import times_of_numbers
 from streamapp_runtime.formats.record_format import UndecodableError
+from streamapp_runtime.formats.value_conversions import dates, decimals
 
 Convert = Callable[[pa.Array], pa.Array]
 """An array as it was read to one of the column's type, or ArrowInvalid or UndecodableError."""
@@ -31,35 +33,41 @@ class TypeConversion:
     convert: Convert | None = None
 
 
-def conversion_of(kind: pa.DataType, timestamps: TimestampForm = "text") -> TypeConversion:
+def conversion_of(kind: pa.DataType, spelling: JsonSpelling = PLAIN) -> TypeConversion:
     """The way across for a column type."""
-    return next((way(kind, timestamps) for fits, way in _WAYS if fits(kind)), TypeConversion(kind))
+    return next((way(kind, spelling) for fits, way in _WAYS if fits(kind)), TypeConversion(kind))
 
 
-def _text(kind: pa.DataType, _: TimestampForm) -> TypeConversion:
+def _text(kind: pa.DataType, _: JsonSpelling) -> TypeConversion:
     return TypeConversion(kind, _checked)
 
 
-def _binary(_: pa.DataType, __: TimestampForm) -> TypeConversion:
+def _binary(_: pa.DataType, __: JsonSpelling) -> TypeConversion:
     return TypeConversion(pa.string(), base64_text.from_text)
 
 
-def _timestamp(kind: pa.TimestampType, timestamps: TimestampForm) -> TypeConversion:
-    if timestamps != "text" and kind.tz:
-        return TypeConversion(pa.int64(), lambda numbers: times_of_numbers(numbers, kind, timestamps))
+def _timestamp(kind: pa.TimestampType, spelling: JsonSpelling) -> TypeConversion:
+    form = spelling.timestamps if kind.tz else spelling.local_timestamps
+    if form != "text":
+        return TypeConversion(pa.int64(), lambda numbers: times_of_numbers(numbers, kind, form))
     return TypeConversion(pa.string(), lambda texts: _times(texts, kind))
 
 
-def _date(kind: pa.DataType, _: TimestampForm) -> TypeConversion:
+def _date(kind: pa.DataType, spelling: JsonSpelling) -> TypeConversion:
+    if spelling.dates == "days":
+        return TypeConversion(pa.int32(), dates)
     return TypeConversion(pa.string(), lambda texts: texts.cast(kind))
 
 
-def _decimal(kind: pa.Decimal128Type, _: TimestampForm) -> TypeConversion:
+def _decimal(kind: pa.Decimal128Type, spelling: JsonSpelling) -> TypeConversion:
     """The reader counts the zeros behind 1.500 as digits; given room it takes them, and the cast checks."""
+    if spelling.decimals == "base64":
+        of_bytes = decimals(kind.scale, kind)
+        return TypeConversion(pa.string(), lambda texts: of_bytes(base64_text.from_text(texts)))
     return TypeConversion(pa.decimal128(MOST_DIGITS, kind.scale), lambda numbers: numbers.cast(kind))
 
 
-def _float(kind: pa.DataType, _: TimestampForm) -> TypeConversion:
+def _float(kind: pa.DataType, _: JsonSpelling) -> TypeConversion:
     """The reader makes infinity of a number that is too large; a DOUBLE still has it."""
     return TypeConversion(pa.float64(), lambda numbers: _narrowed(numbers, kind))
 
@@ -100,8 +108,8 @@ def _usual_form(texts: pa.StringArray, zoned: bool) -> pa.StringArray:
     return pc.if_else(named, texts, pc.binary_join_element_wise(texts, "Z", ""))
 
 
-def _list(kind: pa.ListType, timestamps: TimestampForm) -> TypeConversion:
-    inner = conversion_of(kind.value_type, timestamps)
+def _list(kind: pa.ListType, spelling: JsonSpelling) -> TypeConversion:
+    inner = conversion_of(kind.value_type, spelling)
     read = pa.list_(pa.field("element", inner.read))
     return TypeConversion(read, _converting_entries(inner.convert, kind) if inner.convert else None)
 
@@ -113,24 +121,24 @@ def _converting_entries(convert: Convert, kind: pa.ListType) -> Convert:
     return converted
 
 
-def _struct(kind: pa.StructType, timestamps: TimestampForm) -> TypeConversion:
-    inner = [conversion_of(field.type, timestamps) for field in kind]
+def _struct(kind: pa.StructType, spelling: JsonSpelling) -> TypeConversion:
+    inner = [conversion_of(field.type, spelling) for field in kind]
     names = [field.name for field in kind]
     read = pa.struct([(name, each.read) for name, each in zip(names, inner, strict=True)])
 
     def converted(structs: pa.StructArray) -> pa.StructArray:
-        fields = [_across(each, structs.field(at)) for at, each in enumerate(inner)]
+        fields = [_field(*each, structs.field(at)) for at, each in enumerate(zip(names, inner, strict=True))]
         return pa.StructArray.from_arrays(fields, fields=list(kind), mask=_nulls(structs))
 
     return TypeConversion(read, converted if any(each.convert for each in inner) else None)
 
 
-def _map(kind: pa.MapType, timestamps: TimestampForm) -> TypeConversion:
+def _map(kind: pa.MapType, spelling: JsonSpelling) -> TypeConversion:
     if pa.types.is_nested(kind.key_type):
         raise UnknownTypeError(
             f"a map's keys cannot be of type {kind.key_type} in JSON, where they are names"
         )
-    keys, values = conversion_of(kind.key_type), conversion_of(kind.item_type, timestamps)
+    keys, values = conversion_of(kind.key_type), conversion_of(kind.item_type, spelling)
     read = pa.list_(pa.struct([("key", keys.read), ("value", values.read)]))
 
     def converted(lists: pa.ListArray) -> pa.MapArray:
@@ -153,6 +161,13 @@ def _refuse_repeated(keys: pa.Array, lists: pa.ListArray) -> None:
         raise UndecodableError(f"a MAP has the key {keys[int(repeated)].as_py()!r} twice")
 
 
+def _field(name: str, way: TypeConversion, array: pa.Array) -> pa.Array:
+    try:
+        return _across(way, array)
+    except (pa.ArrowInvalid, UndecodableError) as wrong:
+        raise UndecodableError(explain_arrow_message(str(wrong), name)) from None
+
+
 def _across(way: TypeConversion, array: pa.Array) -> pa.Array:
     return way.convert(array) if way.convert else array
 
@@ -162,7 +177,7 @@ def _nulls(array: pa.Array) -> pa.BooleanArray | None:
 
 
 _WAYS: tuple[
-    tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType, TimestampForm], TypeConversion]], ...
+    tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType, JsonSpelling], TypeConversion]], ...
 ] = (
     (pa.types.is_string, _text),
     (pa.types.is_binary, _binary),

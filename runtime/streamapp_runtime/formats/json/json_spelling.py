@@ -1,0 +1,19 @@
+"""The forms that values have in JSON, which knows texts and numbers alone."""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from streamapp_runtime.formats.format_options import DecimalForm, TimestampForm
+
+
+@dataclass(frozen=True, slots=True)
+class JsonSpelling:
+    """The form of the values of each type that JSON does not have."""
+
+    timestamps: TimestampForm = "text"
+    local_timestamps: TimestampForm = "text"  # those without a zone
+    dates: Literal["text", "days"] = "text"  # days since 1970 began
+    decimals: DecimalForm = "text"  # or digits; in base64 the bytes of a number without a point
+
+
+PLAIN: Final = JsonSpelling()
