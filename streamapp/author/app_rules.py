@@ -1,6 +1,7 @@
 """Fields that contradict each other, so that no app can be meant by them: refused before a start."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 
 from streamapp.author.app_streams import table_streams
@@ -12,7 +13,11 @@ from streamapp.spec.resource.operator_kinds import traits_of
 from streamapp.spec.resource.operators import Aggregate, Join
 from streamapp.spec.resource.streams import Stream
 from streamapp.spec.value_types.column_list import parse_columns
-from streamapp.spec.value_types.format_names import WITH_REGISTRY
+from streamapp.spec.value_types.format_names import READ_ONLY, WITH_REGISTRY, WITH_TIMES_AS_NUMBERS
+
+_local_time = re.compile(r"\bTIMESTAMP_NTZ\b(?!:)")
+_decimal = re.compile(r"\b(DECIMAL|DEC|NUMERIC)\b(?!:)")
+"""Types of columns or their parts; before a colon stands the name of a part."""
 
 
 def app_problems(app: StreamApp) -> Iterator[Problem]:
@@ -213,8 +218,9 @@ def _timestamps(app: StreamApp) -> Iterator[Problem]:
     """Numbers for times in a format that has times of its own."""
     for index, stream in enumerate(app.spec.streams):
         path = f"spec.streams[{index}].timestamps"
-        if stream.timestamps != "text" and stream.format != "json":
-            yield _invalid(path, f"goes with json only; the format is {stream.format}; leave it out")
+        if stream.timestamps != "text" and stream.format not in WITH_TIMES_AS_NUMBERS:
+            message = f"goes with json and debezium only; the format is {stream.format}; leave it out"
+            yield _invalid(path, message)
         elif stream.timestamps != "text" and stream.carries_watermarks:
             message = "an app writes its intermediate streams with times as text; leave it out"
             yield _invalid(path, message)
@@ -228,6 +234,41 @@ def _strict(app: StreamApp) -> Iterator[Problem]:
             yield _invalid(path, f"goes with json only; the format is {stream.format}; leave it out")
         elif stream.strict and stream.carries_watermarks:
             yield _invalid(path, "an app writes its intermediate streams as they are; leave it out")
+
+
+def _debezium(app: StreamApp) -> Iterator[Problem]:
+    """Changes of which nothing says what their values are, and what is of no other format."""
+    for index, stream in enumerate(app.spec.streams):
+        path = f"spec.streams[{index}]"
+        if stream.format != "debezium":
+            fields = {"decimals": stream.decimals is not None, "flattened": stream.flattened}
+            for field, is_said in fields.items():
+                if is_said:
+                    message = f"goes with debezium only; the format is {stream.format}; leave it out"
+                    yield _invalid(f"{path}.{field}", message)
+            continue
+        types = " ".join(column.type for column in parse_columns(stream.columns or ""))
+        if stream.timestamps == "seconds":
+            message = "Debezium has times in milliseconds and microseconds; say one of these"
+            yield _invalid(f"{path}.timestamps", message)
+        elif stream.timestamps == "text" and _local_time.search(types):
+            message = (
+                "missing; Debezium has times without a zone as numbers: say microseconds or milliseconds"
+            )
+            yield _invalid(f"{path}.timestamps", f"{message}, as the connector's time.precision.mode")
+        if stream.decimals is None and _decimal.search(types):
+            message = "missing; say base64 where the connector's decimal.handling.mode is precise, else text"
+            yield _invalid(f"{path}.decimals", message)
+
+
+def _read_only(app: StreamApp) -> Iterator[Problem]:
+    """Outputs of a format that is only read."""
+    for index, operator in enumerate(app.spec.operators):
+        send = operator.send_to
+        stream = app.spec.stream(send.stream) if send is not None else None
+        if stream is not None and stream.format in READ_ONLY:
+            message = f'"{stream.name}" is {stream.format}, which is only read; write to a stream of json'
+            yield _invalid(f"spec.operators[{index}].sendTo.stream", message)
 
 
 def _metadata(app: StreamApp) -> Iterator[Problem]:
@@ -305,6 +346,8 @@ RULES: tuple[Callable[[StreamApp], Iterator[Problem]], ...] = (
     _sinks,
     _timestamps,
     _strict,
+    _debezium,
+    _read_only,
     _metadata,
     _watermarks,
     _names,

@@ -81,6 +81,8 @@ class SystemHandle:
         writer_schema: WriterSchema | None = None,
         timestamps: Literal["text", "seconds", "milliseconds", "microseconds"] | None = None,
         strict: bool | None = None,
+        decimals: Literal["text", "base64"] | None = None,
+        flattened: bool | None = None,
         event_time: EventTime | None = None,
         start: Literal["earliest", "latest"] | None = None,
         carries_watermarks: bool | None = None,

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
+from streamapp.spec.resource.streams import Stream
 from streamapp_runtime.systems.stream_system import RECORDS
 from streamapp_runtime.testing.in_process_app import InProcessApp
 from tests.oracle.cases.case import Advance, Case, Grow, InputRecord, Kill, Restart, Row, Send, Step
@@ -46,18 +47,24 @@ def run_in_kit(case: Case) -> Outcome:
         return outcome_of(app, case)
 
 
+_DELETION: Final = b'{"op":"d","before":null,"after":null}'
+
+
 def refuse_spark(reason: str) -> None:
     """The end of a case whose app asks for Spark."""
     raise NeedsSparkError(reason)
 
 
 def input_batch(
-    encode: Callable[[list[Row]], pa.RecordBatch], records: Sequence[InputRecord]
+    stream: Stream, encode: Callable[[list[Row]], pa.RecordBatch], records: Sequence[InputRecord]
 ) -> pa.RecordBatch:
-    """The records of an input, with keys and times of their own; without a row they are tombstones."""
+    """The records of an input, with keys and times of their own; without a row they are deletions."""
+    deletion = _DELETION if stream.format == "debezium" and not stream.flattened else None
     rows = [record.row or {} for record in records]
     values = encode(rows).column("value").to_pylist() if rows else []
-    written = [None if record.row is None else value for record, value in zip(records, values, strict=True)]
+    written = [
+        deletion if record.row is None else value for record, value in zip(records, values, strict=True)
+    ]
     arrays = [
         pa.array([record.key for record in records], pa.binary()),
         pa.array(written, pa.binary()),
@@ -69,7 +76,8 @@ def input_batch(
 def _take(app: InProcessApp, step: Step, streams: Sequence[str]) -> None:
     match step:
         case Send(stream, records):
-            app.send_records({stream: input_batch(partial(app.encoded, stream), records)})
+            batch = input_batch(app.app.spec.stream(stream), partial(app.encoded, stream), records)
+            app.send_records({stream: batch})
         case Kill(before_commit):
             app.kill(before_commit=before_commit)
         case Restart():

@@ -45,7 +45,7 @@ _BY_REASON: Final[Mapping[str, str]] = {
     "for later": (
         "operators.sendTo.headers streams.metadata.keyFormat "
         "streams.metadata.topic streams.metadata.headers streams.metadata.headerList "
-        "streams.avroSchema streams.registry streams.writerSchema streams.timestamps streams.start "
+        "streams.avroSchema streams.registry streams.writerSchema streams.start "
         "streams.carriesWatermarks streams.feedback "
         "tables.sideInputs.versions tables.sideInputs.key tables.changelog tables.visibility "
         "tables.maxStoreAge operators.partitionBy.retention formats.avro formats.protobuf formats.bytes "

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from streamapp.spec.resource.streams import Stream
     from streamapp_runtime.formats.record_format import RecordFormat
 
-_LINES: Final = ("json", "string")
+_LINES: Final = ("json", "debezium", "string")
 """The formats whose records are lines of text."""
 
 
@@ -52,7 +52,8 @@ def sample(
 
     Exits with 1 when there is no such stream, or nothing to make its rows from.
 
-    The lines are what log write takes; a stream of format string is printed as text.
+    The lines are what log write takes; a stream of format string is printed as text, one of debezium as the
+    rows of a snapshot.
 
     \b
     Examples:

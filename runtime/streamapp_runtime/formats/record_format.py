@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 
 class UndecodableError(Exception):
@@ -25,18 +26,38 @@ class UndecodableRecord:
     reason: str
 
 
+class Deletions(NamedTuple):
+    """Records that have a value and delete a row all the same, and the keys of these rows."""
+
+    rows: pa.BooleanArray
+    keys: pa.Array | None  # of the key column's type, null where the value does not say it; None without one
+
+
 @dataclass(frozen=True, slots=True)
 class DecodedBatch:
     """A row for every value, in their order; null in every column for a bad record and for a null value."""
 
     columns: pa.RecordBatch
     bad: tuple[UndecodableRecord, ...] = ()
+    deletions: Deletions | None = None  # null in every column too
 
     def good(self) -> pa.BooleanArray:
         """Which rows are not bad: those of null values are among them."""
         good = np.ones(self.columns.num_rows, bool)
         good[[each.index for each in self.bad]] = False
         return pa.array(good)
+
+    def tombstones(self, values: pa.BinaryArray) -> pa.BooleanArray:
+        """Which of the values, those that were decoded, delete a row."""
+        deleted = values.is_null()
+        return pc.or_(deleted, self.deletions.rows) if self.deletions else deleted
+
+
+class ReadKeys(NamedTuple):
+    """The keys of records, and what is wrong with some of them, by their places."""
+
+    keys: pa.BinaryArray
+    faults: Mapping[int, str]
 
 
 class RecordFormat(Protocol):
@@ -51,3 +72,11 @@ class RecordFormat(Protocol):
 
     def encode(self, columns: pa.RecordBatch) -> pa.BinaryArray:
         """The value of each row, never null: which rows are tombstones, only the caller knows."""
+
+
+@runtime_checkable
+class KeyedFormat(Protocol):
+    """A format in which the keys of records have a form too."""
+
+    def read_keys(self, keys: pa.BinaryArray) -> ReadKeys:
+        """The keys as rows have them; null where a record has none, or one with a fault."""

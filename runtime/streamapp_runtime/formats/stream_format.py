@@ -11,8 +11,10 @@ from streamapp_runtime.formats.arrow_types import UnknownTypeError, arrow_schema
 from streamapp_runtime.formats.avro.avro_format import AvroFormat
 from streamapp_runtime.formats.avro.registered_avro import AVRO
 from streamapp_runtime.formats.bad_record_isolation import decode_around_bad_records
+from streamapp_runtime.formats.debezium.debezium_format import DebeziumFormat
 from streamapp_runtime.formats.format_options import FormatOptions
 from streamapp_runtime.formats.json.json_format import JsonFormat
+from streamapp_runtime.formats.json.json_spelling import JsonSpelling
 from streamapp_runtime.formats.json.registered_json import JSON
 from streamapp_runtime.formats.protobuf.registered_protobuf import PROTOBUF
 from streamapp_runtime.formats.record_format import DecodedBatch, RecordFormat, UndecodableError
@@ -131,6 +133,14 @@ def _protobuf(
     return RegistryFormat(PROTOBUF, columns, options, schemas)
 
 
+def _debezium(
+    _: str, columns: Sequence[Column], options: FormatOptions, __: SchemaLookup | None
+) -> RecordFormat:
+    # Debezium gives a zone to texts alone, and so a number to times without one.
+    spelling = JsonSpelling(local_timestamps=options.timestamps, dates="days", decimals=options.decimals)
+    return DebeziumFormat(columns, options.key, spelling, flattened=options.flattened)
+
+
 def _plain(name: str, columns: Sequence[Column], _: FormatOptions, __: SchemaLookup | None) -> RecordFormat:
     kind = _WHOLE_VALUES[name]
     if arrow_schema(columns).types != [kind]:
@@ -153,6 +163,7 @@ FORMATS: Final[Mapping[str, _Opener]] = {
     "json": _json,
     "avro": _avro,
     "protobuf": _protobuf,
+    "debezium": _debezium,
     "bytes": _plain,
     "string": _plain,
     "columns": _columns,

@@ -28,6 +28,12 @@ def byte_spans(column: pa.Array) -> ByteSpans:
     return ByteSpans(bounds - bounds[0], data[bounds[0] : bounds[-1]])
 
 
+def key_bytes(column: pa.Array) -> pa.BinaryArray:
+    """The keys that records get whose key is this column: binary values as they are, others as text."""
+    texts = column if pa.types.is_binary(column.type) else column.cast(pa.string())
+    return texts.cast(pa.binary())
+
+
 def byte_count(array: pa.Array) -> int:
     """The number of bytes of a string or binary array; a null may hide some."""
     if len(array) == 0:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from streamapp.spec.problem import nearest
 from streamapp.spec.resource.streams import Stream
@@ -71,15 +72,15 @@ class RowCodec:
     def rows(self, records: pa.RecordBatch) -> list[Row | None]:
         """The rows that records hold; None for a tombstone."""
         values = records.column("value")
-        decoded = self.format.decode(values).columns.to_pylist()
-        return [
-            row if valid else None for row, valid in zip(decoded, values.is_valid().to_pylist(), strict=True)
-        ]
+        decoded = self.format.decode(values)
+        deleted = decoded.tombstones(values).to_pylist()
+        return [None if gone else row for row, gone in zip(decoded.columns.to_pylist(), deleted, strict=True)]
 
     def columns_of(self, records: pa.RecordBatch) -> pa.RecordBatch:
         """The columns of the records that are no tombstones."""
         values = records.column("value")
-        return self.format.decode(values.filter(values.is_valid())).columns
+        decoded = self.format.decode(values)
+        return decoded.columns.filter(pc.invert(decoded.tombstones(values)))
 
     def timed(self, row: Row | bytes, at: int) -> Row | bytes:
         """A row with this event time, in milliseconds, where its stream has one and the row does not."""

@@ -104,9 +104,13 @@ class Stream(Part):
     writer_schema: WriterSchema | None = None
     """The schema that the app writes by, where it writes a stream with `registry`."""
     timestamps: Literal["text", "seconds", "milliseconds", "microseconds"] = "text"
-    """The form of TIMESTAMP columns in JSON: as ISO 8601, or as whole numbers since 1970 began in UTC."""
+    """The form of TIMESTAMP columns in JSON, of TIMESTAMP_NTZ in debezium: ISO 8601, or numbers since 1970."""
     strict: bool = False
     """A field of a JSON record that is no column makes the record bad; else such fields are skipped."""
+    decimals: Literal["text", "base64"] | None = None
+    """The form of DECIMAL columns, for `format: debezium`: texts and numbers, or base64 of their bytes."""
+    flattened: bool = False
+    """For `format: debezium`: records are rows, as the transform ExtractNewRecordState makes them."""
     event_time: EventTime | None = None
     """When its events happened; without it the stream has no watermark."""
     start: Literal["earliest", "latest"] = "earliest"

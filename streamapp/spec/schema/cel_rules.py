@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from streamapp.spec.resource.config_keys import KEYS
 from streamapp.spec.resource.operators import Operator
 from streamapp.spec.resource.systems import SINK_KINDS, System
-from streamapp.spec.value_types.format_names import WITH_REGISTRY
+from streamapp.spec.value_types.format_names import WITH_REGISTRY, WITH_TIMES_AS_NUMBERS
 from streamapp.spec.value_types.scalars import ANNOTATION, APP_NAME
 
 Rule = dict[str, str]
@@ -117,10 +117,19 @@ RULES: Mapping[str, list[Rule]] = {
             "registry goes with format avro, protobuf or json, and not with carriesWatermarks",
         ),
         _rule("self.format != 'protobuf' || self.registry", "format protobuf goes with registry"),
+        _rule(
+            "self.format == 'debezium' || (!has(self.decimals) && !self.flattened)",
+            "decimals and flattened go with format debezium",
+        ),
+        _rule(
+            "self.format != 'debezium' || self.timestamps != 'seconds'",
+            "Debezium has times in milliseconds and microseconds",
+        ),
         _rule("!has(self.writerSchema) || self.registry", "writerSchema goes with registry"),
         _rule(
-            "self.timestamps == 'text' || (self.format == 'json' && !self.carriesWatermarks)",
-            "timestamps as numbers go with format json, and not with carriesWatermarks",
+            f"self.timestamps == 'text' || (self.format in {_listed(WITH_TIMES_AS_NUMBERS)}"
+            " && !self.carriesWatermarks)",
+            "timestamps as numbers go with format json or debezium, and not with carriesWatermarks",
         ),
         _rule(
             "!self.strict || (self.format == 'json' && !self.carriesWatermarks)",

@@ -121,7 +121,9 @@ def _add_input(draft: AppDraft, name: str) -> Flow:
     stream: Part = {
         "name": name,
         "system": "main",
-        "format": chance.choice(("json", "json", "columns")),
+        "format": chance.choice(
+            ("json", "json", "columns", "debezium")[: 3 if draft.key_type == "STRING" else 4]
+        ),
         "columns": ", ".join(f"{column} {kind}" for column, kind in columns.items()),
     }
     if keyed:
@@ -136,6 +138,10 @@ def _add_input(draft: AppDraft, name: str) -> Flow:
         stream["topic"] = f"topic-of-{name}"
     if chance.random() < 0.2 and stream["format"] == "json":
         stream["strict"] = True
+    if stream["format"] == "debezium":
+        stream |= {"timestamps": "microseconds", "decimals": chance.choice(("text", "base64"))}
+        if chance.random() < 0.3:
+            stream["flattened"] = True
     of_records = [] if twin else chance.sample(tuple(METADATA), chance.choice((0, 0, 0, 1, 2)))
     if of_records:
         stream["metadata"] = {field: f"r_{field}" for field in METADATA if field in of_records}

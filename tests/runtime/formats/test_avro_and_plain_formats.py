@@ -101,7 +101,13 @@ REFUSED = [
     ("json", "a MAP<ARRAY<INT>, INT>", None, "a map's keys cannot be of type list", "use another type"),
     ("avro", "a MAP<INT, INT>", None, "as Avro, whose maps have texts as keys", "use another type"),
     ("avro", "a INT", "{", "the Avro schema cannot be used: Expecting property name", "fix avroSchema"),
-    ("csv", "a INT", None, 'there is no format "csv"', "use json, avro, protobuf, bytes, string or columns"),
+    (
+        "xml",
+        "a INT",
+        None,
+        'there is no format "xml"',
+        "use json, avro, protobuf, debezium, bytes, string or columns",
+    ),
 ]
 
 

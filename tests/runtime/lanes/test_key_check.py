@@ -16,7 +16,7 @@ from streamapp.tasks.key_placement import NO_TASK, KeyPlacement, KeyReliance
 from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.lanes.protocol.batch_orders import ReadRange
-from streamapp_runtime.lanes.records.key_check import KeyCheck, key_check, key_texts
+from streamapp_runtime.lanes.records.key_check import OWN_KEY, TOMBSTONE, KeyCheck, key_check, key_texts
 from streamapp_runtime.lanes.records.record_decoding import DecodedRecords, RecordDecoder, RequestedRange
 from streamapp_runtime.lanes.records.record_reader import read_records
 from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole
@@ -190,9 +190,9 @@ def test_a_record_is_bad_exactly_when_one_of_the_three_rules_says_so(
     partition = data.draw(st.integers(0, count - 1))
     placement = KeyPlacement(count, tasks=tuple(range(count)))
     own = pa.array([None if key is None else key.encode() for key, _, _ in rows], pa.binary())
-    values = pa.array([None if tombstone else b"{}" for *_, tombstone in rows], pa.binary())
+    deleted = pa.array([tombstone for *_, tombstone in rows], pa.bool_())
     column = pa.array([None if tombstone else user for _, user, tombstone in rows], pa.string())
-    records = pa.record_batch([own, values], names=["key", "value"])
+    records = pa.record_batch([own, deleted], names=[OWN_KEY, TOMBSTONE])
     keys = pc.coalesce(own, key_texts(column))
     partitions = np.full(len(rows), partition)
     faults = KeyCheck("user", placement).faults(

@@ -13,6 +13,7 @@ SEALED = {"stream": "users", "versions": "nullKey"}
 WINDOW = {"window": {"tumbling": {"size": "1h"}}}
 LEFT_JOIN = {"from": ["views", "users"], "within": "1m", "type": "left"}
 TOTALS = {"from": "views", "aggregates": "count(*) AS n", "key": "user"}
+TO_SECOND = {"name": "n", "sendTo": {"from": "views", "stream": "users"}}
 WRONG: list[tuple[dict[str, Any], str, str]] = [
     (
         {"tables": [TABLE | {"sideInputs": [SEALED], "visibility": "sameBatch"}]},
@@ -75,6 +76,35 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
         {"streams": [{"timestamps": "seconds", "carriesWatermarks": True}]},
         "spec.streams[0].timestamps",
         "leave it out",
+    ),
+    ({"streams": [{"decimals": "text"}]}, "spec.streams[0].decimals", "the format is json; leave it out"),
+    (
+        {"streams": [{"flattened": True, "format": "columns"}]},
+        "spec.streams[0].flattened",
+        "the format is columns; leave it out",
+    ),
+    (
+        {"streams": [{"format": "debezium", "timestamps": "seconds"}]},
+        "spec.streams[0].timestamps",
+        "milliseconds and microseconds; say one of these",
+    ),
+    (
+        {"streams": [{"format": "debezium", "columns": "user STRING, a ARRAY<TIMESTAMP_NTZ>"}]},
+        "spec.streams[0].timestamps",
+        "say microseconds or milliseconds, as the connector's time.precision.mode",
+    ),
+    (
+        {"streams": [{"format": "debezium", "columns": "user STRING, a STRUCT<b: NUMERIC(5, 2)>"}]},
+        "spec.streams[0].decimals",
+        "say base64 where the connector's decimal.handling.mode is precise, else text",
+    ),
+    (
+        {
+            "streams": [{}, {"format": "debezium", "columns": "user STRING, at TIMESTAMP"}],
+            "operators": [TO_SECOND],
+        },
+        "spec.operators[0].sendTo.stream",
+        "is debezium, which is only read; write to a stream of json",
     ),
     ({"streams": [{"strict": True, "format": "string"}]}, "spec.streams[0].strict", "leave it out"),
     ({"streams": [{"strict": True, "carriesWatermarks": True}]}, "spec.streams[0].strict", "leave it out"),

@@ -192,6 +192,8 @@ FEEDBACK: dict[str, Any] = {
     "feedback": True,
     "timestamps": "milliseconds",
     "strict": True,
+    "decimals": "base64",
+    "flattened": True,
     "registry": True,
     "writer_schema": WriterSchema(subject="record", auto_register=True, id=7),
 }

@@ -122,6 +122,9 @@ REFUSED: list[tuple[str, str, Data]] = [
     ("Stream", "timestamps as numbers go with", stream(timestamps="seconds", format="columns")),
     ("Stream", "timestamps as numbers go with", stream(timestamps="seconds", carriesWatermarks=True)),
     ("Stream", "strict goes with", stream(strict=True, format="string")),
+    ("Stream", "decimals and flattened go with", stream(decimals="text")),
+    ("Stream", "decimals and flattened go with", stream(flattened=True, format="avro")),
+    ("Stream", "milliseconds and microseconds", stream(format="debezium", timestamps="seconds")),
     ("Stream", "carriesWatermarks goes with", stream(carriesWatermarks=True, format="columns")),
     (
         "Stream",
@@ -205,6 +208,7 @@ TAKEN: list[Data] = [
     in_batches(operator("total", emit="onWatermark", window={"tumbling": {"size": "1m"}})),
     stream(timestamps="seconds"),
     stream(strict=True),
+    stream(format="debezium", timestamps="microseconds", decimals="base64", flattened=True),
     stream(carriesWatermarks=True),
     table(remote={"python": "a:T"}, sideInputs=[]),
     table(broadcast=True),

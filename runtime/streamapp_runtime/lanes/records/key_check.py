@@ -6,6 +6,7 @@ group is counted twice.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ from streamapp.spec.problem import short
 from streamapp.tasks.key_placement import NO_TASK, KeyPlacement, KeyReliance
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.operators.stateless.stream_operations import Read
+from streamapp_runtime.rows.byte_columns import key_bytes
 
 _EXACT_TYPES = (
     pa.types.is_binary,
@@ -24,6 +26,10 @@ _EXACT_TYPES = (
     pa.types.is_boolean,
     pa.types.is_date,
 )
+OWN_KEY: Final = "ownKey"
+"""The column of decoded records that holds the key that each has of itself, as rows have keys."""
+TOMBSTONE: Final = "tombstone"
+"""The column of decoded records that says which of them delete."""
 PartitionIndexes = npt.NDArray[np.int64]
 """The partition in which each record was read."""
 MEND = (
@@ -44,8 +50,8 @@ class KeyCheck:
     ) -> dict[int, str]:
         """The faults of the keys of records that could be decoded, by the records' place in the batch.
 
-        `keys` are the records' own, and where they have none those of the column. `partitions` says where
-        each record was read.
+        `records` say which key each has of itself, and which of them are tombstones. `keys` are the same, and
+        where a record has none that of the column. `partitions` says where each record was read.
         """
         faults: dict[int, str] = {}
         if self.placement is not None:
@@ -66,12 +72,6 @@ def key_check(read: Read, placements: Mapping[str, KeyPlacement]) -> KeyCheck | 
     if column is None and placement is None:
         return None
     return KeyCheck(column, placement)
-
-
-def key_bytes(column: pa.Array) -> pa.BinaryArray:
-    """The keys that records get whose key is this column: binary values as they are, others as text."""
-    texts = column if pa.types.is_binary(column.type) else column.cast(pa.string())
-    return texts.cast(pa.binary())
 
 
 def key_texts(column: pa.Array) -> pa.BinaryArray | None:
@@ -126,7 +126,7 @@ def _null_keys(column: str, keys: pa.Array) -> dict[int, str]:
 
 def _other_keys(column: str, records: pa.RecordBatch, values: pa.Array) -> dict[int, str]:
     """Records that have a key of their own and say something else in the column."""
-    own = records.column("key")
+    own = records.column(OWN_KEY)
     faults: dict[int, str] = {}
     texts = key_texts(values)
     if texts is not None:
@@ -136,7 +136,7 @@ def _other_keys(column: str, records: pa.RecordBatch, values: pa.Array) -> dict[
             for place, key, text in zip(places, _texts(own, places), _texts(texts, places), strict=True):
                 faults[place] = f"its key is {key}, and its column {column} is {text}; {MEND}"
     if values.null_count:
-        lacking = pc.and_(pc.and_(values.is_null(), own.is_valid()), records.column("value").is_valid())
+        lacking = pc.and_not(pc.and_(values.is_null(), own.is_valid()), records.column(TOMBSTONE))
         places = _places(lacking)
         for place, key in zip(places, _texts(own, places), strict=True):
             faults[place] = f"its key is {key}, and its column {column} is null; {MEND}"

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from streamapp.spec.value_types.record_fields import RecordField
 from streamapp_runtime.formats.arrow_types import arrow_type
+from streamapp_runtime.lanes.records.key_check import TOMBSTONE
 from streamapp_runtime.operators.stateless.stream_operations import Read
 from streamapp_runtime.rows.byte_columns import null_mask
 from streamapp_runtime.systems.stream_system import HEADERS
@@ -31,7 +32,7 @@ def with_metadata(
     """The columns of the values, and behind them those of the records that the stream names."""
     if not read.metadata:
         return columns
-    read_records, tombstone = _ReadRecords(records, read.topic, partitions), records.column("value").is_null()
+    read_records, tombstone = _ReadRecords(records, read.topic, partitions), records.column(TOMBSTONE)
     arrays, fields = list(columns.columns), list(columns.schema)
     for field, column in zip(read.metadata, read.columns[len(read.value_columns) :], strict=True):
         kind = arrow_type(column.type)

@@ -19,17 +19,17 @@ from streamapp.control.control_message import Control, MessageKind
 from streamapp.control.message_codec import decode_control_message
 from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.formats.message_envelope import open_envelopes
-from streamapp_runtime.formats.record_format import RecordFormat
+from streamapp_runtime.formats.record_format import DecodedBatch, KeyedFormat, RecordFormat
 from streamapp_runtime.formats.schema_frames import with_header_frames
 from streamapp_runtime.lanes.protocol.batch_orders import KnownRejection, ReadRange
 from streamapp_runtime.lanes.records.dead_letters import RejectedRecord
 from streamapp_runtime.lanes.records.event_times import event_times
-from streamapp_runtime.lanes.records.key_check import KeyCheck, key_bytes
+from streamapp_runtime.lanes.records.key_check import OWN_KEY, TOMBSTONE, KeyCheck
 from streamapp_runtime.lanes.records.metadata_columns import unreadable_keys, with_metadata
 from streamapp_runtime.lanes.records.trace_headers import TraceHeaders, trace_headers
 from streamapp_runtime.lanes.records.version_end import VersionEnd
 from streamapp_runtime.operators.stateless.stream_operations import Read
-from streamapp_runtime.rows.byte_columns import byte_count
+from streamapp_runtime.rows.byte_columns import byte_count, key_bytes
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.systems.stream_system import HEADERS
 
@@ -145,18 +145,19 @@ class RecordDecoder:
             rejections.note(records, owners, faults)
             good = _others(faults, len(records))
             records, owners = records.filter(good), owners[np.asarray(good)]
+        records, owners = self._with_own_keys(records, owners, rejections)
         values = records.column("value")
         if self.read.registry:
             values = with_header_frames(values, records.column("headers"))
         decoded = self.form.decode(values)
-        columns = decoded.columns
+        columns, records = decoded.columns, _with_tombstones(records, decoded)
         if decoded.bad:
             rejections.note(records, owners, {each.index: each.reason for each in decoded.bad})
             good = decoded.good()
             records, columns, owners = records.filter(good), columns.filter(good), owners[np.asarray(good)]
         partitions = np.array([chunk.request.range.partition for chunk in chunks])
         columns = with_metadata(self.read, columns, records, partitions[owners])
-        keys = _keys(self.read, records.column("key"), columns)
+        keys = _keys(self.read, records.column(OWN_KEY), columns)
         if self.keys and (faults := self.keys.faults(records, keys, columns, partitions[owners])):
             rejections.note(records, owners, faults)
             good = _others(faults, len(records))
@@ -168,7 +169,7 @@ class RecordDecoder:
             task=pa.array(np.array([chunk.request.task for chunk in chunks], np.int32)[owners]),
             key=keys,
             time=times.times,
-            tombstone=records.column("value").is_null(),
+            tombstone=records.column(TOMBSTONE),
             source=pa.array(sources[owners]),
             offset=records.column("offset"),
             columns=tuple(columns.columns),
@@ -178,6 +179,29 @@ class RecordDecoder:
             good = _others(times.ahead, len(records))
             rows, owners = rows.filter(good), owners[np.asarray(good)]
         return rows, owners, newest
+
+    def _with_own_keys(
+        self, records: pa.RecordBatch, owners: npt.NDArray[np.int64], rejections: "_Rejections"
+    ) -> tuple[pa.RecordBatch, npt.NDArray[np.int64]]:
+        """The records with the keys that they have of themselves, as rows have keys."""
+        if not isinstance(self.form, KeyedFormat):
+            return records.append_column(OWN_KEY, records.column("key")), owners
+        keys, faults = self.form.read_keys(records.column("key"))
+        records = records.append_column(OWN_KEY, keys)
+        if not faults:
+            return records, owners
+        rejections.note(records, owners, faults)
+        good = _others(faults, len(records))
+        return records.filter(good), owners[np.asarray(good)]
+
+
+def _with_tombstones(records: pa.RecordBatch, decoded: DecodedBatch) -> pa.RecordBatch:
+    """The records that say which of them delete, and of what key."""
+    records = records.append_column(TOMBSTONE, decoded.tombstones(records.column("value")))
+    if decoded.deletions is None or decoded.deletions.keys is None:
+        return records
+    keys = pc.coalesce(records.column(OWN_KEY), key_bytes(decoded.deletions.keys))
+    return records.set_column(records.schema.get_field_index(OWN_KEY), OWN_KEY, keys)
 
 
 def rejected_records(
