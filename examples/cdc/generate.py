@@ -24,10 +24,10 @@ def events(chosen: Random, _: datetime) -> Iterator[Event]:
             )
         elif customer in living and chosen.randrange(4) == 0:
             living.remove(customer)
-            yield "changes", {"id": customer, "op": "d", "after": None}
+            yield "changes", {"before": {"id": customer}, "after": None, "op": "d"}
         else:
-            after = {"name": f"Name {number}", "country": chosen.choice(COUNTRIES)}
-            yield "changes", {"id": customer, "op": "u" if customer in living else "c", "after": after}
+            after = {"id": customer, "name": f"Name {number}", "country": chosen.choice(COUNTRIES)}
+            yield "changes", {"before": None, "after": after, "op": "u" if customer in living else "c"}
             living.add(customer)
 
 
@@ -43,7 +43,11 @@ def expected(rounds: list[list[Event]]) -> dict[str, list[Row]]:
     located = []
     for one in rounds:
         for change in rows_of("changes", one):
-            table[change["id"]] = change["after"] or {"name": None, "country": None}
+            row = change["after"]
+            if row is None:
+                del table[change["before"]["id"]]
+            else:
+                table[row["id"]] = {"name": row["name"], "country": row["country"]}
         located += [
             order | table.get(order["customer"], {"name": None, "country": None})
             for order in rows_of("orders", one)
