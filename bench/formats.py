@@ -25,7 +25,7 @@ from streamapp_runtime.systems.stream_system import HEADERS, STORED_WITH_HEADERS
 ROWS = 1_000_000
 VIEWS = "user STRING, page STRING, ts TIMESTAMP"
 NUMBERS = VIEWS + ", n BIGINT, x DOUBLE"
-AIMS = {"json": Aim(least=1), "columns": Aim(least=2), "avro": None, "debezium": None}
+AIMS = {"json": Aim(least=1), "columns": Aim(least=2), "avro": None, "debezium": None, "csv": None}
 _SLOWLY_WRITTEN = ("avro", "debezium")
 
 T = TypeVar("T")

@@ -261,6 +261,21 @@ def _debezium(app: StreamApp) -> Iterator[Problem]:
             yield _invalid(f"{path}.decimals", message)
 
 
+def _csv(app: StreamApp) -> Iterator[Problem]:
+    """Signs of CSV that cannot be told apart, or are of no CSV."""
+    for index, stream in enumerate(app.spec.streams):
+        path, signs = f"spec.streams[{index}].csv", stream.csv
+        if signs is None:
+            continue
+        if stream.format != "csv":
+            message = f"goes with csv only; the format is {stream.format}"
+            yield _invalid(path, f"{message}; leave one of them out, or say format: csv")
+        elif signs.delimiter == signs.quote:
+            yield _invalid(f"{path}.quote", "is the delimiter too; say another character for one of them")
+        elif signs.delimiter in signs.null_text or signs.quote in signs.null_text:
+            yield _invalid(f"{path}.nullText", "has the delimiter or the quote in it; say another text")
+
+
 def _read_only(app: StreamApp) -> Iterator[Problem]:
     """Outputs of a format that is only read."""
     for index, operator in enumerate(app.spec.operators):
@@ -347,6 +362,7 @@ RULES: tuple[Callable[[StreamApp], Iterator[Problem]], ...] = (
     _timestamps,
     _strict,
     _debezium,
+    _csv,
     _read_only,
     _metadata,
     _watermarks,

@@ -31,7 +31,7 @@ from streamapp.spec.resource.runtime_policies import (
     StateQueryAccess,
 )
 from streamapp.spec.resource.state import Claim, EmptyDir, HostPath, Placement, State
-from streamapp.spec.resource.streams import EventTime, RecordMetadata, WriterSchema
+from streamapp.spec.resource.streams import CsvSigns, EventTime, RecordMetadata, WriterSchema
 from streamapp.spec.resource.systems import SchemaRegistry
 from streamapp.spec.resource.tables import Cache, Remote, Retry, SideInput
 from streamapp.spec.value_types.python_references import python_reference
@@ -46,6 +46,7 @@ __all__ = [
     "Code",
     "CodeErrors",
     "ConfigMapKeyRef",
+    "CsvSigns",
     "Driver",
     "EmptyDir",
     "EnvSource",

@@ -26,7 +26,7 @@ from streamapp.spec.resource.runtime_policies import (
     StateQueryAccess,
 )
 from streamapp.spec.resource.state import Placement, State
-from streamapp.spec.resource.streams import EventTime, RecordMetadata, WriterSchema
+from streamapp.spec.resource.streams import CsvSigns, EventTime, RecordMetadata, WriterSchema
 from streamapp.spec.resource.systems import SchemaRegistry
 from streamapp.spec.resource.tables import Remote, SideInput
 from streamapp.spec.value_types.format_names import FormatName
@@ -83,6 +83,7 @@ class SystemHandle:
         strict: bool | None = None,
         decimals: Literal["text", "base64"] | None = None,
         flattened: bool | None = None,
+        csv: CsvSigns | None = None,
         event_time: EventTime | None = None,
         start: Literal["earliest", "latest"] | None = None,
         carries_watermarks: bool | None = None,

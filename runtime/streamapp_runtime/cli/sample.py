@@ -1,21 +1,19 @@
 """`streamapp sample`: made-up rows of a stream, to try an app with."""
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
 from streamapp.cli.app_sources import one_app
 from streamapp.spec.problem import nearest
+from streamapp.spec.value_types.format_names import LINES
 from streamapp_runtime.cli.duration_option import seconds_of
 
 if TYPE_CHECKING:
     from streamapp.spec.resource.app import StreamApp
     from streamapp.spec.resource.streams import Stream
     from streamapp_runtime.formats.record_format import RecordFormat
-
-_LINES: Final = ("json", "debezium", "string")
-"""The formats whose records are lines of text."""
 
 
 @click.command(short_help="Make up rows of a stream, to try an app with.")
@@ -52,8 +50,8 @@ def sample(
 
     Exits with 1 when there is no such stream, or nothing to make its rows from.
 
-    The lines are what log write takes; a stream of format string is printed as text, one of debezium as the
-    rows of a snapshot.
+    The lines are what log write takes; a stream of format string is printed as text, one of csv as its lines
+    (log write --format text), one of debezium as the rows of a snapshot.
 
     \b
     Examples:
@@ -95,7 +93,7 @@ def _declared(app: "StreamApp", name: str) -> "Stream":
     stream = streams[name]
     if stream.columns is None:
         raise click.ClickException(f'"{name}" declares no columns to make rows from: write columns for it')
-    if stream.format not in _LINES or stream.carries_watermarks:
+    if stream.format not in LINES or stream.carries_watermarks:
         what = "carries watermarks" if stream.carries_watermarks else f"has the format {stream.format}"
         hint = "send rows to it in a test, with streamapp.testing"
         raise click.ClickException(f'"{name}" {what}: its records are no lines of text; {hint}')

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from streamapp.spec.resource.app import StreamApp
-from streamapp.spec.resource.streams import Stream
+from streamapp.spec.resource.streams import CsvSigns, Stream
 from streamapp_runtime.registered_schema import SchemaDependency
 
 TimestampForm = Literal["text", "seconds", "milliseconds", "microseconds"]
@@ -31,6 +31,7 @@ class FormatOptions:
     strict: bool = False  # in JSON: a field that is no column makes a record bad
     decimals: DecimalForm = "text"  # in Debezium's JSON
     flattened: bool = False  # in Debezium's JSON: records are rows, and no changes of rows
+    csv: CsvSigns | None = None  # those of CSV, if they are others
     key: str | None = None  # in Debezium's JSON: the column by which rows are told apart
 
 
@@ -48,5 +49,6 @@ def _options_of(stream: Stream) -> FormatOptions:
         strict=stream.strict,
         decimals=stream.decimals or "text",
         flattened=stream.flattened,
+        csv=stream.csv,
         key=stream.key_in_values if stream.format == "debezium" else None,
     )

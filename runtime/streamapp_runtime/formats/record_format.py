@@ -8,6 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from streamapp_runtime.rows.byte_columns import key_bytes
+
 
 class UndecodableError(Exception):
     """Some of the values are not what the format says: why, and which these are, where that is known."""
@@ -46,6 +48,13 @@ class DecodedBatch:
         good = np.ones(self.columns.num_rows, bool)
         good[[each.index for each in self.bad]] = False
         return pa.array(good)
+
+    def keys(self, column: str) -> pa.BinaryArray:
+        """The keys of rows by their key column; of a deletion what its value says, which may be nothing."""
+        keys = self.columns.column(column)
+        if self.deletions is not None and self.deletions.keys is not None:
+            keys = pc.coalesce(keys, self.deletions.keys)
+        return key_bytes(keys)
 
     def tombstones(self, values: pa.BinaryArray) -> pa.BooleanArray:
         """Which of the values, those that were decoded, delete a row."""

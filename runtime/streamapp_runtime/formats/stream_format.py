@@ -5,12 +5,14 @@ from typing import Final, get_args
 
 import pyarrow as pa
 
+from streamapp.spec.resource.streams import CsvSigns
 from streamapp.spec.value_types.column_list import Column
 from streamapp.spec.value_types.format_names import FormatName
 from streamapp_runtime.formats.arrow_types import UnknownTypeError, arrow_schema
 from streamapp_runtime.formats.avro.avro_format import AvroFormat
 from streamapp_runtime.formats.avro.registered_avro import AVRO
 from streamapp_runtime.formats.bad_record_isolation import decode_around_bad_records
+from streamapp_runtime.formats.csv_format import CsvFormat
 from streamapp_runtime.formats.debezium.debezium_format import DebeziumFormat
 from streamapp_runtime.formats.format_options import FormatOptions
 from streamapp_runtime.formats.json.json_format import JsonFormat
@@ -141,6 +143,10 @@ def _debezium(
     return DebeziumFormat(columns, options.key, spelling, flattened=options.flattened)
 
 
+def _csv(_: str, columns: Sequence[Column], options: FormatOptions, __: SchemaLookup | None) -> RecordFormat:
+    return CsvFormat(columns, options.csv or CsvSigns())
+
+
 def _plain(name: str, columns: Sequence[Column], _: FormatOptions, __: SchemaLookup | None) -> RecordFormat:
     kind = _WHOLE_VALUES[name]
     if arrow_schema(columns).types != [kind]:
@@ -164,6 +170,7 @@ FORMATS: Final[Mapping[str, _Opener]] = {
     "avro": _avro,
     "protobuf": _protobuf,
     "debezium": _debezium,
+    "csv": _csv,
     "bytes": _plain,
     "string": _plain,
     "columns": _columns,

@@ -9,7 +9,16 @@ from streamapp.spec.resource.field_marks import Crd, Effect
 from streamapp.spec.value_types.column_list import Column
 from streamapp.spec.value_types.format_names import FormatName
 from streamapp.spec.value_types.record_fields import FIELD_TYPES, RecordField
-from streamapp.spec.value_types.scalars import ColumnName, Columns, LongDuration, Name, ShortDuration, Topic
+from streamapp.spec.value_types.scalars import (
+    ONE_LINE,
+    SIGN,
+    ColumnName,
+    Columns,
+    LongDuration,
+    Name,
+    ShortDuration,
+    Topic,
+)
 
 
 class EventTime(Part):
@@ -70,6 +79,17 @@ class WriterSchema(Part):
     """Write by the schema of this id."""
 
 
+class CsvSigns(Part):
+    """The signs of CSV between fields and around them, and the text of a null."""
+
+    delimiter: Annotated[str, Field(pattern=SIGN, max_length=1, examples=[";"])] = ","
+    """The character between two fields."""
+    quote: Annotated[str, Field(pattern=SIGN, max_length=1, examples=["'"])] = '"'
+    """The character around a field that has special ones; within the field it stands twice."""
+    null_text: Annotated[str, Field(pattern=ONE_LINE, max_length=32, examples=["NULL"])] = ""
+    """A field of this text without quotes is null."""
+
+
 class Stream(Part):
     """One stream: its topic, its form, its key."""
 
@@ -104,13 +124,15 @@ class Stream(Part):
     writer_schema: WriterSchema | None = None
     """The schema that the app writes by, where it writes a stream with `registry`."""
     timestamps: Literal["text", "seconds", "milliseconds", "microseconds"] = "text"
-    """The form of TIMESTAMP columns in JSON, of TIMESTAMP_NTZ in debezium: ISO 8601, or numbers since 1970."""
+    """The form of TIMESTAMP columns in JSON, of TIMESTAMP_NTZ in debezium: ISO 8601 or numbers since 1970."""
     strict: bool = False
     """A field of a JSON record that is no column makes the record bad; else such fields are skipped."""
     decimals: Literal["text", "base64"] | None = None
     """The form of DECIMAL columns, for `format: debezium`: texts and numbers, or base64 of their bytes."""
     flattened: bool = False
     """For `format: debezium`: records are rows, as the transform ExtractNewRecordState makes them."""
+    csv: CsvSigns | None = None
+    """Signs other than commas and double quotes, for `format: csv`."""
     event_time: EventTime | None = None
     """When its events happened; without it the stream has no watermark."""
     start: Literal["earliest", "latest"] = "earliest"

@@ -117,6 +117,7 @@ RULES: Mapping[str, list[Rule]] = {
             "registry goes with format avro, protobuf or json, and not with carriesWatermarks",
         ),
         _rule("self.format != 'protobuf' || self.registry", "format protobuf goes with registry"),
+        _rule("!has(self.csv) || self.format == 'csv'", "csv goes with format csv"),
         _rule(
             "self.format == 'debezium' || (!has(self.decimals) && !self.flattened)",
             "decimals and flattened go with format debezium",
@@ -139,6 +140,13 @@ RULES: Mapping[str, list[Rule]] = {
             "!self.carriesWatermarks || (self.format == 'json' && !has(self.eventTime))",
             "carriesWatermarks goes with format json, and without eventTime",
         ),
+    ],
+    "CsvSigns": [
+        _rule(
+            "self.delimiter != self.quote && !self.nullText.contains(self.delimiter)"
+            " && !self.nullText.contains(self.quote)",
+            "delimiter and quote are two characters, and none of nullText",
+        )
     ],
     "WriterSchema": [
         _rule(

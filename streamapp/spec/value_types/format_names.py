@@ -2,7 +2,7 @@
 
 from typing import Final, Literal
 
-FormatName = Literal["json", "avro", "protobuf", "debezium", "bytes", "string", "columns"]
+FormatName = Literal["json", "avro", "protobuf", "debezium", "csv", "bytes", "string", "columns"]
 
 WITH_REGISTRY: Final[tuple[FormatName, ...]] = ("avro", "protobuf", "json")
 """Those whose schemas may be in a registry."""
@@ -11,3 +11,5 @@ READ_ONLY: Final[tuple[FormatName, ...]] = ("debezium",)
 """Those of which an app writes nothing."""
 WITH_TIMES_AS_NUMBERS: Final[tuple[FormatName, ...]] = ("json", "debezium")
 """Those whose times may be numbers."""
+LINES: Final[tuple[FormatName, ...]] = ("json", "debezium", "csv", "string")
+"""Those whose records are lines of text."""

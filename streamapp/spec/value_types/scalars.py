@@ -30,6 +30,8 @@ _URL = r"https?://[^\s,@/?#]+(/[^\s,@?#]*)?"
 URLS = rf"^{_URL}(,\s*{_URL})*$"
 IMAGE = r"^\S+$"
 SHARE = r"^(100|[0-9]{1,2}(\.[0-9]{1,4})?)%$"
+SIGN = r"^[\t -~]$"
+ONE_LINE = r"^[^\r\n]*$"
 QUANTITY = r"^[0-9]+(\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi)?$"
 
 MOST_APP_NAME = 40
@@ -50,6 +52,8 @@ MEANING = {
     BROKERS: "host:port, several joined by commas",
     URLS: "http:// or https://, without user and query, several joined by commas",
     IMAGE: "an image without spaces",
+    SIGN: "one character of ASCII, or a tab",
+    ONE_LINE: "a text without line breaks",
     SHARE: "a share such as 1%, 0.05% or 100%",
     QUANTITY: "a Kubernetes quantity such as 500m, 2, 512Mi or 10Gi",
     durations.PATTERN: "a duration such as 500ms, 5s, 10m, 1h30m or 7d",

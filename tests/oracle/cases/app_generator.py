@@ -121,9 +121,7 @@ def _add_input(draft: AppDraft, name: str) -> Flow:
     stream: Part = {
         "name": name,
         "system": "main",
-        "format": chance.choice(
-            ("json", "json", "columns", "debezium")[: 3 if draft.key_type == "STRING" else 4]
-        ),
+        **_format(chance, columns),
         "columns": ", ".join(f"{column} {kind}" for column, kind in columns.items()),
     }
     if keyed:
@@ -136,12 +134,6 @@ def _add_input(draft: AppDraft, name: str) -> Flow:
         stream["keys"] = "unchecked"
     if chance.random() < 0.2:
         stream["topic"] = f"topic-of-{name}"
-    if chance.random() < 0.2 and stream["format"] == "json":
-        stream["strict"] = True
-    if stream["format"] == "debezium":
-        stream |= {"timestamps": "microseconds", "decimals": chance.choice(("text", "base64"))}
-        if chance.random() < 0.3:
-            stream["flattened"] = True
     of_records = [] if twin else chance.sample(tuple(METADATA), chance.choice((0, 0, 0, 1, 2)))
     if of_records:
         stream["metadata"] = {field: f"r_{field}" for field in METADATA if field in of_records}
@@ -153,10 +145,36 @@ def _add_input(draft: AppDraft, name: str) -> Flow:
     return flow
 
 
+def _format(chance: random.Random, columns: dict[str, str]) -> Part:
+    """A format that can have these columns, and its options."""
+    formats = ["json", "json", "columns"]
+    if columns.get(KEY_COLUMN) != "STRING":  # Debezium's keys in quotes are texts of JSON
+        formats.append("debezium")
+    if not any("<" in kind for kind in columns.values()):
+        formats.append("csv")
+    form: Part = {"format": chance.choice(formats)}
+    if form["format"] == "debezium":
+        form |= {"timestamps": "microseconds", "decimals": chance.choice(("text", "base64"))}
+        if chance.random() < 0.3:
+            form["flattened"] = True
+    if form["format"] == "csv":
+        form |= _csv_signs(chance)
+    if form["format"] == "json" and chance.random() < 0.2:
+        form["strict"] = True
+    return form
+
+
+def _csv_signs(chance: random.Random) -> Part:
+    """Signs of CSV, the usual ones in most cases."""
+    return chance.choice(({}, {}, {"csv": {"delimiter": "|", "quote": "'", "nullText": "-"}}))
+
+
 def _add_output(draft: AppDraft, flow: Flow) -> None:
     stream: Part = {"name": f"out-{flow.name}", "system": "main"}
     if draft.chance.random() < 0.3:
         stream["format"] = "columns"
+    elif draft.chance.random() < 0.3 and not any("<" in kind for kind in flow.columns.values()):
+        stream |= {"format": "csv", **_csv_signs(draft.chance)}
     keys = [column for column, kind in flow.columns.items() if kind in KEY_TYPES]
     if flow.settled and keys and draft.chance.random() < 0.5:
         stream["key"] = draft.chance.choice(keys)
@@ -347,7 +365,8 @@ def _add_table(draft: AppDraft, flow: Flow, *, broadcast: bool) -> str | None:
     side["bootstrap"] |= table["store"] == "memory"  # else it begins empty after each start
     if side["bootstrap"] and draft.whole_sends and draft.partitions > 1:
         return None  # some tasks would wait for it and others not: a batch would not take a send whole
-    draft.streams.append({"name": source, "system": "main", "key": KEY_COLUMN, "columns": listed})
+    form = _format(chance, columns)
+    draft.streams.append({"name": source, "system": "main", "key": KEY_COLUMN, "columns": listed, **form})
     draft.tables.append(table)
     return name
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.harness.runs.app_runs import AppEnv, Row, app, in_order, inputs
+from tests.harness.runs.app_runs import AppEnv, Input, Row, app, in_order, inputs
 from tests.harness.runs.run_systems import ON_SPARK
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, page STRING, n INT, tags ARRAY<STRING>"}
@@ -84,6 +84,24 @@ def test_three_repartitions_in_a_row_lose_and_double_nothing(env: AppEnv, spark:
         rows=25,
     )
     assert found == golden(spark, "SELECT user, page, n FROM events")
+
+
+def test_lines_of_csv_are_read_and_written_with_the_signs_of_their_streams(env: AppEnv) -> None:
+    readings = {"name": "readings", "key": "sensor", "columns": "sensor STRING, value DOUBLE, note STRING"}
+    lines = [b's1;1.5;"a;b"', b"s1;2;-", b"s1;x;y"]
+    env.write("readings", [Input("s1", line) for line in lines])
+    env.run(
+        app(
+            {"name": "doubled", "map": {"from": "readings", "select": "sensor, value * 2 AS value, note"}},
+            {"name": "sent", "sendTo": {"from": "doubled", "stream": "out"}},
+            streams=[
+                readings | {"format": "csv", "csv": {"delimiter": ";", "nullText": "-"}},
+                {"name": "out", "format": "csv", "key": "sensor"},
+            ],
+            onBadRecord={"action": "skip"},
+        )
+    )
+    assert [record.value for record in env.records("out")] == [b"s1,3,a;b", b"s1,4,"]
 
 
 def test_times_are_numbers_in_the_streams_that_say_so_and_times_in_between(env: AppEnv) -> None:

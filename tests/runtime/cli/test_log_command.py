@@ -283,6 +283,32 @@ def test_records_of_an_apps_stream_have_the_key_that_the_app_says(tmp_path: Path
     assert keys_of(str(tmp_path / "data"), "page-views") > {f"{number}" for number in range(20)}
 
 
+@pytest.mark.parametrize(
+    ("form", "given", "records"),
+    [
+        (
+            "debezium",
+            '{"op":"c","after":{"user":"u1","n":1}}\n{"op":"d","before":{"user":"u2"}}\n{"op":"t"}\n',
+            ["u1", "u2", None],
+        ),
+        ("csv", 'u1,1\n"u,2",2\nu3\n', ["u1", "u,2", None]),
+    ],
+)
+def test_lines_of_other_formats_have_the_keys_of_their_rows(
+    tmp_path: Path, form: str, given: str, records: list[str | None]
+) -> None:
+    file = tmp_path / "app.yaml"
+    text = APP.replace("path: data", f"path: {tmp_path / 'data'}").replace(
+        "key: user,", f"key: user, format: {form},"
+    )
+    file.write_text(text)
+    lines_as = "text" if form == "csv" else "json"
+    run("write", str(file), "views", "--format", lines_as, given=given)
+    found = [json.loads(line) for line in lines(str(tmp_path / "data"), "page-views", "-o", "json")]
+    assert [row["key"] for row in found] == records
+    assert [row["value"] for row in found] == given.splitlines()
+
+
 def test_a_key_that_no_record_has_is_refused_and_nothing_is_made(data: str) -> None:
     result = run("write", data, "views", "--key", "usr", given=views(5), code=1)
     assert 'no record has a column "usr"; they have user, n' in result.stderr

@@ -106,7 +106,7 @@ REFUSED = [
         "a INT",
         None,
         'there is no format "xml"',
-        "use json, avro, protobuf, debezium, bytes, string or columns",
+        "use json, avro, protobuf, debezium, csv, bytes, string or columns",
     ),
 ]
 

@@ -83,6 +83,17 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
         "spec.streams[0].flattened",
         "the format is columns; leave it out",
     ),
+    ({"streams": [{"csv": {}}]}, "spec.streams[0].csv", "say format: csv"),
+    (
+        {"streams": [{"format": "csv", "csv": {"delimiter": '"'}}]},
+        "spec.streams[0].csv.quote",
+        "say another character",
+    ),
+    (
+        {"streams": [{"format": "csv", "csv": {"nullText": "-,-"}}]},
+        "spec.streams[0].csv.nullText",
+        "say another text",
+    ),
     (
         {"streams": [{"format": "debezium", "timestamps": "seconds"}]},
         "spec.streams[0].timestamps",

@@ -19,6 +19,7 @@ from streamapp.dsl import (
     Code,
     CodeErrors,
     ConfigMapKeyRef,
+    CsvSigns,
     Driver,
     EnvSource,
     EnvVar,
@@ -194,6 +195,7 @@ FEEDBACK: dict[str, Any] = {
     "strict": True,
     "decimals": "base64",
     "flattened": True,
+    "csv": CsvSigns(delimiter=";"),
     "registry": True,
     "writer_schema": WriterSchema(subject="record", auto_register=True, id=7),
 }

@@ -11,14 +11,12 @@ from typing import Final
 import pyarrow as pa
 
 from streamapp.author.app_streams import InputRoles
-from streamapp.spec.resource.streams import Stream
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.cli.dev_loop.data_lines import DataFiles, UnfitDataError, read_file_lines
 from streamapp_runtime.cli.dev_loop.dev_options import SampleRows, display_path
 from streamapp_runtime.cli.record_input.sample_rows import Sampling, sample_rows
-from streamapp_runtime.formats.debezium.debezium_format import DebeziumFormat
 from streamapp_runtime.formats.format_options import format_options
-from streamapp_runtime.formats.record_format import RecordFormat
+from streamapp_runtime.formats.line_keys import line_keys
 from streamapp_runtime.formats.stream_format import DEFAULT_OPTIONS, open_format
 from streamapp_runtime.systems.stream_system import RECORDS
 from streamapp_runtime.testing.clock_times import START, as_datetime
@@ -95,9 +93,8 @@ class AppFeed:
         if stream.format not in _LINES:
             return self._encoded(name, path, first)
         keys, values = read.keys[first:], read.values[first:]
-        form = self._format(stream) if stream.columns else None
-        if isinstance(form, DebeziumFormat):
-            keys = form.keys_of(values)
+        if keys_of_lines := line_keys(self.app.app, name):
+            keys = keys_of_lines.of(values)
         times = pa.array([self.app.now] * len(values), pa.int64())
         return pa.RecordBatch.from_arrays([keys, values, times], schema=RECORDS)
 
@@ -118,10 +115,6 @@ class AppFeed:
         except UnfitRowError as error:
             raise UnfitDataError(place(first + error.number + 1, error.fault)) from None
 
-    def _format(self, stream: Stream) -> RecordFormat:
-        options = format_options(self.app.app).get(stream.name, DEFAULT_OPTIONS)
-        return open_format(stream.format, parse_columns(stream.columns or ""), options)
-
     def _sample_records(self, name: str) -> pa.RecordBatch:
         """Made-up rows; none of a stream that has no columns."""
         stream = self.app.app.spec.stream(name)
@@ -129,7 +122,8 @@ class AppFeed:
             what = "declares no columns" if stream.columns is None else "carries control messages"
             self.notes.append(f'"{name}" {what} to make rows from, and gets none')
             return pa.RecordBatch.from_pylist([], schema=RECORDS)
-        form = self._format(stream)
+        options = format_options(self.app.app).get(name, DEFAULT_OPTIONS)
+        form = open_format(stream.format, parse_columns(stream.columns), options)
         sampling = Sampling(
             rows=self.made_up.rows,
             keys=_KEYS,

@@ -15,7 +15,7 @@ from streamapp_runtime.cli.log_access import open_log
 
 if TYPE_CHECKING:
     from streamapp.spec.resource.app import StreamApp
-    from streamapp_runtime.formats.debezium.debezium_format import DebeziumFormat
+    from streamapp_runtime.formats.line_keys import LineKeys
     from streamapp_runtime.systems.connection import Connection
     from streamapp_runtime.systems.stream_system import StreamSystem
 
@@ -87,20 +87,11 @@ class LogTarget:
         keys = {stream: key for stream, key in named if key is not None}
         return TargetNames(declared_topics(app), stream_prefix(app.application_id), keys)
 
-    def changes(self, stream: str) -> "DebeziumFormat | None":
-        """The format of a stream whose values are changes of rows, of which the keys are known; else None."""
-        from streamapp.spec.value_types.column_list import parse_columns
-        from streamapp_runtime.formats.debezium.debezium_format import DebeziumFormat
-        from streamapp_runtime.formats.format_options import format_options
-        from streamapp_runtime.formats.stream_format import DEFAULT_OPTIONS, open_format
+    def line_keys(self, stream: str) -> "LineKeys | None":
+        """The keys of lines of a stream of an app, where these are no JSON objects of its columns."""
+        from streamapp_runtime.formats.line_keys import line_keys
 
-        streams = self._parsed_app.spec.streams if is_app_source(self.log) else ()
-        for each in streams:
-            if each.name == stream and each.format == "debezium":
-                options = format_options(self._parsed_app).get(stream, DEFAULT_OPTIONS)
-                form = open_format(each.format, parse_columns(each.columns or ""), options)
-                return form if isinstance(form, DebeziumFormat) else None
-        return None
+        return line_keys(self._parsed_app, stream) if is_app_source(self.log) else None
 
     @property
     def systems(self) -> Sequence[str | None]:

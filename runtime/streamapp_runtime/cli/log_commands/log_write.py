@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from streamapp_runtime.cli.log_commands.log_target import TargetStreams
-    from streamapp_runtime.formats.debezium.debezium_format import DebeziumFormat
+    from streamapp_runtime.formats.line_keys import LineKeys
     from streamapp_runtime.systems.stream_system import StreamSystem
 
 
@@ -46,9 +46,10 @@ def write(
     json: each line that is not blank is a value, byte for byte as it is; but the fields __key, __timestamp
     (in milliseconds) and __headers (texts by name) of an object are those of its record, and taken out of it.
     Changes of Debezium have the key of the row that they write or delete.
-    csv: the first line names the columns, each row becomes a JSON object. text: each line is a value. A
-    record goes to the partition that Kafka's own producers choose for its key; without a key records go
-    round. A record's time is that of writing it, unless the line says another.
+    csv: the first line names the columns, each row becomes a JSON object. text: each line is a value; in a
+    stream of format csv its key is that of the row. A record goes to the partition that Kafka's own
+    producers choose for its key; without a key records go round. A record's time is that of writing it,
+    unless the line says another.
 
     \b
     Examples:
@@ -61,10 +62,10 @@ def write(
     with cli_errors():
         names = target.names()
         name = names.in_system(stream)
-        changes = target.changes(stream) if form == "json" and key is None else None
-        if form != "text" and changes is None:
+        line_keys = target.line_keys(stream) if form != "csv" and key is None else None
+        if form != "text" and line_keys is None:
             key = key or names.keys.get(stream)
-        blocks = _blocks(file, form, key, changes)
+        blocks = _blocks(file, form, key, line_keys)
         first_block = list(islice(blocks, 1))  # before anything is made: it may be refused
         with target.streams(target.system_of(stream), make=True) as target_streams:
             count = _partition_count(target_streams, stream, partitions)
@@ -96,7 +97,7 @@ def _partition_count(target_streams: "TargetStreams", stream: str, partitions: i
 
 
 def _blocks(
-    source: BufferedIOBase, form: str, key: str | None, changes: "DebeziumFormat | None"
+    source: BufferedIOBase, form: str, key: str | None, line_keys: "LineKeys | None"
 ) -> "Iterator[pa.RecordBatch]":
     import pyarrow as pa
 
@@ -119,11 +120,12 @@ def _blocks(
                 if key is not None and not keyed and len(values):
                     require_column(keys, values, key)
                     keyed = True
-                if changes is not None:
-                    keys = changes.keys_of(values)
+                if line_keys is not None:
+                    keys = line_keys.of(values)
                 yield records_of_lines(keys, values, lines.filled()[1])
             else:
-                yield records(pa.nulls(len(lines.values), pa.binary()), lines.values)
+                unkeyed = pa.nulls(len(lines.values), pa.binary())
+                yield records(line_keys.of(lines.values) if line_keys else unkeyed, lines.values)
 
 
 def _append(

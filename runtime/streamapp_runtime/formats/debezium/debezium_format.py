@@ -32,7 +32,6 @@ from streamapp_runtime.formats.json.json_reader import JsonReader
 from streamapp_runtime.formats.json.json_spelling import JsonSpelling
 from streamapp_runtime.formats.record_format import DecodedBatch, Deletions, ReadKeys, UndecodableError
 from streamapp_runtime.formats.required_columns import MISSING, required_columns
-from streamapp_runtime.rows.byte_columns import key_bytes
 
 _BEFORE, _AFTER, _OP, _DELETED = "before", "after", "op", "__deleted"
 _WRITES: Final = pa.array(["c", "u", "r"])
@@ -85,16 +84,6 @@ class DebeziumFormat:
     def read_keys(self, keys: pa.BinaryArray) -> ReadKeys:
         """The keys of records, which are JSON, as rows have keys."""
         return ReadKeys(keys, {}) if self._keys is None else self._keys.read(keys)
-
-    def keys_of(self, values: pa.BinaryArray) -> pa.BinaryArray:
-        """The key of the row that each value writes or deletes; null where the value does not say it."""
-        decoded = self.decode(values)
-        if self._key is None:
-            return pa.nulls(len(values), pa.binary())
-        keys = decoded.columns.column(self._key)
-        if decoded.deletions is not None:
-            keys = pc.coalesce(keys, decoded.deletions.keys)
-        return key_bytes(keys)
 
     def encode(self, columns: pa.RecordBatch) -> pa.BinaryArray:
         """The rows as a snapshot has them, for tests and made-up rows: an app does not write changes."""

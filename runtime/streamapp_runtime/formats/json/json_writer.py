@@ -21,6 +21,11 @@ def json_records(columns: pa.RecordBatch) -> pa.StringArray:
     return _objects(columns.schema.names, columns.columns)
 
 
+def plain_texts(column: pa.Array) -> pa.StringArray:
+    """The text of each entry without its quotes, null where it is null."""
+    return _bare(column)[0]
+
+
 def _objects(names: list[str], columns: list[pa.Array]) -> pa.StringArray:
     """Quotes around a column's texts are joined with the names, where no null stands among them."""
     parts: list[str | pa.Array] = []
