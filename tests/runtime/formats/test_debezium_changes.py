@@ -128,6 +128,24 @@ def test_flattened_records_are_rows_that_say_whether_they_were_deleted() -> None
     assert batch.deletions.keys.to_pylist() == [None, None, 1, 1, None]
 
 
+def test_a_value_that_the_database_did_not_say_is_bad_but_in_a_deletion() -> None:
+    unsaid = "__debezium_unavailable_value"
+    form = debezium("id INT, notes ARRAY<STRING>, data BINARY", flattened=True)
+    written = b64encode(unsaid.encode()).decode()
+    batch = decoded(
+        form,
+        {"id": 1, "notes": ["a"], "data": "AA=="},
+        {"id": 2, "notes": ["a", unsaid]},
+        {"id": 3, "notes": [], "data": written},
+        {"id": 4, "notes": [unsaid], "data": written, "__deleted": "true"},
+    )
+    assert {place: reason.partition(":")[0] for place, reason in reasons(batch).items()} == {
+        1: "notes",
+        2: "data",
+    }
+    assert batch.keys("id").to_pylist() == [b"1", None, None, b"4"]
+
+
 def test_a_flattened_row_may_have_a_column_called_payload() -> None:
     batch = decoded(debezium("id INT, payload STRING", flattened=True), {"id": 1, "payload": "x"})
     assert batch.columns.to_pylist() == [{"id": 1, "payload": "x"}]

@@ -108,7 +108,9 @@ class DebeziumFormat:
             if column.null_count and name in self._required:
                 missing = pc.and_not(column.is_null(), deleted)
                 faults = dict.fromkeys(_places(missing), f"{name}: {MISSING}") | faults
-            faults = dict.fromkeys(_unavailable(column), f"{name}: {_UNAVAILABLE}") | faults
+            if (unsaid := _unavailable(column)) is not None:
+                places = _places(pc.and_not(unsaid, deleted))
+                faults = dict.fromkeys(places, f"{name}: {_UNAVAILABLE}") | faults
         if faults:
             raise UndecodableError(next(iter(faults.values())), faults)
         if deleted.true_count:
@@ -164,12 +166,18 @@ def _no_row(op: str | None) -> str:
     return f'op "{short(op or "")}": none of c, u, r and d'
 
 
-def _unavailable(column: pa.Array) -> list[int]:
-    """The places at which a placeholder stands for a long value that the database did not say."""
+def _unavailable(column: pa.Array) -> pa.BooleanArray | None:
+    """The rows in which a placeholder stands for a long value that the database did not say."""
+    if pa.types.is_list(column.type):
+        inside = _unavailable(column.flatten())
+        if inside is None:
+            return None
+        rows = np.zeros(len(column), bool)
+        rows[pc.list_parent_indices(column).filter(inside).to_numpy()] = True
+        return pa.array(rows)
     if not (pa.types.is_string(column.type) or pa.types.is_binary(column.type)):
-        return []
-    placeholder = pa.scalar(_PLACEHOLDER).cast(column.type)
-    return _places(pc.equal(column, placeholder).fill_null(False))
+        return None
+    return pc.equal(column, pa.scalar(_PLACEHOLDER).cast(column.type)).fill_null(False)
 
 
 def _places(mask: pa.BooleanArray) -> list[int]:
