@@ -33,7 +33,9 @@ def send_all(events: list[Event], one: ExampleApp, apps: dict[Path, Any]) -> Non
         side.stream for source in apps for table in app_of(source).spec.tables for side in table.side_inputs
     }
     for stream in sorted({stream for stream, _ in events}, key=lambda stream: stream not in filling):
-        apps[one.reader(stream)].send(stream, rows_of(stream, events))
+        source, rows = one.reader(stream), rows_of(stream, events)
+        is_change = streams_of(source)[stream].format == "debezium"
+        apps[source].send(stream, [json.dumps(row).encode() for row in rows] if is_change else rows)
 
 
 def outputs(one: ExampleApp, rounds: list[list[Event]]) -> dict[str, list[Row]]:

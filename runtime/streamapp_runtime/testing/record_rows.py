@@ -15,7 +15,7 @@ from streamapp.spec.problem import nearest
 from streamapp.spec.resource.streams import Stream
 from streamapp.spec.value_types.column_list import Column
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.formats.record_format import RecordFormat
+from streamapp_runtime.formats.record_format import KeyedFormat, RecordFormat
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.operators.compilation.piece import ARROW_KEY_TYPES
 from streamapp_runtime.operators.stateless.row_executors import key_bytes
@@ -64,8 +64,11 @@ class RowCodec:
         own_keys = iter(self._keys(batch) if batch is not None else ())
         filled = [next(encoded) if value is None else value for value in values]
         keys_as_bytes = [next(own_keys) if value is None else None for value in values]
+        key = self._key_column()
         if keys is not None:
-            keys_as_bytes = [None if key is None else key.encode() for key in keys]
+            keys_as_bytes = [None if text is None else text.encode() for text in keys]
+        elif key is not None and isinstance(self.format, KeyedFormat):
+            keys_as_bytes = self.format.decode(pa.array(filled, pa.binary())).keys(key).to_pylist()
         arrays = [pa.array(keys_as_bytes, pa.binary()), pa.array(filled, pa.binary())]
         return pa.RecordBatch.from_arrays([*arrays, pa.array([at] * len(rows), pa.int64())], schema=RECORDS)
 
@@ -134,13 +137,17 @@ class RowCodec:
                 ) from None
         return pa.array([value.as_py() for value in values], field.type)
 
-    def _keys(self, batch: pa.RecordBatch) -> list[bytes | None]:
+    def _key_column(self) -> str | None:
+        """The name of the column that is the key, as the column list has it."""
         key = self.stream.key_in_values
+        return next((each.name for each in self.columns if key and each.name.lower() == key.lower()), None)
+
+    def _keys(self, batch: pa.RecordBatch) -> list[bytes | None]:
+        key = self._key_column()
         if key is None:
             return [None] * batch.num_rows
-        (place,) = (n for n, column in enumerate(self.columns) if column.name.lower() == key.lower())
-        column = batch.column(place)
-        if self.columns[place].type in ARROW_KEY_TYPES:
+        column = batch.column(key)
+        if next(each.type for each in self.columns if each.name == key) in ARROW_KEY_TYPES:
             return list(key_bytes(column).to_pylist())
         texts = ["null" if value is None else json.dumps(value, default=str) for value in column.to_pylist()]
         return [None if text == "null" else text.strip('"').encode() for text in texts]
