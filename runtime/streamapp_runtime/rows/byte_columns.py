@@ -34,6 +34,12 @@ def key_bytes(column: pa.Array) -> pa.BinaryArray:
     return texts.cast(pa.binary())
 
 
+def true_places(mask: pa.BooleanArray) -> list[int]:
+    """The places at which a mask is true."""
+    places: list[int] = np.flatnonzero(mask.to_numpy(zero_copy_only=False)).tolist()
+    return places
+
+
 def byte_count(array: pa.Array) -> int:
     """The number of bytes of a string or binary array; a null may hide some."""
     if len(array) == 0:

@@ -12,7 +12,7 @@ from streamapp_runtime.formats.bad_record_isolation import decode_around_bad_rec
 from streamapp_runtime.formats.json.json_reader import JsonReader
 from streamapp_runtime.formats.json.json_spelling import JsonSpelling
 from streamapp_runtime.formats.record_format import ReadKeys
-from streamapp_runtime.rows.byte_columns import key_bytes
+from streamapp_runtime.rows.byte_columns import key_bytes, true_places
 
 PAYLOAD: Final = "payload"
 """The field that a key or a value is in, where its schema stands beside it."""
@@ -35,7 +35,9 @@ class ChangeKeys:
         keys = pc.replace_substring_regex(keys, _WRAPPED, r"\1")
         objects = pc.match_substring_regex(keys, r"^\s*\{").fill_null(False)
         single = pc.match_substring_regex(keys, self._one_field).fill_null(False)
-        faults = {place: self._no_key(keys[place].as_py()) for place in _places(pc.and_not(objects, single))}
+        faults = {
+            place: self._no_key(keys[place].as_py()) for place in true_places(pc.and_not(objects, single))
+        }
         quoted = pc.match_substring_regex(keys, _QUOTED).fill_null(False)
         if quoted.true_count:
             keys = self._replaced(keys, quoted, self._texts, faults, '{"key":', "}")
@@ -72,8 +74,3 @@ class ChangeKeys:
             f"its key {text} has not the one field {self._column}; name a column for keys as they are "
             "(metadata.key), and say that one as key of the stream"
         )
-
-
-def _places(mask: pa.BooleanArray) -> list[int]:
-    places: list[int] = np.flatnonzero(mask.to_numpy(zero_copy_only=False)).tolist()
-    return places

@@ -32,6 +32,7 @@ from streamapp_runtime.formats.json.json_reader import JsonReader
 from streamapp_runtime.formats.json.json_spelling import JsonSpelling
 from streamapp_runtime.formats.record_format import DecodedBatch, Deletions, ReadKeys, UndecodableError
 from streamapp_runtime.formats.required_columns import MISSING, required_columns
+from streamapp_runtime.rows.byte_columns import true_places
 
 _BEFORE, _AFTER, _OP, _DELETED = "before", "after", "op", "__deleted"
 _WRITES: Final = pa.array(["c", "u", "r"])
@@ -107,9 +108,9 @@ class DebeziumFormat:
         for name, column in zip(self.schema.names, rows, strict=True):
             if column.null_count and name in self._required:
                 missing = pc.and_not(column.is_null(), deleted)
-                faults = dict.fromkeys(_places(missing), f"{name}: {MISSING}") | faults
+                faults = dict.fromkeys(true_places(missing), f"{name}: {MISSING}") | faults
             if (unsaid := _unavailable(column)) is not None:
-                places = _places(pc.and_not(unsaid, deleted))
+                places = true_places(pc.and_not(unsaid, deleted))
                 faults = dict.fromkeys(places, f"{name}: {_UNAVAILABLE}") | faults
         if faults:
             raise UndecodableError(next(iter(faults.values())), faults)
@@ -127,7 +128,7 @@ class DebeziumFormat:
         before, after, ops = parts
         deleted = pc.equal(ops, "d").fill_null(False)
         fine = pc.or_(deleted, pc.and_(pc.is_in(ops, _WRITES), after.is_valid()))
-        faults = {place: _no_row(ops[place].as_py()) for place in _places(pc.invert(fine))}
+        faults = {place: _no_row(ops[place].as_py()) for place in true_places(pc.invert(fine))}
         return _Changes(after.flatten(), deleted, before.flatten()[0] if self._key else None, faults)
 
     def _of_rows(self, parts: Sequence[pa.Array]) -> _Changes:
@@ -178,11 +179,6 @@ def _unavailable(column: pa.Array) -> pa.BooleanArray | None:
     if not (pa.types.is_string(column.type) or pa.types.is_binary(column.type)):
         return None
     return pc.equal(column, pa.scalar(_PLACEHOLDER).cast(column.type)).fill_null(False)
-
-
-def _places(mask: pa.BooleanArray) -> list[int]:
-    places: list[int] = np.flatnonzero(mask.to_numpy(zero_copy_only=False)).tolist()
-    return places
 
 
 def _spelt(value: Any, kind: pa.DataType, spelling: JsonSpelling) -> Any:

@@ -17,7 +17,7 @@ from streamapp.spec.problem import short
 from streamapp.tasks.key_placement import NO_TASK, KeyPlacement, KeyReliance
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.operators.stateless.stream_operations import Read
-from streamapp_runtime.rows.byte_columns import key_bytes
+from streamapp_runtime.rows.byte_columns import key_bytes, true_places
 
 _EXACT_TYPES = (
     pa.types.is_binary,
@@ -121,7 +121,7 @@ def _null_keys(column: str, keys: pa.Array) -> dict[int, str]:
     if not keys.null_count:
         return {}
     reason = f"it has no key, and its column {column} is null, so that it belongs to no task; {MEND}"
-    return dict.fromkeys(_places(keys.is_null()), reason)
+    return dict.fromkeys(true_places(keys.is_null()), reason)
 
 
 def _other_keys(column: str, records: pa.RecordBatch, values: pa.Array) -> dict[int, str]:
@@ -132,20 +132,15 @@ def _other_keys(column: str, records: pa.RecordBatch, values: pa.Array) -> dict[
     if texts is not None:
         different = pc.fill_null(pc.not_equal(own, texts), False)
         if different.true_count:
-            places = _places(different)
+            places = true_places(different)
             for place, key, text in zip(places, _texts(own, places), _texts(texts, places), strict=True):
                 faults[place] = f"its key is {key}, and its column {column} is {text}; {MEND}"
     if values.null_count:
         lacking = pc.and_not(pc.and_(values.is_null(), own.is_valid()), records.column(TOMBSTONE))
-        places = _places(lacking)
+        places = true_places(lacking)
         for place, key in zip(places, _texts(own, places), strict=True):
             faults[place] = f"its key is {key}, and its column {column} is null; {MEND}"
     return faults
-
-
-def _places(mask: pa.BooleanArray) -> list[int]:
-    places: list[int] = np.flatnonzero(mask.to_numpy(zero_copy_only=False)).tolist()
-    return places
 
 
 def _texts(keys: pa.Array, places: Iterable[int]) -> list[str]:
