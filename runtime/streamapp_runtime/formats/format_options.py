@@ -1,6 +1,6 @@
 """The options of a stream's format, beside the format's name."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 from streamapp.spec.resource.app import StreamApp
@@ -39,6 +39,14 @@ def format_options(app: StreamApp) -> dict[str, FormatOptions]:
     """The options by stream, of those that have any."""
     options = {stream.name: _options_of(stream) for stream in app.spec.streams}
     return {name: each for name, each in options.items() if each != FormatOptions()}
+
+
+def reading_options(options: FormatOptions) -> dict[str, object]:
+    """The options that say which rows records hold, of those that are not the usual ones."""
+    signs = options.csv.model_dump() if options.csv else None
+    values = asdict(replace(options, csv=None, writer=None)) | {"csv": signs}
+    usual = asdict(FormatOptions())
+    return {name: value for name, value in values.items() if value != usual[name]}
 
 
 def _options_of(stream: Stream) -> FormatOptions:

@@ -86,3 +86,33 @@ def test_a_table_of_side_inputs_has_the_hash_of_the_versions_before(read, side, 
     )
     program = Program((PlacedOperation(read.name, read, (), ()),), (), (TableColumns("tiers", COLUMNS),))
     assert side_input_store_specs(shop, program)["tiers"].meaning == known
+
+
+CHANGES = {"format": "debezium", "timestamps": "milliseconds"}
+OPTIONS = [
+    {},
+    {"timestamps": "seconds"},
+    {"timestamps": "milliseconds"},
+    {"strict": True},
+    CHANGES | {"decimals": "text"},
+    CHANGES | {"decimals": "base64"},
+    CHANGES | {"decimals": "base64", "flattened": True},
+    {"format": "csv"},
+    {"format": "csv", "csv": {"delimiter": ";"}},
+    {"format": "csv", "csv": {"nullText": "NULL"}},
+]
+
+
+def test_a_table_that_was_filled_under_other_options_of_a_format_is_filled_again():
+    meanings = set()
+    for options in OPTIONS:
+        role, form = StreamRole.SIDE_INPUT, options.get("format", "json")
+        read = Read("users", "log", "users", role, form, COLUMNS, table="tiers")
+        shop = app(
+            {"name": "sent", "filter": {"from": "views", "where": "n > 0"}},
+            streams=[STREAM | options, {"name": "views", "columns": "n INT"}],
+            tables=[{"name": "tiers", "sideInputs": [{"stream": "users"}]}],
+        )
+        program = Program((PlacedOperation(read.name, read, (), ()),), (), (TableColumns("tiers", COLUMNS),))
+        meanings.add(side_input_store_specs(shop, program)["tiers"].meaning)
+    assert len(meanings) == len(OPTIONS)

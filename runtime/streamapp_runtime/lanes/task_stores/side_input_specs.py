@@ -9,6 +9,7 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.tables import SideInput, Table
 from streamapp.spec.value_types.durations import milliseconds
 from streamapp_runtime.formats.arrow_types import arrow_schema
+from streamapp_runtime.formats.format_options import FormatOptions, format_options, reading_options
 from streamapp_runtime.operators.stateless.stream_operations import Read, side_name
 from streamapp_runtime.program.program import Program
 from streamapp_runtime.rows.row_form import schema_hash
@@ -39,6 +40,7 @@ class SideInputStoreSpec:
 def side_input_store_specs(app: StreamApp, program: Program) -> dict[str, SideInputStoreSpec]:
     """The store spec of every table that side inputs fill."""
     columns = {table.name: table.columns for table in program.tables}
+    options = format_options(app)
     reads = {
         task.operation.name: task.operation for task in program.tasks if isinstance(task.operation, Read)
     }
@@ -50,7 +52,9 @@ def side_input_store_specs(app: StreamApp, program: Program) -> dict[str, SideIn
             specs[table.name] = SideInputStoreSpec(
                 table.name,
                 StoreKind(table.store),
-                _meaning(table, schema_hash(arrow_schema(columns[table.name])), [reads[n] for n in sides]),
+                _meaning(
+                    table, schema_hash(arrow_schema(columns[table.name])), [reads[n] for n in sides], options
+                ),
                 milliseconds(table.max_store_age),
                 table.broadcast,
                 table.visibility == "sameBatch",
@@ -60,19 +64,19 @@ def side_input_store_specs(app: StreamApp, program: Program) -> dict[str, SideIn
     return specs
 
 
-def _meaning(table: Table, columns: str, reads: list[Read]) -> str:
+def _meaning(table: Table, columns: str, reads: list[Read], options: Mapping[str, FormatOptions]) -> str:
     """A store that was filled in another way must not be gone on with.
 
     Stores carry the hash of this text: the words in it stay, whatever the fields are called.
     """
     filled = [
-        [_read_meaning(read), _side_input_meaning(side)]
+        [_read_meaning(read, options.get(read.stream)), _side_input_meaning(side)]
         for read, side in zip(reads, table.side_inputs, strict=True)
     ]
     return sha256(json.dumps([columns, filled], sort_keys=True).encode()).hexdigest()[:32]
 
 
-def _read_meaning(read: Read) -> dict[str, object]:
+def _read_meaning(read: Read, options: FormatOptions | None) -> dict[str, object]:
     meaning: dict[str, object] = {
         "stream": read.stream,
         "system": read.system,
@@ -90,6 +94,8 @@ def _read_meaning(read: Read) -> dict[str, object]:
         meaning["event_time_unit"] = read.event_time_unit
     if read.metadata:
         meaning["metadata"] = list(read.metadata)
+    if options is not None:
+        meaning["options"] = reading_options(options)
     return meaning
 
 
