@@ -74,6 +74,10 @@ test-long: java $(READY) ## Run the tests that take minutes each: processes kill
 test-nightly: java $(READY) ## Run what no landing waits for: random tests with 1,000 cases each, and what takes longest
 	@TEST_PROFILE=nightly $(PYTEST) -n 2 -m "nightly or spark or not ($(STARTS))"
 
+.PHONY: test-again
+test-again: java $(READY) ## Run the tests that failed last, one at a time
+	@TEST_PROFILE=landing $(BIN)/pytest -q -n 0 --last-failed --last-failed-no-failures none
+
 .PHONY: test-times
 test-times: $(READY) ## Print the slowest tests of the last runs, and the time by folder and stage
 	@$(BIN)/python -m tests.harness.repository.stage_times $(TIMES)

@@ -9,9 +9,9 @@ import pytest
 from tests.harness.api_server.api_server_fixtures import api_server, namespace, pytest_runtest_makereport
 from tests.harness.kafka.broker_fixtures import broker, kafka, kafka_jars, two_brokers
 from tests.harness.machine.browser_fixtures import browser
-from tests.harness.machine.left_out import must_run
+from tests.harness.machine.left_out import is_too_late, must_run
 from tests.harness.machine.random_cases import VARIABLE, load_profile
-from tests.harness.machine.tiers import UnitTestGuard, mark_by_fixtures
+from tests.harness.machine.tiers import UnitTestGuard, is_unit_test, mark_by_fixtures
 
 __all__ = [
     "api_server",
@@ -48,7 +48,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
-    """A unit test whose fixtures start something fails."""
+    """A unit test whose fixtures start something fails; for others a landing on a slow machine has an end."""
+    if not is_unit_test(item) and is_too_late(os.environ):
+        pytest.skip(f"this machine was too slow for {item.nodeid}")
     with _guard.watching(item):
         return (yield)
 

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import pytest
 
+from tests.harness.machine.left_out import LAST_START, is_too_late
 from tests.harness.machine.tiers import STARTED_BY, UnitTestGuard, mark_by_fixtures
 
 pytestmark = pytest.mark.usefixtures("process")  # what is tried here starts things
@@ -90,3 +91,9 @@ def test_each_fixture_that_starts_something_marks_its_tests(request: pytest.Fixt
         )
     assert marked == list(STARTED_BY.values())
     assert "process" in {mark.name for mark in request.node.iter_markers()}
+
+
+def test_a_landing_on_a_slow_machine_begins_no_further_test_after_its_last_start() -> None:
+    assert not is_too_late({})
+    assert not is_too_late({LAST_START: str(time.time() + 60)})
+    assert is_too_late({LAST_START: str(time.time() - 1)})
