@@ -26,6 +26,11 @@ def app_problems(app: StreamApp) -> Iterator[Problem]:
         yield from rule(app)
 
 
+def _of_other_format(path: str, stream: Stream, formats: str, mend: str) -> Problem:
+    """The problem of an option that the stream's format does not have."""
+    return _invalid(path, f"goes with {formats} only; the format is {stream.format}; {mend}")
+
+
 def _invalid(path: str, message: str, reason: Reason = Reason.INVALID_SPEC) -> Problem:
     return Problem(0, 0, path, message, reason)
 
@@ -119,8 +124,7 @@ def _avro(app: StreamApp) -> Iterator[Problem]:
         if stream.avro_schema is None:
             continue
         if stream.format != "avro":
-            message = f"goes with avro only; the format is {stream.format}"
-            yield _invalid(path, f"{message}; leave one of them out, or say format: avro")
+            yield _of_other_format(path, stream, "avro", "leave one of them out, or say format: avro")
         try:
             json.loads(stream.avro_schema)
         except json.JSONDecodeError as error:
@@ -141,8 +145,8 @@ def _registry(app: StreamApp) -> Iterator[Problem]:
                 yield _invalid(path, "missing; the schemas of protobuf are in a registry: say registry: true")
             continue
         if stream.format not in WITH_REGISTRY:
-            message = f"goes with avro, protobuf and json only; the format is {stream.format}"
-            yield _invalid(path, f"{message}; leave one of them out, or say format: avro")
+            formats = "avro, protobuf and json"
+            yield _of_other_format(path, stream, formats, "leave one of them out, or say format: avro")
         elif stream.carries_watermarks:
             yield _invalid(path, "an app writes its intermediate streams without a registry; leave it out")
         elif stream.system not in with_registry:
@@ -219,8 +223,7 @@ def _timestamps(app: StreamApp) -> Iterator[Problem]:
     for index, stream in enumerate(app.spec.streams):
         path = f"spec.streams[{index}].timestamps"
         if stream.timestamps != "text" and stream.format not in WITH_TIMES_AS_NUMBERS:
-            message = f"goes with json and debezium only; the format is {stream.format}; leave it out"
-            yield _invalid(path, message)
+            yield _of_other_format(path, stream, "json and debezium", "leave it out")
         elif stream.timestamps != "text" and stream.carries_watermarks:
             message = "an app writes its intermediate streams with times as text; leave it out"
             yield _invalid(path, message)
@@ -231,7 +234,7 @@ def _strict(app: StreamApp) -> Iterator[Problem]:
     for index, stream in enumerate(app.spec.streams):
         path = f"spec.streams[{index}].strict"
         if stream.strict and stream.format != "json":
-            yield _invalid(path, f"goes with json only; the format is {stream.format}; leave it out")
+            yield _of_other_format(path, stream, "json", "leave it out")
         elif stream.strict and stream.carries_watermarks:
             yield _invalid(path, "an app writes its intermediate streams as they are; leave it out")
 
@@ -244,8 +247,7 @@ def _debezium(app: StreamApp) -> Iterator[Problem]:
             fields = {"decimals": stream.decimals is not None, "flattened": stream.flattened}
             for field, is_said in fields.items():
                 if is_said:
-                    message = f"goes with debezium only; the format is {stream.format}; leave it out"
-                    yield _invalid(f"{path}.{field}", message)
+                    yield _of_other_format(f"{path}.{field}", stream, "debezium", "leave it out")
             continue
         types = " ".join(column.type for column in parse_columns(stream.columns or ""))
         if stream.timestamps == "seconds":
@@ -268,8 +270,7 @@ def _csv(app: StreamApp) -> Iterator[Problem]:
         if signs is None:
             continue
         if stream.format != "csv":
-            message = f"goes with csv only; the format is {stream.format}"
-            yield _invalid(path, f"{message}; leave one of them out, or say format: csv")
+            yield _of_other_format(path, stream, "csv", "leave one of them out, or say format: csv")
         elif signs.delimiter == signs.quote:
             yield _invalid(f"{path}.quote", "is the delimiter too; say another character for one of them")
         elif signs.delimiter in signs.null_text or signs.quote in signs.null_text:

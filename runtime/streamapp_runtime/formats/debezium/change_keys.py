@@ -59,12 +59,12 @@ class ChangeKeys:
         after: str = "",
     ) -> pa.BinaryArray:
         """The keys, the chosen ones as their JSON says them."""
-        places = np.flatnonzero(chosen.to_numpy(zero_copy_only=False))
+        places = true_places(chosen)
         texts = keys.filter(chosen)
         if before:
             texts = pc.binary_join_element_wise(before.encode(), texts, after.encode(), b"")
         decoded = decode_around_bad_records(texts, reader.read)
-        faults |= {int(places[bad.index]): f"its key: {bad.reason}" for bad in decoded.bad}
+        faults |= {places[bad.index]: f"its key: {bad.reason}" for bad in decoded.bad}
         return pc.replace_with_mask(keys, chosen, key_bytes(decoded.columns.column(0)))
 
     def _no_key(self, key: bytes) -> str:
