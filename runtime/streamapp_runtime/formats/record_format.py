@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp_runtime.rows.byte_columns import key_bytes
+from streamapp_runtime.rows.byte_columns import key_bytes, mask_without
 
 
 class UndecodableError(Exception):
@@ -45,9 +44,7 @@ class DecodedBatch:
 
     def good(self) -> pa.BooleanArray:
         """Which rows are not bad: those of null values are among them."""
-        good = np.ones(self.columns.num_rows, bool)
-        good[[each.index for each in self.bad]] = False
-        return pa.array(good)
+        return mask_without((each.index for each in self.bad), self.columns.num_rows)
 
     def keys(self, column: str) -> pa.BinaryArray:
         """The keys of rows by their key column; of a deletion what its value says, which may be nothing."""

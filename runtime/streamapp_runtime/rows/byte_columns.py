@@ -1,5 +1,6 @@
 """Cutting Arrow binary columns into pieces and reading numbers out of them, without a loop over rows."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +39,13 @@ def true_places(mask: pa.BooleanArray) -> list[int]:
     """The places at which a mask is true."""
     places: list[int] = np.flatnonzero(mask.to_numpy(zero_copy_only=False)).tolist()
     return places
+
+
+def mask_without(places: Iterable[int], count: int) -> pa.BooleanArray:
+    """A mask of this length that is true at all but these places."""
+    others = np.ones(count, bool)
+    others[list(places)] = False
+    return pa.array(others)
 
 
 def byte_count(array: pa.Array) -> int:

@@ -3,7 +3,6 @@
 import re
 from typing import Final
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -12,7 +11,7 @@ from streamapp_runtime.formats.bad_record_isolation import decode_around_bad_rec
 from streamapp_runtime.formats.json.json_reader import JsonReader
 from streamapp_runtime.formats.json.json_spelling import JsonSpelling
 from streamapp_runtime.formats.record_format import ReadKeys
-from streamapp_runtime.rows.byte_columns import key_bytes, true_places
+from streamapp_runtime.rows.byte_columns import key_bytes, mask_without, true_places
 
 PAYLOAD: Final = "payload"
 """The field that a key or a value is in, where its schema stands beside it."""
@@ -44,9 +43,7 @@ class ChangeKeys:
         if single.true_count:
             keys = self._replaced(keys, single, self._reader, faults)
         if faults:
-            good = np.ones(len(keys), bool)
-            good[list(faults)] = False
-            keys = pc.if_else(pa.array(good), keys, pa.scalar(None, pa.binary()))
+            keys = pc.if_else(mask_without(faults, len(keys)), keys, pa.scalar(None, pa.binary()))
         return ReadKeys(keys, faults)
 
     def _replaced(

@@ -5,7 +5,7 @@ of many partitions in each batch, so these are decoded together and told apart a
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from operator import attrgetter
@@ -29,7 +29,7 @@ from streamapp_runtime.lanes.records.metadata_columns import unreadable_keys, wi
 from streamapp_runtime.lanes.records.trace_headers import TraceHeaders, trace_headers
 from streamapp_runtime.lanes.records.version_end import VersionEnd
 from streamapp_runtime.operators.stateless.stream_operations import Read
-from streamapp_runtime.rows.byte_columns import byte_count, key_bytes
+from streamapp_runtime.rows.byte_columns import byte_count, key_bytes, mask_without
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.systems.stream_system import HEADERS
 
@@ -143,7 +143,7 @@ class RecordDecoder:
         """Rows, the chunk of each, and the newest event time of each chunk that has one."""
         if faults := unreadable_keys(self.read, records):
             rejections.note(records, owners, faults)
-            good = _others(faults, len(records))
+            good = mask_without(faults, len(records))
             records, owners = records.filter(good), owners[np.asarray(good)]
         records, owners = self._with_own_keys(records, owners, rejections)
         values = records.column("value")
@@ -160,7 +160,7 @@ class RecordDecoder:
         keys = _keys(self.read, records.column(OWN_KEY), columns)
         if self.keys and (faults := self.keys.faults(records, keys, columns, partitions[owners])):
             rejections.note(records, owners, faults)
-            good = _others(faults, len(records))
+            good = mask_without(faults, len(records))
             records, columns, keys = records.filter(good), columns.filter(good), keys.filter(good)
             owners = owners[np.asarray(good)]
         times = event_times(self.read, records.column("timestamp"), columns, self.now_ms)
@@ -176,7 +176,7 @@ class RecordDecoder:
         )
         if times.ahead:
             rejections.note(records, owners, times.ahead)
-            good = _others(times.ahead, len(records))
+            good = mask_without(times.ahead, len(records))
             rows, owners = rows.filter(good), owners[np.asarray(good)]
         return rows, owners, newest
 
@@ -191,7 +191,7 @@ class RecordDecoder:
         if not faults:
             return records, owners
         rejections.note(records, owners, faults)
-        good = _others(faults, len(records))
+        good = mask_without(faults, len(records))
         return records.filter(good), owners[np.asarray(good)]
 
 
@@ -267,13 +267,6 @@ def _newest(times: pa.Array | None, owners: npt.NDArray[np.int64]) -> Mapping[in
     starts = np.flatnonzero(np.diff(owners, prepend=-1))
     newest = np.maximum.reduceat(times.to_numpy(), starts)
     return dict(zip(owners[starts].tolist(), newest.tolist(), strict=True))
-
-
-def _others(places: Iterable[int], count: int) -> pa.BooleanArray:
-    """Which of so many records are at none of these places."""
-    others = np.ones(count, bool)
-    others[list(places)] = False
-    return pa.array(others)
 
 
 def _keys(read: Read, keys: pa.Array, columns: pa.RecordBatch) -> pa.Array:
