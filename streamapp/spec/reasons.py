@@ -51,6 +51,7 @@ class Reason(StrEnum):
     INTERNAL_ERROR = "InternalError"
     # What rows wait for.
     AWAITING_SIDE_INPUT = "AwaitingSideInput"
+    INPUT_UNAVAILABLE = "InputUnavailable"
     TRANSACTION_OPEN = "TransactionOpen"
     PARTITION_NOT_READ = "PartitionNotRead"
     # Schemas.

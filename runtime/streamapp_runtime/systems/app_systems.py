@@ -25,6 +25,7 @@ from streamapp_runtime.systems.stream_system import (
     StreamOptions,
     StreamSystem,
     SystemTrouble,
+    UnavailableError,
 )
 from streamapp_runtime.systems.topic_partition import TopicPartition
 
@@ -54,6 +55,7 @@ class Systems:
 
     def __init__(self, connections: SystemConnections) -> None:
         self.connections = connections
+        self.silent: dict[str, str] = {}  # by system that is not to be asked now: why
         self._open: dict[str, StreamSystem] = {}
         self._schemas: dict[str, RegistrySchemas] = {}
 
@@ -65,7 +67,7 @@ class Systems:
     def relocated(self, connections: SystemConnections) -> "Systems":
         """The same open systems for an app of other streams; who closes one of both closes all."""
         other = Systems(connections)
-        other._open = self._open
+        other._open, other.silent = self._open, self.silent
         return other
 
     def of_stream(self, stream: str) -> StreamSystem:
@@ -181,7 +183,9 @@ class Systems:
             self._open.popitem()[1].close()
 
     def open(self, name: str) -> StreamSystem:
-        """The system of this name, which stays open."""
+        """The system of this name, which stays open; UnavailableError at once of a silent one."""
+        if name in self.silent:
+            raise UnavailableError(self.silent[name])
         if name not in self._open:
             self._open[name] = open_system(self.connections.by_name[name])
         return self._open[name]

@@ -43,6 +43,8 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.APPLICATION_ID_IN_USE: "Another owner holds the application id.",
     Reason.AWAITING_SIDE_INPUT: "Rows wait for the first version of a side input to end; "
     "the app continues with other work.",
+    Reason.INPUT_UNAVAILABLE: "A system that the app reads from does not answer; its streams wait, and "
+    "the app continues with all others.",
     Reason.TRANSACTION_OPEN: "A transaction in a stream of the app stays open, and records behind it cannot "
     "be read; the app continues with all others.",
     Reason.PARTITION_NOT_READ: "Partitions have records that were not read for a minute, and wait for "

@@ -22,11 +22,8 @@ class OneSystem(Systems):
 
     def __init__(self, system: StreamSystem, app: StreamApp | None = None) -> None:
         locations = stream_locations(app) if app else {}
-        self.connections = _OneConnection(
-            HOME,
-            {HOME: EmbeddedConnection("")},
-            {stream: StreamLocation(HOME, one.topic) for stream, one in locations.items()},
-        )
+        topics = {stream: StreamLocation(HOME, one.topic) for stream, one in locations.items()}
+        super().__init__(_OneConnection(HOME, {HOME: EmbeddedConnection("")}, topics))
         self._open = {HOME: system}
 
 

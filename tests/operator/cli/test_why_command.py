@@ -287,6 +287,13 @@ def side_input_awaited(sim: OperatorSim) -> None:
     sim.settle()
 
 
+def input_unavailable(sim: OperatorSim) -> None:
+    sim.bring_up(join())
+    warning = ReportedWarning(Reason.INPUT_UNAVAILABLE, "spec.systems", "the system shop does not answer")
+    sim.report(warnings=(warning,))
+    sim.settle()
+
+
 def transaction_open(sim: OperatorSim) -> None:
     sim.bring_up(join())
     warning = ReportedWarning(Reason.TRANSACTION_OPEN, "spec.streams", "views#3 from offset 117 on")
@@ -424,6 +431,7 @@ SCENES: dict[str, tuple[Callable[[OperatorSim], None], str]] = {
     "growth-refused": (growth_refused, "its 12 partitions are no multiple of the 8"),
     "growth-under-way": (growth_under_way, "views grew from 8 to 16 partitions"),
     "side-input-awaited": (side_input_awaited, "120 rows wait for users"),
+    "input-unavailable": (input_unavailable, "the system shop does not answer"),
     "transaction-open": (transaction_open, "views#3 from offset 117 on"),
     "partition-not-read": (partition_not_read, "views#3 has not been read"),
     "restoring": (restoring, "3 tasks"),

@@ -440,6 +440,12 @@ CONDITION_SITUATIONS: Final[Sequence[Situation]] = (
         _condition(ConditionType.DEGRADED, "True", Reason.AWAITING_SIDE_INPUT),
     ),
     Situation(
+        "input-unavailable",
+        "A system that the app reads from does not answer. Its streams wait, and all others are read.",
+        "streamapp logs {app} -n {namespace} --tail 100",
+        _condition(ConditionType.DEGRADED, "True", Reason.INPUT_UNAVAILABLE),
+    ),
+    Situation(
         "transaction-open",
         "A transaction in a stream of the app stays open. No record behind it can be read until it ends.",
         "streamapp logs {app} -n {namespace} --tail 100",

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 
 from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
@@ -31,6 +31,7 @@ from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.lanes.delivery_guarantee import DeliveryGuarantee
 from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup
 from streamapp_runtime.lanes.protocol.batch_orders import SidePartition
+from streamapp_runtime.systems.answering_systems import AnsweringSystems, SilentSystem
 from streamapp_runtime.systems.app_systems import Systems
 from streamapp_runtime.systems.stream_system import (
     UnavailableError,
@@ -58,15 +59,20 @@ class Backlog:
     run: CurrentRun
     clock: Callable[[], float] = time.time  # as splits are stamped
     data_lost: Callable[[str], None] = lambda _: None  # called with which records are lost
+    silent: InitVar[Callable[[tuple[SilentSystem, ...]], None]] = lambda _: (
+        None
+    )  # called with who does not answer
     open_transactions: OpenTransactionWatch = field(default_factory=OpenTransactionWatch)
     unread: UnreadPartitionWatch = field(default_factory=UnreadPartitionWatch)
+    answering: AnsweringSystems = field(init=False)
     side_inputs: SideInputProgress = field(init=False)
     data_loss: DataLoss = field(init=False)
     spans: Mapping[Partition, OffsetSpan] = field(default_factory=dict)  # as of the last look
     endless: Sequence[UnreadPartition] = ()  # what waits for what does not come, as of the last look
     _inherited: dict[str, str] | None = None  # by task: what it takes over from others; None when not known
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, silent: Callable[[tuple[SilentSystem, ...]], None]) -> None:
+        self.answering = AnsweringSystems(self.systems, silent)
         self.side_inputs = SideInputProgress.of(self.launch, paced=self.run.settings.copies_paced)
         self.data_loss = self._new_data_loss()
 
@@ -100,12 +106,12 @@ class Backlog:
         """Go on with the records of the same app, once the run has another model."""
         paced = self.run.settings.copies_paced
         side_inputs = SideInputProgress.of(self.launch, paced=paced, before=self.side_inputs)
-        side_inputs.start(self._look(side_inputs.partitions))
+        side_inputs.start(self.systems.spans(side_inputs.unknown_ends))
         self.side_inputs, self.data_loss = side_inputs, self._new_data_loss()
 
     def start(self) -> None:
         """Note how far tables have to be filled before they are joined."""
-        self.side_inputs.start(self._look(self.side_inputs.partitions))
+        self.side_inputs.start(self.systems.spans(self.side_inputs.unknown_ends))
 
     def positions(self) -> ReadPositions:
         """The positions of the tasks, by their checkpoints."""
@@ -114,18 +120,21 @@ class Backlog:
     def pending(self, positions: ReadPositions, busy: Collection[str] = ()) -> list[PendingRange]:
         """Everything that could be read now.
 
-        Nothing is given up that `busy` tasks read: where those are is known when they have reported.
+        Nothing is given up that `busy` tasks read: where those are is known when they have reported. A system
+        that does not answer has nothing to be read.
         """
         side = self.launch.read_order.side
-        main = {t: [p for p in parts if p.stream not in side] for t, parts in self.launch.partitions.items()}
-        partitions = [p for parts in main.values() for p in parts] + self.side_inputs.partitions
-        spans = self._look(partitions)
+        by_task = self.launch.partitions.items()
+        asked_partitions = [p for _, parts in by_task for p in parts if p.stream not in side]
+        asked_partitions += self.side_inputs.partitions
+        self.spans = spans = self.answering.spans(asked_partitions)
+        main = {t: [p for p in parts if p.stream not in side and p in spans] for t, parts in by_task}
         idle = {task: parts for task, parts in main.items() if task not in busy} if busy else main
         read_by_busy = {p for task in busy for p in main.get(task, ())}
         if self.data_loss.give_up_lost(positions.next_of(idle), spans, read_by_busy):
             positions, self._inherited = self.positions(), None
             refuse_unreachable_end(self.launch.turn, spans)
-        self.open_transactions.look(self.systems, partitions, self.launch.read_order.priority)
+        self.open_transactions.look(self.systems, spans.keys(), self.launch.read_order.priority)
         main_ranges = within_turn(self.launch.turn, pending_ranges(main, positions, spans))
         ranges = [*main_ranges, *self.side_inputs.pending(spans)]
         if recreated := self.data_loss.recreated:  # until none of their tasks is busy
@@ -138,7 +147,7 @@ class Backlog:
         event_time = self.launch.setup.time
         if event_time is None:
             return RemainingInput()
-        left = left_to_read(pending, ranges)
+        left = left_to_read(pending, ranges) | self._unknown()
         rules = event_time.idle_rules
         behind = {
             task: tuple((p.stream, p.index) for p in parts if p.stream in rules and (task, p) in left)
@@ -167,7 +176,7 @@ class Backlog:
     def readable(self, pending: Sequence[PendingRange], positions: ReadPositions) -> list[PendingRange]:
         """The ranges that may be read now: they do not wait for older partitions of a stream that grew."""
         now, settle = self.clock(), self.launch.settle
-        splits = settle_splits(self.ledger, self.systems, now, settle)
+        splits = settle_splits(self.ledger, self.systems, now, settle, self._silent_streams)
         reached = self._reached(positions) if splits else {}
         closed = closed_partitions(pending, self.launch.partitions, reached, splits)
         self.endless = endless_waits(closed, pending, splits, now, settle)
@@ -243,9 +252,15 @@ class Backlog:
             event_time.partitions, checkpoints, self.launch.shared, layout, event_time.turn
         )
 
-    def _look(self, partitions: Collection[Partition]) -> Mapping[Partition, OffsetSpan]:
-        self.spans = self.systems.spans(partitions)
-        return self.spans
+    @property
+    def _silent_streams(self) -> frozenset[str]:
+        """The streams in systems that do not answer."""
+        return frozenset(stream for one in self.answering.silent for stream in one.streams)
+
+    def _unknown(self) -> set[tuple[str, Partition]]:
+        """By task, the partitions of which nobody knows whether something is left to read."""
+        streams = self._silent_streams
+        return {(t, p) for t, parts in self.launch.partitions.items() for p in parts if p.stream in streams}
 
     def _own_partitions(self) -> set[Partition]:
         """The partitions of the streams that the app writes for itself to read."""

@@ -53,7 +53,7 @@ class BatchPlanner:
     @property
     def behind(self) -> bool:
         """True if there is anything to read, to fix or to say, or a store to bring back."""
-        return self._has_work(lambda: bool(self.backlog.pending(self.backlog.positions())))
+        return self._has_work(lambda: bool(self.backlog.pending(self.backlog.positions()) or self._silent))
 
     @property
     def idle(self) -> bool:
@@ -94,7 +94,7 @@ class BatchPlanner:
     def pending(self, positions: ReadPositions) -> list[PendingRange]:
         """Everything that could be read now."""
         pending = self.backlog.pending(positions, self.lanes.runner.tasks)
-        self._has_read_all = not pending
+        self._has_read_all = not pending and not self._silent
         return pending
 
     def next_step(
@@ -183,6 +183,11 @@ class BatchPlanner:
             return not self.backlog.settled() or has_input()
         except (UnavailableError, UnknownStreamError):
             return True  # the next step hears of it again, and says so
+
+    @property
+    def _silent(self) -> bool:
+        """True while a system that is read does not answer: what there is to read in it is not known."""
+        return bool(self.backlog.answering.silent)
 
     @property
     def _is_asked(self) -> bool:

@@ -34,6 +34,7 @@ from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition, U
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.state_queries.state_queries import StateQueries
 from streamapp_runtime.expressions.spark_source import SparkSource
+from streamapp_runtime.systems.answering_systems import SilentSystem
 from streamapp_runtime.systems.stream_system import FencedError, UnavailableError, UnknownStreamError
 
 SUCCESSOR_SECONDS: Final = 5.0
@@ -59,6 +60,9 @@ class LoopObserver:
 
     def held_up(self, transactions: tuple[OpenTransaction, ...]) -> None:
         """These transactions have been open for long, in streams that are read."""
+
+    def silent(self, systems: tuple[SilentSystem, ...]) -> None:
+        """These systems do not answer, and what is read of others continues; all do, where there are none."""
 
     def unread(self, partitions: tuple[UnreadPartition, ...]) -> None:
         """These partitions have been passed over for long."""
@@ -114,6 +118,7 @@ class Loop:
             self.run,
             self.launch.context.now,
             data_lost=observer.trouble,
+            silent=observer.silent,
             open_transactions=OpenTransactionWatch(changed=observer.held_up),
             unread=UnreadPartitionWatch(changed=observer.unread),
         )

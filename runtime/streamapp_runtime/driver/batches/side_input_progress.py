@@ -69,10 +69,15 @@ class SideInputProgress:
         """Everything that fills a table."""
         return [p for parts in self._of_task_tables().values() for p in parts] + sorted(self._of_broadcasts)
 
-    def start(self, spans: Mapping[Partition, OffsetSpan]) -> None:
-        """Note how far tables have to be filled before they are joined, where that is not known yet."""
+    @property
+    def unknown_ends(self) -> list[Partition]:
+        """The partitions that are to be read before tables are joined, it is not known how far."""
         bootstrap = self.launch.read_order.bootstrap
-        self.ends = {p: span.end for p, span in spans.items() if p.stream in bootstrap} | dict(self.ends)
+        return [p for p in self.partitions if p.stream in bootstrap and p not in self.ends]
+
+    def start(self, spans: Mapping[Partition, OffsetSpan]) -> None:
+        """Note how far tables have to be filled before they are joined, by the offsets of `unknown_ends`."""
+        self.ends = {p: span.end for p, span in spans.items()} | dict(self.ends)
 
     def forget(self, lanes: Lanes) -> None:
         """New workers open the stores again: what they contain has to be reported again."""
@@ -156,7 +161,7 @@ class SideInputProgress:
             for partition, at in positions.items():
                 paused = self.paused.get(task, frozenset())
                 waits = str(partition) in paused or self._waits(partition, positions, paused)
-                if spans[partition].end > at and not waits:
+                if partition in spans and spans[partition].end > at and not waits:
                     yield PendingRange(task, partition, at, spans[partition].end)
 
     def _waits(

@@ -43,7 +43,8 @@ class DataLoss:
 
         A recreated topic is given up as a whole, when no task is `busy` with partitions of it.
         """
-        self._check_identities(at_once=any(at > spans[p].end for (_, p), at in positions.items()))
+        streams = self.streams & {partition.stream for partition in spans}
+        self._check_identities(streams, at_once=any(at > spans[p].end for (_, p), at in positions.items()))
         cleared: set[Partition] = set()  # a later checkpoint said that all of this was read
         lost_ranges: dict[Partition, str] = {}
         furthest: dict[Partition, int] = {}
@@ -69,11 +70,11 @@ class DataLoss:
             self._give_up(lost_ranges, lost_offsets, due, spans)
         return bool(cleared or lost_ranges or lost_offsets or due)
 
-    def _check_identities(self, *, at_once: bool) -> None:
+    def _check_identities(self, streams: frozenset[str], *, at_once: bool) -> None:
         now = self.clock()
         if at_once or now - self._checked > CHECK_SECONDS:
             self._checked = now
-            self._identities = self.systems.identities(self.streams)
+            self._identities = self.systems.identities(streams)
             new = self.ledger.recreated_topics(self._of_topics(self._identities))
             self.recreated = frozenset(stream for stream in self.streams if self._topic(stream) in new)
 

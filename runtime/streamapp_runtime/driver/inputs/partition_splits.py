@@ -5,7 +5,7 @@ ends of the old partitions are taken and written with the state, and a new parti
 task is past them.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from streamapp.tasks.expansion.split_waits import SplitWait, split_waits
@@ -17,12 +17,14 @@ from streamapp_runtime.driver.inputs.unread_partitions import UNREAD_SECONDS, Un
 from streamapp_runtime.systems.app_systems import Systems
 
 
-def settle_splits(ledger: CheckpointStream, systems: Systems, now: float, delay: float) -> tuple[Split, ...]:
-    """Take the ends of old partitions whose time has come; all splits that there are."""
+def settle_splits(
+    ledger: CheckpointStream, systems: Systems, now: float, delay: float, silent: Collection[str] = ()
+) -> tuple[Split, ...]:
+    """Take the ends of old partitions whose time has come, none of `silent` streams; all splits."""
     layout = ledger.layout
     if layout is None or not layout.splits:
         return ()
-    due = [split for split in layout.splits if is_split_due(split, now, delay)]
+    due = [one for one in layout.splits if one.stream not in silent and is_split_due(one, now, delay)]
     if due:
         known = {split: settle_split(split, _ends(split, systems)) for split in due}
         ledger.remember(replace(layout, splits=tuple(known.get(one, one) for one in layout.splits)))

@@ -16,6 +16,7 @@ from streamapp_runtime.checkpoint import StateUnreadableError
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.batches.batch_watch import watched_calls
 from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.retries import MOST_OUTAGE_SECONDS
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.batches.run_settings import CurrentRun, RunSettings
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
@@ -33,6 +34,7 @@ from streamapp_runtime.driver.start.app_storage import AppStorage
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.state_queries.state_queries import StateQueries
 from streamapp_runtime.lanes import tables_file
+from streamapp_runtime.systems.answering_systems import silent_systems_text
 from streamapp_runtime.systems.app_systems import Systems
 from streamapp_runtime.systems.stream_system import (
     FencedError,
@@ -222,6 +224,8 @@ def _serve(
     loop.lanes.end_by = None if deadline is None else deadline + LAST_BATCH_SECONDS
     while not stop.is_set() and (deadline is None or time.monotonic() < deadline):
         loop.batches.note_step()
+        if limits.until_end and loop.backlog.answering.silent_seconds > MOST_OUTAGE_SECONDS:
+            raise FailedError(silent_systems_text(loop.backlog.answering.silent))
         follower.follow()
         watched.look()
         batch = loop.step()

@@ -14,6 +14,7 @@ from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.field_changes import changes
 from streamapp.tasks.refusal import Refusal
 from streamapp.tasks.user_answers import known_counts, own_functions
+from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_change import change_refused, model_switched, spec_edited
 from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction, open_transactions_text
 from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition, unread_partitions_text
@@ -26,6 +27,7 @@ from streamapp_runtime.driver.reporting.run_messages import waiting_message
 from streamapp_runtime.driver.reporting.start_clock import StartClock
 from streamapp_runtime.driver.start.live_world import counts_of
 from streamapp_runtime.driver.start.user_functions import UserLocations
+from streamapp_runtime.systems.answering_systems import SilentSystem, silent_systems_text
 
 
 def first_report(accepted: AcceptedApp, pod: str, state: DriverState) -> Report:
@@ -36,6 +38,23 @@ def first_report(accepted: AcceptedApp, pod: str, state: DriverState) -> Report:
 def reported_warnings(problems: Iterable[Problem]) -> tuple[ReportedWarning, ...]:
     """Problems of an app that continues, as a report has them."""
     return tuple(ReportedWarning(problem.reason, problem.path, problem.message) for problem in problems)
+
+
+@dataclass(frozen=True, slots=True)
+class InputWaits:
+    """The inputs of a run that are waited for, or not read."""
+
+    awaited: tuple[str, ...] = ()  # side inputs without a version
+    transactions: tuple[OpenTransaction, ...] = ()  # that have been open for long
+    unread: tuple[UnreadPartition, ...] = ()  # that have been passed over for long
+    silent: tuple[SilentSystem, ...] = ()  # that do not answer, while others do
+
+    @classmethod
+    def of(cls, loop: Loop) -> "InputWaits":
+        """As of the last look of a loop."""
+        backlog = loop.backlog
+        lasting = backlog.open_transactions.lasting, backlog.unread.lasting
+        return cls(loop.planner.awaited, *lasting, backlog.answering.silent)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -51,12 +70,7 @@ class ManagedFollower(ModelFollower):
     counts: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[ReportedWarning, ...] = ()
     edited: AcceptedApp | None = None  # a later generation that was taken up since
-    # The side inputs, transactions and partitions that were reported last as waited for or not read.
-    reported_waits: tuple[tuple[str, ...], tuple[OpenTransaction, ...], tuple[UnreadPartition, ...]] = (
-        (),
-        (),
-        (),
-    )
+    reported_waits: InputWaits = field(default_factory=InputWaits)  # as of the last report
     trial: CandidateTrial | None = None  # of a generation that needs another driver
     verdict: CandidateVerdict | None = None  # the last one
     _counted_at: float = float("-inf")
@@ -74,10 +88,8 @@ class ManagedFollower(ModelFollower):
         self._take_up_edit()
         self._try_candidate()
         self._count()
-        backlog = self.loop.backlog
-        waited_for = (self.loop.planner.awaited, backlog.open_transactions.lasting, backlog.unread.lasting)
-        if waited_for != self.reported_waits:
-            self.reported_waits = waited_for
+        if (waits := InputWaits.of(self.loop)) != self.reported_waits:
+            self.reported_waits = waits
             self.report()
         return self._take_up_model()
 
@@ -135,7 +147,8 @@ class ManagedFollower(ModelFollower):
     def _count(self) -> None:
         app = self._current.app
         seconds = growth_interval(app)
-        if self.counts and (seconds is None or time.monotonic() - self._counted_at < seconds):
+        is_due = seconds is not None and time.monotonic() - self._counted_at >= seconds
+        if self.counts and (not is_due or self.reported_waits.silent):
             return
         self._counted_at = time.monotonic()
         self.counts = known_counts(counts_of(app, self.loop.launch.context.systems))
@@ -157,17 +170,20 @@ class ManagedFollower(ModelFollower):
         return (*self.judgement.problems, *located)
 
     def _waits(self) -> Iterator[ReportedWarning]:
-        """Partitions that are not read, and what rows wait for: transactions, and side inputs by table."""
-        awaited, transactions, unread = self.reported_waits
-        if unread:
-            text = unread_partitions_text(unread)
+        """Systems and partitions that are not read, and what rows wait for besides."""
+        waits = self.reported_waits
+        if waits.silent:
+            text = silent_systems_text(waits.silent)
+            yield ReportedWarning(Reason.INPUT_UNAVAILABLE, "spec.systems", text)
+        if waits.unread:
+            text = unread_partitions_text(waits.unread)
             yield ReportedWarning(Reason.PARTITION_NOT_READ, "spec.streams", text)
-        if transactions:
-            text = open_transactions_text(transactions)
+        if waits.transactions:
+            text = open_transactions_text(waits.transactions)
             yield ReportedWarning(Reason.TRANSACTION_OPEN, "spec.streams", text)
         for number, table in enumerate(self._current.app.spec.tables):
             for side, side_input in enumerate(table.side_inputs):
-                if side_input.stream in awaited:
+                if side_input.stream in waits.awaited:
                     path, text = (
                         f"spec.tables[{number}].sideInputs[{side}]",
                         waiting_message((side_input.stream,)).text,

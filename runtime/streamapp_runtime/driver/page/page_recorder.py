@@ -34,6 +34,7 @@ from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.traffic import ROWS_OUT
 from streamapp_runtime.operators.state.lane_state import LATE_ROWS_COUNTER
 from streamapp_runtime.redacted_output import redacted
+from streamapp_runtime.systems.answering_systems import SilentSystem
 
 MOST_BATCHES: Final = 20
 MOST_NOTES: Final = 50
@@ -160,6 +161,10 @@ class PageRecorder(RunObserver):
     def unread(self, partitions: tuple[UnreadPartition, ...]) -> None:
         """Note which partitions have records and have been passed over for long."""
         self._see(unread=partitions)
+
+    def silent(self, systems: tuple[SilentSystem, ...]) -> None:
+        """Note which systems that are read do not answer."""
+        self._see(silent=systems)
 
     def outboxes(self, statuses: tuple[DeliveryStatus, ...]) -> None:
         """Keep which deliveries into other systems fail or are full."""

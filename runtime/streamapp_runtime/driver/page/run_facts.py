@@ -14,6 +14,7 @@ from streamapp_runtime.driver.page.run_history import HistoryPoint
 from streamapp_runtime.driver.page.running_app import RunningApp
 from streamapp_runtime.lanes.protocol.rejections import RejectionSample, merged_reasons
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
+from streamapp_runtime.systems.answering_systems import SilentSystem
 
 MOST_SAMPLES: Final = 20
 """Of records that were left out."""
@@ -78,6 +79,7 @@ class RunObstacles:
     awaited: tuple[str, ...] = ()  # side inputs without a version, for which rows wait
     open_transactions: tuple[OpenTransaction, ...] = ()  # that have been open for long in what is read
     unread: tuple[UnreadPartition, ...] = ()  # that have records and have been passed over for long
+    silent: tuple[SilentSystem, ...] = ()  # systems that do not answer, while others are read
     slow: str = ""  # of the batch that runs and takes long
     outboxes: tuple[DeliveryStatus, ...] = ()  # of deliveries into other systems that fail or are full
 

@@ -14,6 +14,7 @@ from streamapp_runtime.driver.page.slow_batches import is_behind, slow_batches
 from streamapp_runtime.driver.status_rules import SHOWN_STATUSES, is_fine
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
+from streamapp_runtime.systems.answering_systems import silent_systems_text
 
 _HIDDEN_MESSAGE: Final = "the driver's log says why"
 _MOST_REASONS: Final = 5
@@ -42,6 +43,8 @@ def _driver_waits(facts: RunFacts) -> Iterator[str]:
         yield f"rows wait for the first version of {', '.join(facts.obstacles.awaited)}"
     if facts.obstacles.open_transactions:
         yield legible(open_transactions_text(facts.obstacles.open_transactions))
+    if facts.obstacles.silent:
+        yield legible(silent_systems_text(facts.obstacles.silent))
     yield from (legible(str(status)) for status in facts.obstacles.outboxes)
     if facts.obstacles.unread:
         yield legible(unread_partitions_text(facts.obstacles.unread))

@@ -25,6 +25,7 @@ from streamapp_runtime.driver.reporting.run_messages import (
     outboxes_message,
     plan_message,
     search_message,
+    silent_systems_message,
     slow_message,
     summary_message,
     unread_partitions_message,
@@ -32,6 +33,7 @@ from streamapp_runtime.driver.reporting.run_messages import (
 )
 from streamapp_runtime.driver.reporting.run_observer import RunObserver
 from streamapp_runtime.driver.start.launch import Launch
+from streamapp_runtime.systems.answering_systems import SilentSystem
 
 SOON, LATER = 1.0, 10.0
 """Seconds between two lines: at the beginning there is something to see, later there are many of them."""
@@ -107,6 +109,10 @@ class ProgressLog(RunObserver):
     def held_up(self, transactions: tuple[OpenTransaction, ...]) -> None:
         """Say which transactions rows wait for the end of, or that they wait for none any more."""
         self.say(open_transactions_message(transactions))
+
+    def silent(self, systems: tuple[SilentSystem, ...]) -> None:
+        """Say which systems that are read do not answer, or that all do again."""
+        self.say(silent_systems_message(systems))
 
     def outboxes(self, statuses: tuple[DeliveryStatus, ...]) -> None:
         """Say that outputs wait for delivery, or that they do no more."""

@@ -23,6 +23,7 @@ from streamapp_runtime.driver.reporting.open_windows import OpenWindows
 from streamapp_runtime.driver.reporting.recent_progress import RecentProgress
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.lanes.protocol.rejections import merged_reasons
+from streamapp_runtime.systems.answering_systems import SilentSystem, silent_systems_text
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 READ = (Role.INPUT, Role.INPUT_OUTPUT, Role.SIDE_INPUT)
@@ -238,6 +239,15 @@ def open_transactions_message(transactions: Collection[OpenTransaction]) -> RunM
             "transactionsEnded", "the transactions that had been open for minutes have ended"
         )
     return _partitions_message("transactionsOpen", open_transactions_text(transactions), transactions)
+
+
+def silent_systems_message(systems: Collection[SilentSystem]) -> RunMessage:
+    """That systems which are read do not answer, or that all do."""
+    if not systems:
+        return _event_message("systemsAnswer", "all systems that are read answer again")
+    text = silent_systems_text(systems)
+    names = [one.name for one in systems]
+    return RunMessage(text, {"event": "systemsSilent", "message": text, "systems": names}, level="warn")
 
 
 def unread_partitions_message(partitions: Collection[UnreadPartition]) -> RunMessage:
