@@ -17,12 +17,19 @@ if TYPE_CHECKING:
     from streamapp_runtime.systems.stream_system import StreamSystem
 
 
+def has_log(folder: Path) -> bool:
+    """True if there is a log in a folder."""
+    from streamapp_runtime.systems.connection import EmbeddedConnection
+
+    return EmbeddedConnection(str(folder)).has_log
+
+
 @contextmanager
 def open_log(data: Path, make: bool = False) -> Iterator["EmbeddedSystem"]:
     """The log in a folder, which has to be one already unless it may be made."""
     from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 
-    if not make and not (data / "data.mdb").exists():
+    if not make and not has_log(data):
         raise click.ClickException(
             f"no log in {data}; `streamapp log create` and `streamapp log write` make one"
         )

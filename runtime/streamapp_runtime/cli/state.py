@@ -13,7 +13,7 @@ from streamapp.cli.output_option import JSON, aligned_columns, output_option
 from streamapp.cli.secrets_option import secrets_option
 from streamapp.spec.problem import nearest
 from streamapp_runtime.cli.duration_option import seconds_of
-from streamapp_runtime.cli.log_access import cli_errors
+from streamapp_runtime.cli.log_access import cli_errors, has_log
 from streamapp_runtime.cli.log_commands.log_target import LogTarget, is_app_source
 from streamapp_runtime.cli.state_query import get, row_cell, scan
 
@@ -194,7 +194,7 @@ def data_folder(data: Path) -> Path:
 @contextmanager
 def _changelogs(folder: Path, table: str, log: str | None, secrets: Path | None) -> "Iterator[StreamSystem]":
     """The system with the changelog of a table: the log in the data folder, or the one that was named."""
-    if log is None and not (folder / "data.mdb").exists():
+    if log is None and not has_log(folder):
         raise click.UsageError(
             f'the changelog of "{table}" is not in {folder}: name the app on Kafka that wrote it with --log'
         )

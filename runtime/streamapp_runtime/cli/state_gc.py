@@ -10,7 +10,7 @@ import click
 
 from streamapp.author.names import checkpoint_stream
 from streamapp.spec.problem import nearest
-from streamapp_runtime.cli.log_access import cli_errors, open_log
+from streamapp_runtime.cli.log_access import cli_errors, has_log, open_log
 from streamapp_runtime.stores.directories.owned_stores import read_owned_stores
 from streamapp_runtime.stores.directories.state_directory import stored_apps
 from streamapp_runtime.stores.directories.store_cleanup import UnownedStore, remove_store, unowned_stores
@@ -66,7 +66,7 @@ def collect_garbage(
 
 def _lives(data: Path, application_id: str) -> bool:
     """True if the app has checkpoints; of one on another system nothing says that it has none."""
-    if not (data / "data.mdb").exists():
+    if not has_log(data):
         return True
     with cli_errors(), open_log(data) as system:
         return system.partitions(checkpoint_stream(application_id)) is not None
