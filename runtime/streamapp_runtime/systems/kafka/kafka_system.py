@@ -213,13 +213,9 @@ class KafkaSystem:
                 self._non_transactional, checkpoints, self._topics.check, self._clock()
             )
         open_writer = self._writers.get((owner, writer))
-        reusable = (
-            open_writer
-            and not open_writer.spent
-            and not open_writer.busy
-            and open_writer.incarnation == incarnation
-        )
-        if not (open_writer and reusable and open_writer.agrees(expected_values.items())):
+        if not (
+            open_writer and open_writer.serves(incarnation) and open_writer.agrees(expected_values.items())
+        ):
             open_writer = self._take_over(owner, incarnation, writer)
         missing = expected_values.keys() - open_writer.checkpoints.keys()
         if missing:

@@ -1,6 +1,5 @@
 """A lane's transaction: produced while it is filled, made visible or voided at its end."""
 
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -130,13 +129,14 @@ class KafkaTransaction:
 
         Not for long, and not for every partition: another's open transaction may stand before ours.
         """
-        until = time.monotonic() + VISIBILITY_SECONDS
+        network = self.writer.producing.network
+        until = network.now() + VISIBILITY_SECONDS
         unseen = partitions[:SIGHTED]
-        while unseen and time.monotonic() < until:
+        while unseen and network.now() < until:
             seen_ends = self.ends(unseen)
             unseen = [partition for partition in unseen if seen_ends[partition] <= ends[partition]]
             if unseen:
-                time.sleep(0.002)
+                network.pause(0.002)
 
     def _check_open(self) -> None:
         if not self._open:

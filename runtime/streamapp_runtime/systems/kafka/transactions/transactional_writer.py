@@ -27,6 +27,10 @@ class TransactionalWriter:
     busy: bool = False  # has a transaction that has not ended
     spent: bool = False
 
+    def serves(self, incarnation: int) -> bool:
+        """True if another transaction of this incarnation may begin."""
+        return not self.spent and not self.busy and self.incarnation == incarnation
+
     def agrees(self, expected: Iterable[tuple[bytes, bytes | None]]) -> bool:
         """True if what is expected is what this writer itself wrote or read last, as far as it knows."""
         return all(self.checkpoints.get(key, value) == value for key, value in expected)

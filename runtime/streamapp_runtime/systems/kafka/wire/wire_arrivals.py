@@ -14,7 +14,7 @@ from streamapp_runtime.systems.kafka.wire.requests import fetch_request
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import BrokerConnection
 from streamapp_runtime.systems.kafka.wire.requests.broker_pool import BrokerPool
 from streamapp_runtime.systems.kafka.wire.requests.fetch_request import FetchStart
-from streamapp_runtime.systems.kafka.wire.requests.request_retries import CONNECTION_FAILURES, RequestRetries
+from streamapp_runtime.systems.kafka.wire.requests.request_retries import CONNECTION_FAILURES
 from streamapp_runtime.systems.kafka.wire.requests.request_versions import FETCH
 from streamapp_runtime.systems.stream_system import HasFileno, UnavailableError, UnknownStreamError
 from streamapp_runtime.systems.topic_partition import TopicPartition
@@ -84,7 +84,7 @@ class WireArrivals:
 
     def _ask(self, ends: Mapping[TopicPartition, int], seconds: float) -> None:
         """Have each leader of these partitions say when there is more; one that was asked is not again."""
-        attempts = RequestRetries("waiting for records", _LEADER_SECONDS)
+        attempts = self._cluster.retries("waiting for records", _LEADER_SECONDS)
         by_leader = self._cluster.by_leader(ends, attempts)
         for connection in self._pending.keys() - by_leader.keys():
             self._cluster.lost(connection)

@@ -29,10 +29,8 @@ _HIGH_WATERMARK = OffsetQuestion(LATEST, committed=False)
 class WireOffsets:
     """Looks offsets up; one object per process, used by one thread at a time."""
 
-    def __init__(self, cluster: BrokerPool, timeout: float) -> None:
-        """`timeout` is for how long what fails is asked again."""
+    def __init__(self, cluster: BrokerPool) -> None:
         self._cluster = cluster
-        self._timeout = timeout
 
     def oldest(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, int]:
         """The first offset that each partition still has."""
@@ -66,7 +64,7 @@ class WireOffsets:
         offsets: dict[TopicPartition, int] = {}
         missing = list(partitions)
         doing = f"asking for the ends of {missing[0]}" if missing else ""
-        attempts = RequestRetries(doing, self._timeout)
+        attempts = self._cluster.retries(doing)
         while missing:
             trouble = ""
             for connection, number, of_leader in self._sent(missing, question, attempts):

@@ -18,10 +18,7 @@ from streamapp_runtime.systems.kafka.wire.batch_format.compression import UNCOMP
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import PLAINTEXT, ConnectionSettings
 from streamapp_runtime.systems.kafka.wire.requests.broker_pool import BrokerPool
 from streamapp_runtime.systems.kafka.wire.requests.broker_trouble import BrokerTrouble
-from streamapp_runtime.systems.kafka.wire.requests.request_retries import (
-    RequestRetries,
-    UnfinishedRequestError,
-)
+from streamapp_runtime.systems.kafka.wire.requests.request_retries import UnfinishedRequestError
 from streamapp_runtime.systems.kafka.wire.requests.transaction_coordinator import (
     TransactionCoordinator,
     request_description,
@@ -58,8 +55,9 @@ class WireProducer:
         waiting.
         """
         self._cluster = BrokerPool(bootstrap, settings, trouble)
-        self._coordinator = TransactionCoordinator(self._cluster, transactional_id, settings.timeout)
+        self._coordinator = TransactionCoordinator(self._cluster, transactional_id)
         self._transactional_id = transactional_id
+        self.network = settings.network
         self._timeout_ms = timeout_ms
         self._patience = settings.timeout
         self._compression = compression
@@ -143,7 +141,7 @@ class WireProducer:
                 self._cluster, self._transactional_id, identity, int(self._patience * 1000)
             )
             doing = request_description("writing", self._transactional_id)
-            delivery.deliver(outboxes, RequestRetries(doing, self._patience))
+            delivery.deliver(outboxes, self._cluster.retries(doing))
             for partition, outbox in outboxes.items():
                 if outbox.end is None:
                     raise UnfinishedRequestError(

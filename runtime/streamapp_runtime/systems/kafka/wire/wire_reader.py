@@ -1,6 +1,5 @@
 """Ranges of committed records, by the protocol itself."""
 
-import time
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -65,7 +64,7 @@ class WireReader:
         """`check` compares the checksum of every batch; `trouble` is told what keeps reads waiting."""
         self._limits = limits
         self._cluster = BrokerPool(bootstrap, settings, trouble)
-        self._timeout = settings.timeout
+        self._network = settings.network
         self._check = check
         self._sizes: dict[TopicPartition, float] = {}  # bytes of a record, as last seen
         self._fetched_ahead: dict[TopicPartition, _FetchedAhead] = {}
@@ -97,7 +96,7 @@ class WireReader:
         self, partition: TopicPartition, start: int, end: int, *, headers: bool = False
     ) -> Iterator[pa.RecordBatch]:
         """The committed records with start <= offset < end, in order; see `StreamSystem.read`."""
-        attempts = RequestRetries(f"reading {partition}", self._timeout)
+        attempts = self._cluster.retries(f"reading {partition}")
         at, empty = start, 0
         ahead = self._fetched_ahead.pop(partition, None)
         if ahead is not None and (ahead.start, ahead.headers) == (start, headers):
@@ -173,7 +172,7 @@ class WireReader:
         room: defaultdict[BrokerConnection, int] = defaultdict(lambda: self._limits.answer)
         for one in ranges:
             size = self._fetch_size(one.partition, one.end - one.start)
-            attempts = RequestRetries(f"reading {one.partition}", self._timeout)
+            attempts = self._cluster.retries(f"reading {one.partition}")
             leader = self._cluster.replica(one.partition, attempts)
             if size <= room[leader]:
                 room[leader] -= size
@@ -230,7 +229,7 @@ class WireReader:
         """The offset at which to go on when nothing came."""
         at, end = span
         if fetched.throttled:
-            time.sleep(fetched.throttled / 1000)
+            self._network.pause(fetched.throttled / 1000)
         elif fetched.end - fetched.begin >= _LEAST:
             raise MalformedError("a batch is cut off that should have come whole")
         elif fetched.stable_end >= end:

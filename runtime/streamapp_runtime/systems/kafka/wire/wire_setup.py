@@ -27,7 +27,7 @@ class WireSetup:
 
     def offsets(self) -> WireOffsets:
         """The lookup of the offsets at which partitions begin and end."""
-        return WireOffsets(self._pool(), self.settings.connection.timeout)
+        return WireOffsets(self._pool())
 
     def arrivals(self) -> WireArrivals:
         """The poller for new records; with connections of its own, on which answers come late."""

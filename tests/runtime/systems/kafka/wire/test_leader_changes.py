@@ -155,7 +155,7 @@ def test_a_leader_that_answers_nobody_is_left_when_another_leads(two: tuple[Brok
     security = ConnectionSettings(timeout=30)
     writer = WireProducer(first.bootstrap, "w", security, timeout_ms=300_000)
     reader = WireReader(first.bootstrap, security)
-    offsets = WireOffsets(BrokerPool(first.bootstrap, security), security.timeout)
+    offsets = WireOffsets(BrokerPool(first.bootstrap, security))
     writer.initialise()
     writer.append(partition, numbered(0, COUNT))
     middle = writer.commit()[partition]
@@ -176,7 +176,7 @@ def test_who_led_a_partition_and_is_gone_is_looked_for_no_more(two: tuple[Broker
     first, second = two
     moves = TopicPartition(led_by_the_second(first.bootstrap), 0)
     stays = TopicPartition(led_by_the_second(first.bootstrap, "stays", (1, 2)), 0)
-    offsets = WireOffsets(BrokerPool(first.bootstrap, ConnectionSettings()), 60)
+    offsets = WireOffsets(BrokerPool(first.bootstrap, ConnectionSettings(timeout=60)))
     assert offsets.oldest([moves]) == {moves: 0}
     second.kill()
     admin = AdminClient({"bootstrap.servers": first.bootstrap, **QUIET})
@@ -189,7 +189,7 @@ def test_who_led_a_partition_and_is_gone_is_looked_for_no_more(two: tuple[Broker
 def test_a_partition_that_is_not_there_has_no_end(two: tuple[Broker, Broker]) -> None:
     first, _ = two
     topic = led_by_the_second(first.bootstrap)
-    offsets = WireOffsets(BrokerPool(first.bootstrap, ConnectionSettings()), 15)
+    offsets = WireOffsets(BrokerPool(first.bootstrap, ConnectionSettings(timeout=15)))
     for missing in (TopicPartition(topic, 7), TopicPartition("nowhere", 0)):
         with pytest.raises(UnknownStreamError):
             offsets.stable_ends([TopicPartition(topic, 0), missing])

@@ -36,16 +36,15 @@ def refusing(
     way.close()
 
 
-@pytest.mark.parametrize("transactional", [True, False], ids=["transaction", "idempotent"])
 @pytest.mark.parametrize("refused", [{0}, {1}, {0, 1, 3}, {2, 4, 5}], ids=str)
 def test_each_record_is_written_once_and_in_order(
-    refusing: tuple[Broker, RefusingWay], refused: AbstractSet[int], transactional: bool
+    refusing: tuple[Broker, RefusingWay], refused: AbstractSet[int]
 ) -> None:
     broker, way = refusing
     topic = created(broker.bootstrap)
     way.refuse(topic, refused)
     partition = TopicPartition(topic, 0)
-    writer = WireProducer(way.address, topic if transactional else None, ConnectionSettings(timeout=20))
+    writer = WireProducer(way.address, None, ConnectionSettings(timeout=20))
     writer.initialise()
     writer.append(partition, numbered(0, COUNT, size=50))
     end = writer.commit()[partition]

@@ -90,25 +90,6 @@ def test_large_transactions_reach_every_partition_in_order(kafka: str, writer: W
         assert [row[1] for row in found] == [b"k%d" % number for number in range(20_000)]
 
 
-def test_one_transaction_follows_another(kafka: str, writer: WireProducer) -> None:
-    topic = created(kafka)
-    for turn in range(30):
-        writer.append(TopicPartition(topic, 0), numbered(turn * 10, 10))
-        assert writer.commit() == {TopicPartition(topic, 0): turn * 11 + 10}
-    assert len(consumed(kafka, topic, 0, 330)) == 300
-
-
-def test_what_was_aborted_is_not_seen_and_what_follows_is(kafka: str, writer: WireProducer) -> None:
-    topic = created(kafka)
-    writer.append(TopicPartition(topic, 0), numbered(0, 10))
-    writer.flush()
-    writer.append(TopicPartition(topic, 0), numbered(0, 10))
-    writer.abort()
-    writer.append(TopicPartition(topic, 0), numbered(50, 2))
-    writer.commit()
-    assert [row[1] for row in consumed(kafka, topic, 0, 14)] == [b"k50", b"k51"]
-
-
 def test_where_records_went_is_told_before_they_are_seen(kafka: str, writer: WireProducer) -> None:
     topic = created(kafka)
     writer.append(TopicPartition(topic, 0), numbered(0, 10))
@@ -146,22 +127,6 @@ def test_a_stream_that_is_not_there_is_unknown(writer: WireProducer) -> None:
     writer.append(TopicPartition("nowhere", 0), numbered(0, 1))
     with pytest.raises(UnknownStreamError):
         writer.commit()
-
-
-def test_a_name_taken_over_by_another_is_fenced_and_its_transaction_void(kafka: str) -> None:
-    topic, name = created(kafka), str(uuid.uuid4())
-    first, second = WireProducer(kafka, name), WireProducer(kafka, name)
-    first.initialise()
-    first.append(TopicPartition(topic, 0), numbered(0, 3))
-    first.flush()
-    second.initialise()
-    second.append(TopicPartition(topic, 0), numbered(10, 3))
-    second.commit()
-    with pytest.raises(FencedError):
-        first.commit()
-    assert [row[1] for row in consumed(kafka, topic, 0, 8)] == [b"k10", b"k11", b"k12"]
-    first.close()
-    second.close()
 
 
 def test_librdkafka_fences_the_wire(kafka: str, writer: WireProducer) -> None:

@@ -4,7 +4,6 @@ import math
 import socket
 import ssl
 import struct
-import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -16,7 +15,8 @@ import numpy as np
 from streamapp_runtime.systems.kafka.wire.batch_format import varints
 from streamapp_runtime.systems.kafka.wire.batch_format.malformed import MalformedError
 from streamapp_runtime.systems.kafka.wire.batch_format.varints import Octets
-from streamapp_runtime.systems.kafka.wire.requests.broker_names import AddressFamily, BrokerNames
+from streamapp_runtime.systems.kafka.wire.requests.broker_names import AddressFamily
+from streamapp_runtime.systems.kafka.wire.requests.broker_network import BrokerNetwork
 from streamapp_runtime.systems.kafka.wire.requests.request_fields import (
     RequestBody,
     ResponseReader,
@@ -54,7 +54,7 @@ _OPTIONS = {
     "TCP_KEEPCNT": 3,
 }
 """Those that the system has: not all are of every Unix."""
-_NAMES = BrokerNames()
+_MACHINE = BrokerNetwork()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,7 @@ class ConnectionSettings:
     largest_answer: int = _LARGEST
     buffer_sizes: Mapping[int, int] = field(default_factory=dict)
     """The sizes of a socket's buffers, by the number of its option."""
+    network: BrokerNetwork = _MACHINE
 
 
 PLAINTEXT = ConnectionSettings()
@@ -105,6 +106,7 @@ class BrokerConnection:
         """`silent` is called while an answer is long in coming; an OSError of it ends the wait."""
         self.address = address
         self._settings = settings
+        self._network = settings.network
         self._client = settings.client.encode()
         self._timeout = settings.timeout
         self._silent = silent
@@ -118,7 +120,7 @@ class BrokerConnection:
         self._answered = 0
         self._unanswered: deque[tuple[BrokerRequest, int]] = deque()  # with the version of each
         self._versions: BrokerVersions | None = None  # until the first request
-        self._used = time.monotonic()
+        self._used = self._network.now()
         self._login_until = math.inf if settings.login is None else -math.inf
         self._room: Octets = np.empty(_SPARE, np.uint8)
 
@@ -133,7 +135,7 @@ class BrokerConnection:
         Before the first one the broker is asked for its versions, and the client logs in. `seconds` is how
         long nothing may come of that, where it is less than anything may take.
         """
-        self._used = time.monotonic()
+        self._used = self._network.now()
         if self._versions is None:
             self._versions = ask_versions(
                 lambda version: self.receive(self._send(API_VERSIONS, version, write_api_versions), seconds)
@@ -159,7 +161,7 @@ class BrokerConnection:
     def is_stale(self) -> bool:
         """True if the connection was unused for so long that another one is made."""
         limit = self._settings.idle_seconds
-        return limit is not None and self.idle and time.monotonic() > self._used + limit
+        return limit is not None and self.idle and self._network.now() > self._used + limit
 
     def receive(self, number: int, seconds: float | None = None) -> ResponseReader:
         """The answer to a request; those to earlier ones, which nobody asked for, are dropped.
@@ -201,7 +203,7 @@ class BrokerConnection:
         self._login_until = math.inf
         lifetime = self._settings.login.log_in(partial(self.ask, seconds=seconds), self.address)
         if lifetime is not None:
-            self._login_until = time.monotonic() + _LOGIN_SHARE * lifetime
+            self._login_until = self._network.now() + _LOGIN_SHARE * lifetime
 
     def _send(self, request: BrokerRequest, version: int, write: WriteRequest) -> int:
         flexible = version >= request.flexible_from
@@ -238,13 +240,13 @@ class BrokerConnection:
         if len(self._room) < size + varints.PADDING:
             self._room = np.empty(size + size // 8 + varints.PADDING, np.uint8)
         view = self._room.data
-        at, begun = 0, time.monotonic()
+        at, begun = 0, self._network.now()
         self._socket.settimeout(min(_LOOK_SECONDS, limit))
         while at < size:
             try:
                 read = self._socket.recv_into(view[at:size])
             except TimeoutError as error:
-                if time.monotonic() - begun >= limit or error.errno:  # the system gave the connection up
+                if self._network.now() - begun >= limit or error.errno:  # the system gave the connection up
                     raise _failure(self.address, error) from None
                 if seconds is None:
                     self._silent(self)
@@ -255,13 +257,13 @@ class BrokerConnection:
                 raise _failure(self.address, error) from None
             if not read:
                 raise ConnectionResetError(f"{self.address} closed the connection")
-            at, begun = at + read, time.monotonic()
+            at, begun = at + read, self._network.now()
         return self._room[: size + varints.PADDING]
 
 
 def _connected(address: BrokerAddress, settings: ConnectionSettings) -> socket.socket:
     seconds = min(settings.connect_seconds, settings.timeout)
-    tcp_socket = _NAMES.connect(address.host, address.port, seconds, settings.family)
+    tcp_socket = settings.network.connect(address.host, address.port, seconds, settings.family)
     try:
         for option, size in settings.buffer_sizes.items():
             tcp_socket.setsockopt(socket.SOL_SOCKET, option, size)

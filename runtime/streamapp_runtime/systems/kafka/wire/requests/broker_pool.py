@@ -1,6 +1,5 @@
 """The brokers of a cluster: who leads a partition, who keeps a transaction, and a connection to each."""
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -63,12 +62,17 @@ class BrokerPool:
         self._trouble = trouble or BrokerTrouble()
         self._bootstrap = parse_addresses(bootstrap)
         self._settings = settings
+        self._network = settings.network
         self._addresses: dict[int, BrokerAddress] = {}
         self._leaders: dict[TopicPartition, int] = {}
         self._replicas: dict[TopicPartition, int] = {}  # that leaders have named to be read from
         self._avoided_until: dict[TopicPartition, float] = {}  # the time until which no replica is read
         self._connections: dict[BrokerAddress, BrokerConnection] = {}
         self._failed: BrokerAddress | None = None
+
+    def retries(self, doing: str, seconds: float | None = None) -> RequestRetries:
+        """One thing that is done, and done again for so long; for as long as anything may take as it is."""
+        return RequestRetries(doing, self._settings.timeout if seconds is None else seconds, self._network)
 
     def leader(self, partition: TopicPartition, attempts: RequestRetries) -> BrokerConnection:
         """A connection to who leads the partition."""
@@ -103,12 +107,12 @@ class BrokerPool:
         """
         was_read_from = self.leave_replica(partition)
         if was_read_from:
-            self._avoided_until[partition] = time.monotonic() + _AVOIDED_SECONDS
+            self._avoided_until[partition] = self._network.now() + _AVOIDED_SECONDS
         return was_read_from
 
     def may_name_replicas(self, partitions: Iterable[TopicPartition]) -> bool:
         """True if leaders may name replicas of all of these partitions."""
-        now = time.monotonic()
+        now = self._network.now()
         return all(self._avoided_until.get(partition, 0.0) <= now for partition in partitions)
 
     def leave_replica(self, partition: TopicPartition) -> bool:

@@ -1,7 +1,6 @@
 """The time for which something that fails is tried again."""
 
 import ssl
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -9,6 +8,7 @@ from typing import Final
 from streamapp.backoff import Backoff
 from streamapp_runtime.systems.kafka.wire.batch_format.malformed import MalformedError
 from streamapp_runtime.systems.kafka.wire.requests import error_codes
+from streamapp_runtime.systems.kafka.wire.requests.broker_network import BrokerNetwork
 from streamapp_runtime.systems.kafka.wire.requests.error_codes import ErrorReaction
 from streamapp_runtime.systems.kafka.wire.requests.sasl_login import LoginRefusedError
 from streamapp_runtime.systems.stream_system import (
@@ -41,6 +41,7 @@ class RequestRetries:
 
     doing: str
     seconds: float
+    network: BrokerNetwork
     _begun: float = field(init=False)
     _ends: float = field(init=False)
     _failures: int = field(init=False, default=0)  # since the last success
@@ -50,7 +51,7 @@ class RequestRetries:
 
     def succeeded(self) -> None:
         """The time counts from now."""
-        self._begun = time.monotonic()
+        self._begun = self.network.now()
         self._ends = self._begun + self.seconds
         self._failures = 0
 
@@ -66,14 +67,14 @@ class RequestRetries:
         if isinstance(why, LoginRefusedError):
             raise DeniedError(f"{self.doing}: {why}; look at what configSecret says") from None
         pause = _PAUSE.seconds(self._failures + 1)
-        if time.monotonic() + pause > self._ends:
+        if self.network.now() + pause > self._ends:
             raise UnavailableError(f"{self.doing}: {why}") from None
-        time.sleep(pause)
+        self.network.pause(pause)
         self._failures += 1
 
     def missing(self, what: object) -> None:
         """Return, after a pause, while brokers may not have heard of it yet; then UnknownStreamError."""
-        if time.monotonic() > self._begun + _HEARSAY:
+        if self.network.now() > self._begun + _HEARSAY:
             raise UnknownStreamError(f"there is no {what}")
         self.failed(f"there is no {what}")
 
@@ -86,7 +87,7 @@ class RequestRetries:
         if reaction not in (ErrorReaction.RETRY, ErrorReaction.LOOK):
             raise error_to_raise(code, f"{self.doing}: {error_codes.error_name(code)}")
         self.failed(error_codes.error_name(code))
-        return ErrorReaction.LOOK if time.monotonic() > self._begun + _DOUBT_SECONDS else reaction
+        return ErrorReaction.LOOK if self.network.now() > self._begun + _DOUBT_SECONDS else reaction
 
 
 _EXCEPTIONS: Final[Mapping[ErrorReaction, type[Exception]]] = {

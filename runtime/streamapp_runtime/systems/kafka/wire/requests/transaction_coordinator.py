@@ -45,7 +45,6 @@ class TransactionCoordinator:
 
     cluster: BrokerPool
     transactional_id: str | None
-    patience: float
     has_repeated_end: bool = False  # a request may yet arrive that ends the next one of its epoch
     _connection: BrokerConnection | None = field(default=None, repr=False)
 
@@ -122,7 +121,7 @@ class TransactionCoordinator:
         write: WriteRequest,
         read: Callable[[ResponseReader], tuple[int, T]],
     ) -> T:
-        attempts = RequestRetries(request_description(doing, self.transactional_id), self.patience)
+        attempts = self.cluster.retries(request_description(doing, self.transactional_id))
         while True:
             if self._connection is None:
                 self._connection = self._broker(attempts)

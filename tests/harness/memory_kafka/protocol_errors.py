@@ -1,0 +1,19 @@
+"""The errors that a broker in memory answers with, by the protocol's numbers."""
+
+from enum import IntEnum
+
+
+class ProtocolError(IntEnum):
+    NONE = 0
+    UNKNOWN_TOPIC_OR_PARTITION = 3
+    LEADER_NOT_AVAILABLE = 5
+    NOT_LEADER_OR_FOLLOWER = 6
+    COORDINATOR_LOAD_IN_PROGRESS = 14
+    NOT_COORDINATOR = 16
+    OUT_OF_ORDER_SEQUENCE_NUMBER = 45
+    INVALID_PRODUCER_EPOCH = 47
+    INVALID_TXN_STATE = 48
+    INVALID_PRODUCER_ID_MAPPING = 49
+    CONCURRENT_TRANSACTIONS = 51
+    PRODUCER_FENCED = 90
+    TRANSACTION_ABORTABLE = 120
