@@ -10,6 +10,7 @@ class WaitKind(StrEnum):
     DRIVER_WAITS = "driver-waits"  # for a system, a table, a processor, or the end of a long batch
     STUCK_WATERMARK = "stuck-watermark"
     SLOW_TASK = "slow-task"
+    SLOW_QUOTA = "slow-quota"
     SLOW_REMOTE_TABLE = "slow-remote-table"
     SLOW_CODE = "slow-code"
     SLOW_EXPRESSIONS = "slow-expressions"

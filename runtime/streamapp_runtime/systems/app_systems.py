@@ -173,6 +173,10 @@ class Systems:
         troubles = (system.trouble() for system in tuple(self._open.values()))
         return max(filter(None, troubles), key=lambda trouble: trouble.noted, default=None)
 
+    def throttled_seconds(self) -> Mapping[str, float]:
+        """The seconds for which quotas have kept the calls of this process so far, by system."""
+        return {name: system.throttled_seconds() for name, system in tuple(self._open.items())}
+
     def tidy(self) -> None:
         """Do maintenance of the stored records, at a time without other work."""
         self.home.tidy()

@@ -300,6 +300,9 @@ class StreamSystem(Protocol):
         Any thread may ask, while another one waits.
         """
 
+    def throttled_seconds(self) -> float:
+        """The seconds for which quotas have kept the calls of this process so far."""
+
     def tidy(self) -> None:
         """Do maintenance of the stored records, at a time without other work."""
 

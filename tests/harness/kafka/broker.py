@@ -188,24 +188,15 @@ class Broker:
         unformatted = self._config.with_suffix(".new")
         unformatted.write_text("".join(lines), encoding="utf-8")
         features = [part for item in self.features.items() for part in ("--feature", "{}={}".format(*item))]
-        run = subprocess.run(
-            [
-                *self._java(),
-                "kafka.tools.StorageTool",
-                "format",
-                "-t",
-                "AAAAAAAAAAAAAAAAAAAAAQ",
-                "-c",
-                unformatted,
-                *features,
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if run.returncode != 0:
-            raise RuntimeError(f"the broker's folder could not be made: {run.stdout}{run.stderr}")
+        cluster = ("-t", "AAAAAAAAAAAAAAAAAAAAAQ", "-c", str(unformatted))
+        self.run_tool("kafka.tools.StorageTool", "format", *cluster, *features)
         unformatted.rename(self._config)
+
+    def run_tool(self, *command: str) -> None:
+        """Run one of Kafka's own tools, by the name of its class."""
+        run = subprocess.run([*self._java(), *command], capture_output=True, text=True, check=False)
+        if run.returncode != 0:
+            raise RuntimeError(f"{command[0]} failed: {run.stdout}{run.stderr}")
 
     def _last_words(self) -> str:
         return self.log.read_text(encoding="utf-8", errors="replace")[-4000:]

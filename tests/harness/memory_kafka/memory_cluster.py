@@ -4,7 +4,7 @@ Requests and answers are the bytes that real brokers take and give.
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -49,6 +49,8 @@ class MemoryCluster:
     verifies: bool = True
     first_epoch: int = -1
     throttle_ms: int = 0
+    throttled: Collection[int] = ()  # the requests of which a quota is used up
+    empty_fetches: int = 0  # so many are answered by the word of a quota alone
     logs: dict[int, PartitionLog] = field(init=False)
     leaders: dict[int, int] = field(init=False)
     kept: dict[str, KeptTransaction] = field(default_factory=dict)
@@ -127,7 +129,7 @@ class MemoryCluster:
         answer.items(topics, write_topic)
 
     def _find_coordinator(self, _: int, __: int, ___: RequestBytes, answer: AnswerBytes) -> None:
-        answer.numbers("ih", self.throttle_ms, 0).text(None)
+        answer.numbers("ih", self._throttle(FIND_COORDINATOR), 0).text(None)
         answer.numbers("i", self.coordinator).text(str(self.coordinator)).numbers("i", 9092)
 
     def _initialise(self, node: int, version: int, body: RequestBytes, answer: AnswerBytes) -> None:
@@ -139,14 +141,14 @@ class MemoryCluster:
         if not error:
             error = transaction.initialise(timeout_ms / 1000)
         identity = (-1, -1) if error else (transaction.producer, transaction.epoch)
-        answer.numbers("ihqh", self.throttle_ms, error, *identity).tags()
+        answer.numbers("ihqh", self._throttle(INIT_PRODUCER_ID), error, *identity).tags()
 
     def _add_partitions(self, node: int, _: int, body: RequestBytes, answer: AnswerBytes) -> None:
         name, producer, epoch = body.text(), body.number("q"), body.number("h")
         topics = body.items(lambda each: (each.text(), each.numbers("i")))
         partitions = [TopicPartition(topic, index) for topic, indexes in topics for index in indexes]
         error = self._coordinates(node) or self._kept(name).add(producer, epoch, partitions)
-        answer.numbers("i", self.throttle_ms).items(
+        answer.numbers("i", self._throttle(ADD_PARTITIONS)).items(
             topics,
             lambda to, topic: to.text(topic[0]).items(
                 topic[1], lambda to, index: to.numbers("ih", index, error)
@@ -157,7 +159,7 @@ class MemoryCluster:
         name, producer, epoch, commits = body.text(), body.number("q"), body.number("h"), body.number("b")
         transaction = self._kept(name)
         error = self._coordinates(node) or transaction.end(producer, epoch, commits=bool(commits))
-        answer.numbers("ih", self.throttle_ms, error)
+        answer.numbers("ih", self._throttle(END_TRANSACTION), error)
         if version >= 5:
             answer.numbers("qh", *((-1, -1) if error else transaction.next_identity))
         answer.tags()
@@ -177,7 +179,7 @@ class MemoryCluster:
                 to.plain_items("b", []).text(None)
 
         answer.items(topics, lambda to, topic: to.text(topic[0]).items(topic[1], write_partition))
-        answer.numbers("i", self.throttle_ms).tags()
+        answer.numbers("i", self._throttle(PRODUCE)).tags()
 
     def _appended(
         self, node: int, version: int, name: str, index: int, batch: bytes
@@ -223,7 +225,10 @@ class MemoryCluster:
             to.items(aborted, lambda to, one: to.numbers("qq", *one))
             to.numbers("i", -1).raw(batches)
 
-        answer.numbers("ihi", self.throttle_ms, 0, 0)
+        answer.numbers("ihi", self._throttle(FETCH), 0, 0)
+        if self.empty_fetches:
+            self.empty_fetches -= 1
+            topics = []
         answer.items(topics, lambda to, topic: to.text(topic[0]).items(topic[1], write_partition))
 
     def _list_offsets(self, node: int, _: int, body: RequestBytes, answer: AnswerBytes) -> None:
@@ -237,8 +242,11 @@ class MemoryCluster:
             error = 0 if self.leaders[item[0]] == node else ProtocolError.NOT_LEADER_OR_FOLLOWER
             to.numbers("ihqq", item[0], error, -1, self.logs[item[0]].stable_end)
 
-        answer.numbers("i", self.throttle_ms)
+        answer.numbers("i", self._throttle(LIST_OFFSETS))
         answer.items(topics, lambda to, topic: to.text(topic[0]).items(topic[1], write_partition))
+
+    def _throttle(self, kind: int) -> int:
+        return self.throttle_ms if kind in self.throttled else 0
 
     def _coordinates(self, node: int) -> ProtocolError:
         if node != self.coordinator:

@@ -390,6 +390,10 @@ def slow_code(sim: OperatorSim) -> None:
     bring_up_watched(sim, slow_run(app, steps=(("scored", 9.0),)), Progress(lag=LAG))
 
 
+def slow_quota(sim: OperatorSim) -> None:
+    bring_up_watched(sim, slow_run(running(shop(3)), steps=(("quota of kafka", 9.0), ("read", 9.5))))
+
+
 def slow_expressions(sim: OperatorSim) -> None:
     bring_up_watched(
         sim, slow_run(replace(running(shop(3)), evaluated=frozenset({"few"})), steps=(("few", 9.0),))
@@ -442,6 +446,7 @@ SCENES: dict[str, tuple[Callable[[OperatorSim], None], str]] = {
     "driver-waits": (driver_waits, "broker-1 does not answer"),
     "stuck-watermark": (stuck_watermark, "views holds back the watermark of both, out"),
     "slow-task": (slow_task, "task Partition 2, one of 4, has 100 %"),
+    "slow-quota": (slow_quota, "to wait for quotas of the brokers of kafka takes 75 %"),
     "slow-remote-table": (slow_remote_table, "joined takes 92 % of each batch, which takes 12.0 s"),
     "slow-code": (slow_code, "the app's own code in scored takes 75 %"),
     "slow-expressions": (slow_expressions, "the expressions of few, which Spark evaluates, take"),

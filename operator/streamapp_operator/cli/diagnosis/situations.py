@@ -34,7 +34,13 @@ _GROWTH_REFUSALS: Final = (
 _UPPER_BOUNDS: Final = frozenset({"max", "tasks"})
 """What may keep autoscaling from more processors: its policy, and the tasks that could use them."""
 _SLOW_KINDS: Final = frozenset(
-    {WaitKind.SLOW_TASK, WaitKind.SLOW_REMOTE_TABLE, WaitKind.SLOW_CODE, WaitKind.SLOW_EXPRESSIONS}
+    {
+        WaitKind.SLOW_TASK,
+        WaitKind.SLOW_QUOTA,
+        WaitKind.SLOW_REMOTE_TABLE,
+        WaitKind.SLOW_CODE,
+        WaitKind.SLOW_EXPRESSIONS,
+    }
 )
 _PAGE_KINDS: Final = _SLOW_KINDS | {WaitKind.STUCK_WATERMARK}
 """What the driver's page tells of and has a situation of its own."""
@@ -522,6 +528,13 @@ SYMPTOMS: Final[Sequence[Situation]] = (
         "records have, or for a producer that prefers one partition.",
         "streamapp top {app} -n {namespace}",
         detail=_slow(WaitKind.SLOW_TASK),
+    ),
+    Situation(
+        "slow-quota",
+        "Batches mostly wait for a quota of the brokers. Raise that of the app's user or client.id with "
+        "kafka-configs, or set compression.type.",
+        "streamapp page {app} -n {namespace}",
+        detail=_slow(WaitKind.SLOW_QUOTA),
     ),
     Situation(
         "slow-remote-table",

@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import Final
 
-from streamapp.plan.render.wording import legible
+from streamapp.plan.render.wording import legible, listed
 from streamapp.protocol.page_wait import Wait, WaitKind
 from streamapp_runtime.driver.page.run_facts import BatchFacts, RemoteCounts, RunFacts
 from streamapp_runtime.driver.page.running_app import RunningApp
+from streamapp_runtime.lanes.batches.step_times import QUOTA_STEP
 
 FEW_RECORDS: Final = 1_000
 """A lag of fewer records is no matter."""
@@ -33,7 +34,8 @@ def is_behind(facts: RunFacts) -> bool:
 def slow_batches(facts: RunFacts) -> Iterator[Wait]:
     """The work that takes most of each batch, while the app is behind or its batches take long.
 
-    It is what somebody can change: a remote table, the app's own code, or expressions that Spark evaluates.
+    It is what somebody can change: a quota, a remote table, the app's own code, or expressions that Spark
+    evaluates.
     """
     batches = [batch for batch in facts.batches if batch.rows_in and facts.now - batch.at < RECENT_SECONDS]
     if facts.app is None or len(batches) < FEWEST_BATCHES:
@@ -45,6 +47,12 @@ def slow_batches(facts: RunFacts) -> Iterator[Wait]:
         for step, seconds in batch.steps:
             steps[step] += seconds
     total = sum(batch.seconds for batch in batches)
+    quotas = {step: seconds for step, seconds in steps.items() if step.startswith(QUOTA_STEP)}
+    if sum(quotas.values()) >= MOST_OF_BATCH * total:  # which lie within other steps
+        systems = listed([legible(step.removeprefix(QUOTA_STEP)) for step in sorted(quotas)], len(quotas))
+        share = _share(sum(quotas.values()), batches)
+        yield Wait(WaitKind.SLOW_QUOTA, f"to wait for quotas of the brokers of {systems} takes {share}")
+        return
     step, seconds = max(steps.items(), key=lambda item: item[1], default=("", 0.0))
     if seconds >= MOST_OF_BATCH * total:
         yield from _slow_step(facts.app, facts, step, _share(seconds, batches))

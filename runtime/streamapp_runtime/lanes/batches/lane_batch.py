@@ -13,7 +13,7 @@ from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.lanes.batches.lane_commit import CommitResult, LaneCommit
 from streamapp_runtime.lanes.batches.lane_context import LaneContext
 from streamapp_runtime.lanes.batches.side_input_arrivals import SideInputArrivals
-from streamapp_runtime.lanes.batches.step_times import StepTimes
+from streamapp_runtime.lanes.batches.step_times import QUOTA_STEP, StepTimes
 from streamapp_runtime.lanes.event_time.lane_event_time import LaneEventTime
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders, ReadRange
 from streamapp_runtime.lanes.protocol.failed_records import MOST_FAILED_RECORDS, FailedRecord
@@ -80,6 +80,7 @@ class LaneBatch:
         self.state.misplaced = self._misplaced_keys
         self.state.ends_at_bad = context.setup.rejection[RejectionCause.RECORD].action == "fail"
         self.times = StepTimes()
+        self._throttled_before = context.systems.throttled_seconds()
         self.failed_records: list[FailedRecord] = []  # on which an expression failed
         self.answers: list[StateAnswer] = []  # to what the lane was asked of its state
         self._touched: set[tuple[int, str]] = set()
@@ -117,6 +118,13 @@ class LaneBatch:
         """Name the writes that now wait in stores after this attempt."""
         for task, name in self._touched:
             self.context.lane_stores.note_pending(self.lane.tasks[task].name, name, self.attempt)
+
+    def steps(self) -> tuple[tuple[str, float], ...]:
+        """The seconds of each step, with those for which quotas kept calls within others."""
+        for system, seconds in self.context.systems.throttled_seconds().items():
+            if throttled := seconds - self._throttled_before.get(system, 0.0):
+                self.times.add(QUOTA_STEP + system, throttled)
+        return tuple(self.times.by_step().items())
 
     def counted(self) -> tuple[tuple[str, str, int], ...]:
         """The counts of the lane's operations."""

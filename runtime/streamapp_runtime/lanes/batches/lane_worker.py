@@ -168,7 +168,7 @@ class LaneWorker:
         except EXPECTED_ERRORS as error:
             batch.fail_lane(*self._failure(batch, error))
             done = None
-        steps = tuple(batch.times.by_step().items())
+        steps = batch.steps()
         done_status = TaskStatus.TRIED if batch.orders.trial else TaskStatus.COMMITTED
         reports = []
         for index, task in enumerate(batch.lane.tasks):

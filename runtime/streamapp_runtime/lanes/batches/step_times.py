@@ -4,7 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
-from typing import TypeVar
+from typing import Final, TypeVar
+
+QUOTA_STEP: Final = "quota of "
+"""What the step is called, before the name of a system, in which brokers' quotas keep a lane."""
 
 T = TypeVar("T")
 
@@ -26,6 +29,10 @@ class StepTimes:
         finally:
             self.current = before
             self._seconds[step] += perf_counter() - begun
+
+    def add(self, step: str, seconds: float) -> None:
+        """Count what was measured elsewhere; it may lie within other steps."""
+        self._seconds[step] += seconds
 
     @property
     def step(self) -> str:

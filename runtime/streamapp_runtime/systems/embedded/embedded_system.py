@@ -209,6 +209,10 @@ class EmbeddedSystem:
     def trouble(self) -> None:
         """Nothing: calls wait for disks alone."""
 
+    def throttled_seconds(self) -> float:
+        """None: there is no quota."""
+        return 0.0
+
     def tidy(self) -> None:
         """Compact what is due however large, drop what is too old, and forget readers that were killed."""
         self._environment.forget_dead_readers()

@@ -276,6 +276,10 @@ class KafkaSystem:
         """The trouble with brokers that has kept calls lately."""
         return self._trouble.lasting
 
+    def throttled_seconds(self) -> float:
+        """The seconds for which brokers' quotas have kept calls so far."""
+        return self._trouble.throttled_seconds
+
     def tidy(self) -> None:
         """Nothing: brokers manage topics."""
 

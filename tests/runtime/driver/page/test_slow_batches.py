@@ -53,6 +53,16 @@ def test_a_remote_table_that_takes_most_of_each_batch_is_named_with_what_it_was_
     ]
 
 
+def test_a_quota_is_named_though_it_lies_within_other_steps() -> None:
+    assert list(slow_batches(facts(("quota of kafka", 6.0), ("read", 9.0)))) == [
+        Wait(
+            WaitKind.SLOW_QUOTA,
+            "to wait for quotas of the brokers of kafka takes 60 % of each batch, which takes 10.0 s on"
+            " average",
+        )
+    ]
+
+
 def test_own_code_is_named_also_where_it_looks_up_a_remote_table_itself() -> None:
     (scored,) = slow_batches(facts(("scored", 6.0)))
     assert scored == Wait(

@@ -144,7 +144,9 @@ class BatchDelivery:
         try:
             if not request.connection.awaits(request.number):
                 raise ConnectionResetError(f"{request.connection.address} closed the connection")
-            results = produce_request.produce_results(request.connection.receive(request.number))
+            answer = request.connection.receive(request.number)
+            results, throttle_ms = produce_request.produce_results(answer)
+            request.connection.throttle(throttle_ms)
             if results.keys() != request.batches.keys():
                 raise MalformedError("a leader answered for other partitions than were written to")
         except CONNECTION_FAILURES as error:

@@ -64,7 +64,6 @@ class WireReader:
         """`check` compares the checksum of every batch; `trouble` is told what keeps reads waiting."""
         self._limits = limits
         self._cluster = BrokerPool(bootstrap, settings, trouble)
-        self._network = settings.network
         self._check = check
         self._sizes: dict[TopicPartition, float] = {}  # bytes of a record, as last seen
         self._fetched_ahead: dict[TopicPartition, _FetchedAhead] = {}
@@ -117,6 +116,9 @@ class WireReader:
                 pending_fetch = None
                 if fetched.error:
                     self._refused(fetched.error, partition, attempts)
+                    continue
+                if fetched.throttled:
+                    attempts.succeeded()
                     continue
                 if fetched.preferred_replica != NO_REPLICA:
                     self._cluster.prefer_replica(partition, fetched.preferred_replica)
@@ -228,14 +230,12 @@ class WireReader:
     ) -> int:
         """The offset at which to go on when nothing came."""
         at, end = span
-        if fetched.throttled:
-            self._network.pause(fetched.throttled / 1000)
-        elif fetched.end - fetched.begin >= _LEAST:
+        if fetched.end - fetched.begin >= _LEAST:
             raise MalformedError("a batch is cut off that should have come whole")
-        elif fetched.stable_end >= end:
+        if fetched.stable_end >= end:
             # Compaction may have left nothing at all up to there. Asked twice, for no answer need be full.
             return end if times > 1 else at
-        elif not self._cluster.leave_replica(partition):
+        if not self._cluster.leave_replica(partition):
             # A new leader may take a moment to know how far its followers are; a deposed one never does.
             self._cluster.doubt_leader(partition)
             try:

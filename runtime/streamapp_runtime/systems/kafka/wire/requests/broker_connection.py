@@ -90,8 +90,8 @@ class ConnectionSettings:
 PLAINTEXT = ConnectionSettings()
 
 
-def _nothing(_: "BrokerConnection") -> None:
-    """No reaction to a silent broker, for where nobody else can be asked."""
+def _nothing(_: object) -> None:
+    """No reaction, for where nobody else can be asked or told."""
 
 
 class BrokerConnection:
@@ -102,14 +102,20 @@ class BrokerConnection:
         address: BrokerAddress,
         settings: ConnectionSettings,
         silent: Callable[["BrokerConnection"], None] = _nothing,
+        throttled: Callable[[float], None] = _nothing,
     ) -> None:
-        """`silent` is called while an answer is long in coming; an OSError of it ends the wait."""
+        """`silent` is called while an answer is long in coming; an OSError of it ends the wait.
+
+        `throttled` is told the seconds for which a quota has kept requests waiting.
+        """
         self.address = address
         self._settings = settings
         self._network = settings.network
         self._client = settings.client.encode()
         self._timeout = settings.timeout
         self._silent = silent
+        self._throttled = throttled
+        self._quiet_until = -math.inf
         try:
             self._socket = _connected(address, settings)
         except ssl.SSLError:
@@ -135,6 +141,7 @@ class BrokerConnection:
         Before the first one the broker is asked for its versions, and the client logs in. `seconds` is how
         long nothing may come of that, where it is less than anything may take.
         """
+        self._await_quota()
         self._used = self._network.now()
         if self._versions is None:
             self._versions = ask_versions(
@@ -183,6 +190,9 @@ class BrokerConnection:
                 answer = ResponseReader(octets, size - 4, version, flexible=flexible)
                 if request is not API_VERSIONS:  # whose head is the same in all versions
                     answer.tags()
+                if request.begins_with_throttle:
+                    answer.throttle_ms = answer.int32()
+                    self.throttle(answer.throttle_ms)
                 return answer
 
     def ask(
@@ -190,6 +200,17 @@ class BrokerConnection:
     ) -> ResponseReader:
         """Send a request and wait for the answer."""
         return self.receive(self.send(request, write, seconds), seconds)
+
+    def throttle(self, milliseconds: int) -> None:
+        """Have the next request wait for a quota, as a broker says that reads none before (KIP-219)."""
+        seconds = min(milliseconds / 1000, self._timeout)
+        self._quiet_until = max(self._quiet_until, self._network.now() + seconds)
+
+    def _await_quota(self) -> None:
+        seconds = self._quiet_until - self._network.now()
+        if seconds > 0:
+            self._network.pause(seconds)
+            self._throttled(seconds)
 
     def close(self) -> None:
         """Let go of the socket."""

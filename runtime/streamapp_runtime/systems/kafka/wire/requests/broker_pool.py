@@ -202,7 +202,6 @@ class BrokerPool:
 
     def _kept_by(self, transactional_id: str, attempts: RequestRetries) -> tuple[int, BrokerAddress]:
         def read(answer: ResponseReader) -> tuple[int, BrokerAddress]:
-            answer.int32()  # how long it was throttled
             error = answer.int16()
             answer.text()  # the same in words
             node, address = answer.int32(), BrokerAddress(answer.text() or "", answer.int32())
@@ -240,7 +239,7 @@ class BrokerPool:
             connection = open_connection
             try:
                 if connection is None or not connection.idle:  # whose answers to come would be dropped
-                    connection = BrokerConnection(address, self._settings, self._look_at)
+                    connection = self._connected(address)
                 answer = read(connection.ask(request, write, seconds))
             except CONNECTION_FAILURES as error:
                 failure = error
@@ -302,11 +301,14 @@ class BrokerPool:
             self._connections.pop(address).close()
         if address not in self._connections:
             try:
-                self._connections[address] = BrokerConnection(address, self._settings, self._look_at)
+                self._connections[address] = self._connected(address)
             except CONNECTION_FAILURES:
                 self._note_failed(address)
                 raise
         return self._connections[address]
+
+    def _connected(self, address: BrokerAddress) -> BrokerConnection:
+        return BrokerConnection(address, self._settings, self._look_at, self._trouble.note_throttled)
 
     def _note_failed(self, address: BrokerAddress) -> None:
         """Believe nothing any more of what a broker leads; others are asked first."""
@@ -323,7 +325,6 @@ def _metadata_request(topics: Sequence[str]) -> WriteRequest:
 
 def _live_brokers(answer: ResponseReader) -> dict[int, BrokerAddress]:
     """The brokers that belong to the cluster now, by number."""
-    answer.int32()  # how long it was throttled
     live = dict(answer.list(_broker))
     answer.text()  # the cluster
     answer.int32()  # its controller

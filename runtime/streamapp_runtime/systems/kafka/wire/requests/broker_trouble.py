@@ -19,6 +19,8 @@ class BrokerTrouble:
     clock: Callable[[], float] = time.monotonic
     _noted: SystemTrouble | None = None
     _since: float = 0.0
+    throttled_seconds: float = 0.0
+    """The seconds for which quotas have kept calls so far."""
 
     def note(self, why: object) -> None:
         """Note that a call is kept from going on, and by what."""
@@ -26,6 +28,10 @@ class BrokerTrouble:
         if self._noted is None or now - self._noted.noted > _FRESH_SECONDS:
             self._since = now
         self._noted = SystemTrouble(str(why), now)
+
+    def note_throttled(self, seconds: float) -> None:
+        """Note that a quota has kept a call."""
+        self.throttled_seconds += seconds
 
     @property
     def lasting(self) -> SystemTrouble | None:

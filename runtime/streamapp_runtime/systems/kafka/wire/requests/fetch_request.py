@@ -24,7 +24,7 @@ _WAIT_MS = 100  # for records where there are none yet
 class FetchResult:
     """The answer; its records lie in `octets` from `begin` to `end`."""
 
-    throttled: int
+    throttled: bool  # a quota is used up: nothing is said of the partition
     error: int
     stable_end: int
     preferred_replica: int  # the broker to ask in place of the leader; -1 for none
@@ -85,23 +85,28 @@ def fetch_results(
     answer: ResponseReader, partitions: Sequence[TopicPartition]
 ) -> Mapping[TopicPartition, FetchResult]:
     """The result for each of the partitions that were asked for."""
-    throttled, error = answer.int32(), answer.int16()
+    error = answer.int16()
     answer.int32()  # the session
     if error:
-        refused = FetchResult(throttled, error, -1, NO_REPLICA, [], np.empty(0, np.uint8), 0, 0)
-        return dict.fromkeys(partitions, refused)
+        return dict.fromkeys(partitions, _nothing(error=error))
     results: dict[TopicPartition, FetchResult] = {}
     for _ in range(answer.int32()):
         topic = answer.text() or ""
         for _ in range(answer.int32()):
             partition = TopicPartition(topic, answer.int32())
-            results[partition] = _partition_result(answer, throttled)
+            results[partition] = _partition_result(answer)
+    if not results and answer.throttle_ms > 0:
+        return dict.fromkeys(partitions, _nothing(throttled=True))
     if results.keys() != set(partitions):
         raise MalformedError("a leader answered for other partitions than were asked for")
     return results
 
 
-def _partition_result(answer: ResponseReader, throttled: int) -> FetchResult:
+def _nothing(*, throttled: bool = False, error: int = 0) -> FetchResult:
+    return FetchResult(throttled, error, -1, NO_REPLICA, [], np.empty(0, np.uint8), 0, 0)
+
+
+def _partition_result(answer: ResponseReader) -> FetchResult:
     """The result for one partition, which follows its number."""
     error = answer.int16()
     answer.int64()  # the end, open transactions and all
@@ -110,4 +115,4 @@ def _partition_result(answer: ResponseReader, throttled: int) -> FetchResult:
     aborted = answer.list(lambda answer: AbortedTransaction(answer.int64(), answer.int64()))
     preferred_replica = answer.int32()
     octets, begin, end = answer.octets()
-    return FetchResult(throttled, error, stable_end, preferred_replica, aborted, octets, begin, end)
+    return FetchResult(False, error, stable_end, preferred_replica, aborted, octets, begin, end)

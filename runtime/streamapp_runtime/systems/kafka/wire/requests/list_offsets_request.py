@@ -37,7 +37,6 @@ def list_offsets_request(partitions: Collection[TopicPartition], question: Offse
 
 def list_offsets_results(answer: ResponseReader) -> Mapping[TopicPartition, tuple[int, int]]:
     """By partition an error, and the offset."""
-    answer.int32()  # how long it was throttled
     results: dict[TopicPartition, tuple[int, int]] = {}
     for _ in range(answer.int32()):
         topic = answer.text() or ""

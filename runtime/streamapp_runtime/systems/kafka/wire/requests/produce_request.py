@@ -43,8 +43,8 @@ def produce_request(
     return write
 
 
-def produce_results(answer: ResponseReader) -> Mapping[TopicPartition, ProduceResult]:
-    """The result of each batch, by partition."""
+def produce_results(answer: ResponseReader) -> tuple[Mapping[TopicPartition, ProduceResult], int]:
+    """The result of each batch, by partition, and the milliseconds that a quota wants the client to wait."""
 
     def stream(answer: ResponseReader) -> list[tuple[TopicPartition, ProduceResult]]:
         name = answer.text() or ""
@@ -52,7 +52,8 @@ def produce_results(answer: ResponseReader) -> Mapping[TopicPartition, ProduceRe
         answer.tags()
         return results
 
-    return dict(item for items in answer.list(stream) for item in items)
+    results = dict(item for items in answer.list(stream) for item in items)
+    return results, answer.int32()
 
 
 def _partition(answer: ResponseReader, stream: str) -> tuple[TopicPartition, ProduceResult]:

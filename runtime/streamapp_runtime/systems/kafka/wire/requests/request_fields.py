@@ -103,6 +103,7 @@ class ResponseReader:
         self._raw = octets.data
         self._length = size
         self.at = 0
+        self.throttle_ms = 0  # as long a quota wants the client to wait
 
     def int8(self) -> int:
         """A whole number of 8 bits."""

@@ -29,20 +29,21 @@ class BrokerRequest:
     newest: int
     flexible_from: int
     since: str  # the release of Kafka that has the oldest
+    begins_with_throttle: bool = True  # its answer, with how long a quota wants its client to wait
 
 
-PRODUCE = BrokerRequest("Produce", 0, 7, 11, 9, "2.1")
-PRODUCE_ADDING = BrokerRequest("Produce", 0, 12, 12, 9, "4.0")
+PRODUCE = BrokerRequest("Produce", 0, 7, 11, 9, "2.1", False)
+PRODUCE_ADDING = BrokerRequest("Produce", 0, 12, 12, 9, "4.0", False)
 """Adds partitions to the transaction by itself."""
 FETCH = BrokerRequest("Fetch", 1, 11, 11, 12, "2.3")
 LIST_OFFSETS = BrokerRequest("ListOffsets", 2, 2, 2, 6, "0.11")
 METADATA = BrokerRequest("Metadata", 3, 7, 7, 9, "2.1")
 FIND_COORDINATOR = BrokerRequest("FindCoordinator", 10, 2, 2, 3, "2.0")
-SASL_HANDSHAKE = BrokerRequest("SaslHandshake", 17, 1, 1, 2, "1.0")
-API_VERSIONS = BrokerRequest("ApiVersions", 18, 0, 3, 3, "0.10")
+SASL_HANDSHAKE = BrokerRequest("SaslHandshake", 17, 1, 1, 2, "1.0", False)
+API_VERSIONS = BrokerRequest("ApiVersions", 18, 0, 3, 3, "0.10", False)
 INIT_PRODUCER_ID = BrokerRequest("InitProducerId", 22, 1, 5, 2, "2.0")
 ADD_PARTITIONS = BrokerRequest("AddPartitionsToTxn", 24, 1, 3, 3, "2.0")
-SASL_AUTHENTICATE = BrokerRequest("SaslAuthenticate", 36, 1, 1, 2, "2.2")
+SASL_AUTHENTICATE = BrokerRequest("SaslAuthenticate", 36, 1, 1, 2, "2.2", False)
 END_TRANSACTION = BrokerRequest("EndTxn", 26, 1, 4, 3, "2.0")
 END_EPOCH = BrokerRequest("EndTxn", 26, 5, 5, 3, "4.0")
 """Ends the transaction's epoch too, and is answered with the next one."""

@@ -128,7 +128,6 @@ class TransactionCoordinator:
             seconds = None if self.transactional_id else attempts.answer_seconds  # another would do as well
             try:
                 answer = self._connection.ask(request, write, seconds)
-                answer.int32()  # how long it was throttled
                 error, value = read(answer)
             except CONNECTION_FAILURES as failure:
                 self.cluster.lost(self._connection)
