@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from streamapp.placement.locations.location_providers import user_provider_name
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.config_keys import ALGORITHM
+from streamapp.spec.resource.kafka_settings import TOKEN_FUNCTION
 from streamapp.tasks.user_answers import own_functions
 
 
@@ -20,7 +21,7 @@ def step_references(app: StreamApp) -> Iterator[tuple[str, str]]:
 
 
 def python_references(app: StreamApp) -> Iterator[tuple[str, str]]:
-    """The path and the name of all code of the app's own, also of what forms tasks and says locations."""
+    """The path and the name of all code of the app's own: for rows, tasks, locations and tokens."""
     yield from step_references(app)
     functions, provider = own_functions(app), user_provider_name(app.spec.placement.location)
     if functions.grouper is not None:
@@ -29,3 +30,11 @@ def python_references(app: StreamApp) -> Iterator[tuple[str, str]]:
         yield f"spec.config.{ALGORITHM}", functions.algorithm
     if provider is not None:
         yield "spec.placement.location", provider
+    yield from token_functions(app)
+
+
+def token_functions(app: StreamApp) -> Iterator[tuple[str, str]]:
+    """The path and the name of each function that gives tokens for brokers."""
+    for index, system in enumerate(app.spec.systems):
+        if system.kafka is not None and TOKEN_FUNCTION in system.kafka.config:
+            yield f"spec.systems[{index}].kafka.config.{TOKEN_FUNCTION}", system.kafka.config[TOKEN_FUNCTION]

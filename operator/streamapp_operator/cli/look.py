@@ -73,6 +73,8 @@ async def _partition_counts(context: ReconcileContext, app: StreamApp, facts: Fa
         counts = await partition_counts_for(context, app, facts)
         if isinstance(counts, KnownCounts):
             names = {stream.name for stream in app.spec.streams}
+            if counts.only_driver & names:
+                raise UnreachableError("only a function of the app's own gives tokens for its brokers")
             return {name: count for name, count in counts.counts.items() if name in names or count}
         if isinstance(counts, SystemMisconfigured):
             raise LookupRefusedError(f"{counts.path}: {counts.message}")

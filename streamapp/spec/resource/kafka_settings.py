@@ -3,9 +3,11 @@
 What is not on the list may load libraries, run commands, read files of the machine, or is the engine's own.
 """
 
+import re
 from collections.abc import Mapping
 
 from streamapp.spec.problem import nearest
+from streamapp.spec.value_types.scalars import PYTHON_REFERENCE
 
 REGISTRY_PREFIX = "schema.registry."
 """How settings begin that are of the schema registry of a cluster, as in Confluent's clients."""
@@ -38,6 +40,10 @@ NOT_FOR_BROKERS = TOPICS | REGISTRY
 OAUTH_ENDPOINT = "sasl.oauthbearer.token.endpoint.url"
 """Where a client asks for its token."""
 
+TOKEN_FUNCTION = "sasl.oauthbearer.token.function"  # noqa: S105
+"""Code of the app's own that gives a client its token."""
+FUNCTION_FORM = "write package.module:function"
+
 ALLOWED = (
     SECRET
     | NOT_FOR_BROKERS
@@ -62,6 +68,7 @@ ALLOWED = (
         "sasl.oauthbearer.method",
         "sasl.oauthbearer.scope",
         OAUTH_ENDPOINT,
+        TOKEN_FUNCTION,
         "sasl.username",
         "security.protocol",
         "socket.connection.setup.timeout.ms",
@@ -102,10 +109,17 @@ def refused_settings(settings: Mapping[str, str], *, secret: bool) -> dict[str, 
         reasons["sasl.mechanism"] = f"allowed are {', '.join(MECHANISMS)}"
     if settings.get("security.protocol", PROTOCOLS[0]).upper() not in PROTOCOLS:
         reasons["security.protocol"] = f"allowed are {', '.join(PROTOCOLS)}"
+    if TOKEN_FUNCTION in settings and not secret and not names_function(settings[TOKEN_FUNCTION]):
+        reasons[TOKEN_FUNCTION] = FUNCTION_FORM
     replication = settings.get("replication.factor", "1")
     if not (replication.isascii() and replication.isdecimal() and int(replication) > 0):
         reasons["replication.factor"] = "write a number of at least 1"
     return {name: why for name, why in reasons.items() if why}
+
+
+def names_function(python: str) -> bool:
+    """True for `package.module:function`."""
+    return re.fullmatch(PYTHON_REFERENCE, python) is not None
 
 
 def refused_secret(settings: Mapping[str, str]) -> str:
@@ -128,6 +142,8 @@ def _refused(name: str, *, secret: bool) -> str:
         return f"not allowed; use {_INSTEAD[name]}"
     if name not in ALLOWED:
         return f"not an allowed client setting{nearest(name, sorted(ALLOWED))}"
+    if name == TOKEN_FUNCTION and secret:
+        return "no secret, but code of the app; name it in the system's config"
     if name in SECRET and not secret:
         return "a secret; put it into the Secret that configSecret names"
     return ""

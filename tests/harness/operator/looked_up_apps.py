@@ -31,10 +31,15 @@ class Secrets:
 
 
 def app(
-    brokers: str, prefix: str = "", credentials: str | None = None, name: str = "app", **spec: Any
+    brokers: str,
+    prefix: str = "",
+    credentials: str | None = None,
+    name: str = "app",
+    config: dict[str, str] | None = None,
+    **spec: Any,
 ) -> StreamApp:
     """An app in the namespace `shop` whose streams are in one cluster."""
-    kafka: dict[str, Any] = {"bootstrapServers": brokers}
+    kafka: dict[str, Any] = {"bootstrapServers": brokers, "config": config or {}}
     if credentials:
         kafka["configSecret"] = {"name": credentials}
     data = join(systems=[{"name": "main", "kafka": kafka}], **spec)

@@ -1,6 +1,12 @@
 import pytest
 
-from streamapp.spec.resource.kafka_settings import ALLOWED, SECRET, refused_secret, refused_settings
+from streamapp.spec.resource.kafka_settings import (
+    ALLOWED,
+    SECRET,
+    TOKEN_FUNCTION,
+    refused_secret,
+    refused_settings,
+)
 
 
 @pytest.mark.parametrize(
@@ -36,9 +42,18 @@ def test_mechanisms_whose_clients_run_commands_are_refused(mechanism: str) -> No
 
 
 def test_what_is_allowed_is_allowed() -> None:
-    given = dict.fromkeys(ALLOWED, "1")
+    given = dict.fromkeys(ALLOWED - {TOKEN_FUNCTION}, "1")
     given |= {"sasl.mechanism": "SCRAM-SHA-512", "security.protocol": "sasl_ssl"}
     assert refused_settings(given, secret=True) == {}
+
+
+def test_a_token_function_is_named_in_the_resource_and_has_the_form_of_code() -> None:
+    assert refused_settings({TOKEN_FUNCTION: "shop.tokens:given"}, secret=False) == {}
+    for python in ("shop.tokens", "shop.tokens:", "lambda: 1", "shop/tokens.py:given"):
+        refusals = refused_settings({TOKEN_FUNCTION: python}, secret=False)
+        assert refusals == {TOKEN_FUNCTION: "write package.module:function"}
+    refusals = refused_settings({TOKEN_FUNCTION: "shop.tokens:given"}, secret=True)
+    assert "name it in the system's config" in refusals[TOKEN_FUNCTION]
 
 
 def test_a_refusal_never_says_the_value() -> None:

@@ -189,7 +189,9 @@ async def _counts_of(
     if reported and running_app is not None and _reads_no_more(app, running_app):
         return KnownCounts({stream.name: None for stream in app.spec.streams} | dict(reported))
     looked_up = await context.lookup.counts(app)
-    return KnownCounts({**looked_up.counts, **reported}) if isinstance(looked_up, KnownCounts) else looked_up
+    if not isinstance(looked_up, KnownCounts):
+        return looked_up
+    return KnownCounts({**looked_up.counts, **reported}, looked_up.only_driver - reported.keys())
 
 
 def _reported_counts(report: Report | None, drivers: tuple[PodState, ...]) -> dict[str, int | None]:

@@ -12,6 +12,7 @@ class KnownCounts:
     """Counts by stream; None for a stream that does not exist."""
 
     counts: Mapping[str, int | None]
+    only_driver: frozenset[str] = frozenset()  # streams of systems for which only the driver has a token
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from math import inf
 from streamapp.author.app_streams import topics_of_system
 from streamapp.backoff import Backoff
 from streamapp.spec.resource.app import StreamApp
-from streamapp.spec.resource.kafka_settings import refused_secret
+from streamapp.spec.resource.kafka_settings import TOKEN_FUNCTION, refused_secret
 from streamapp.spec.resource.systems import Kafka
 from streamapp_operator.controller.client.cluster_client import ClusterClient
 from streamapp_operator.controller.client.resource_kinds import SECRET
@@ -95,9 +95,14 @@ class LivePartitionLookup:
     async def counts(self, app: StreamApp) -> PartitionCounts:
         """The counts of all streams of an app, including its own topics that exist."""
         counts: dict[str, int | None] = {}
+        only_driver: set[str] = set()
         app_state = self._apps.get((app.metadata.namespace, app.metadata.name), _AppState)
         for index, system in enumerate(app.spec.systems):
             if system.kafka is None:
+                continue
+            topics = topics_of_system(app, index)
+            if TOKEN_FUNCTION in system.kafka.config:  # which is code of the app: none runs here
+                only_driver |= topics.keys()
                 continue
             settings = await self._settings(app, index, system.kafka)
             if isinstance(settings, SystemMisconfigured):
@@ -106,7 +111,6 @@ class LivePartitionLookup:
             if problem is not None:  # an earlier installation may have accepted it: its driver starts still
                 message = f"it is not asked: {problem.message}"
                 return SystemUnavailable(system.name, message, NOT_ASKED_SECONDS)
-            topics = topics_of_system(app, index)
             request = LookupRequest(
                 bootstrap_servers=system.kafka.bootstrap_servers,
                 settings=settings,
@@ -118,7 +122,7 @@ class LivePartitionLookup:
                 return answer
             counts |= answer.counts
         app_state.ends = 0
-        return KnownCounts(counts)
+        return KnownCounts(counts, frozenset(only_driver))
 
     async def _settings(
         self, app: StreamApp, index: int, kafka: Kafka

@@ -28,6 +28,8 @@ OLD_CHECKPOINTS: Final = (
 )
 OWN_FUNCTIONS: Final = "the driver asks the app's own grouper and expansion algorithm, in the app's image"
 
+OWN_TOKENS: Final = "the driver asks brokers for partition counts: only it has the app's own token function"
+
 
 @dataclass(frozen=True, slots=True)
 class GenerationPlan:
@@ -73,8 +75,8 @@ def _author(facts: Facts, app: StreamApp, counts: PartitionCounts, generation: i
         return GenerationPlan(counts, run_id, problems=problems)
     if not isinstance(counts, KnownCounts):
         return GenerationPlan(counts, run_id)
-    if layout is None and _has_old_checkpoints(facts.run, app, counts):
-        return GenerationPlan(counts, run_id, planned_by_driver=OLD_CHECKPOINTS)
+    if reason := _reason_for_driver(facts.run, app, counts, layout):
+        return GenerationPlan(counts, run_id, planned_by_driver=reason)
     replay = replay_of(app, facts.run.report.answers if facts.run.report else None)
     world = World(
         answered_counts(counts.counts, replay.answers),
@@ -124,6 +126,13 @@ def _extends(desired: DesiredModel, desired_layout: Layout, reported_layout: Lay
     model = desired.wanted.model
     tasks = {task.name: task.partitions for task in model.tasks} if model else {}
     return layout_conflict(reported_layout, desired_layout, tasks, model.broadcast if model else ()) is None
+
+
+def _reason_for_driver(run: PublishedRun, app: StreamApp, counts: KnownCounts, layout: Layout | None) -> str:
+    """The reason for which the driver plans before anything is asked; empty where it need not."""
+    if any(stream.name in counts.only_driver for stream in app.spec.streams):
+        return OWN_TOKENS
+    return OLD_CHECKPOINTS if layout is None and _has_old_checkpoints(run, app, counts) else ""
 
 
 def _has_old_checkpoints(run: PublishedRun, app: StreamApp, counts: KnownCounts) -> bool:

@@ -10,6 +10,7 @@ from uuid import uuid4
 from pyspark import SparkContext
 
 from streamapp.author.app_streams import is_embedded
+from streamapp.author.code_references import token_functions
 from streamapp.protocol.accepted_app import AcceptedApp
 from streamapp.protocol.driver_report import DriverState, ReportedWarning
 from streamapp.protocol.start_steps import StartStep
@@ -151,7 +152,8 @@ class Managed:
         self._judgement = judge_tasks(context, time.time())
         if self._judgement.answers is None and self._judgement.problems:
             raise AppRefusedError(list(self._judgement.problems))
-        operator_plans = self._judgement.answers is not None and not is_embedded(self.app)
+        only_driver_counts = is_embedded(self.app) or any(token_functions(self.app))
+        operator_plans = self._judgement.answers is not None and not only_driver_counts
         if operator_plans:
             self._report_start(ledger)
         while True:

@@ -13,13 +13,16 @@ from typing import Any, TypeVar
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
+from streamapp.spec.resource.kafka_settings import TOKEN_FUNCTION
 from streamapp_runtime.systems.kafka.client_errors import (
     connection_failure,
     is_denied,
     kafka_error,
     translate_error,
 )
-from streamapp_runtime.systems.stream_system import UnavailableError
+from streamapp_runtime.systems.kafka.wire.client_settings import oauth_extensions, token_function
+from streamapp_runtime.systems.kafka.wire.requests.oauth_tokens import TokenFunctionError
+from streamapp_runtime.systems.stream_system import DeniedError, UnavailableError
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -49,6 +52,7 @@ _EVERY = {
     "socket.nagle.disable": True,
 }
 _OF_RECORDS = frozenset({
+    TOKEN_FUNCTION,
     "batch.size",
     "compression.level",
     "compression.type",
@@ -57,10 +61,24 @@ _OF_RECORDS = frozenset({
     "max.partition.fetch.bytes",
     "transaction.timeout.ms",
 })  # fmt: skip
-"""Settings of readers and writers, of which the admin client takes no notice but warns."""
+"""Settings that are no admin client's: it warns of some, and does not know others."""
 _DISCONNECTED = frozenset({KafkaError._RESOLVE, KafkaError._TRANSPORT})
 
 _ended_admins: list[AdminClient] = []
+
+
+def _token_callback(settings: Mapping[str, str]) -> dict[str, Any]:
+    """The callback by which the client asks for tokens, where the app has a function for that."""
+    if TOKEN_FUNCTION not in settings:
+        return {}
+    function, extensions = token_function(settings), dict(oauth_extensions(settings))
+    try:
+        function.given()  # else the client waits for ten seconds, and does not say why it got none
+    except TokenFunctionError as error:
+        raise DeniedError(f"{error}; {error.mend}") from None
+    except OSError as error:
+        raise UnavailableError(str(error)) from None
+    return {"oauth_cb": lambda _: (*function.given(), "", extensions)}
 
 
 class _OwnedAdmin:
@@ -96,7 +114,7 @@ class ClusterAdmin:
         if self._admin is None:
             mine = {name: value for name, value in self.settings.items() if name not in _OF_RECORDS}
             brokers = {"bootstrap.servers": self.bootstrap_servers, "error_cb": self.note, "logger": _SILENT}
-            self._admin = _OwnedAdmin(_EVERY | mine | brokers)
+            self._admin = _OwnedAdmin(_EVERY | mine | brokers | _token_callback(self.settings))
         return self._admin.client
 
     def asked(

@@ -10,7 +10,7 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from streamapp.spec.resource.app import StreamApp
-from streamapp.spec.resource.kafka_settings import OAUTH_ENDPOINT
+from streamapp.spec.resource.kafka_settings import OAUTH_ENDPOINT, TOKEN_FUNCTION
 from streamapp_operator.reconciler.installation import AllowLists, Installation
 from streamapp_operator.reconciler.partition_counts.lookup_results import (
     KnownCounts,
@@ -74,6 +74,13 @@ def test_the_stream_of_checkpoints_is_looked_for_too(kafka: str) -> None:
 def test_settings_come_from_the_app_s_secret(kafka: str) -> None:
     found = counts(app(kafka, credentials="client"), Secrets(client={"client.id": "shop"}))
     assert isinstance(found, KnownCounts)
+
+
+def test_brokers_are_left_to_the_driver_where_only_the_app_s_code_has_a_token() -> None:
+    found = counts(app(NOBODY, config={TOKEN_FUNCTION: "tokens:given"}))
+    assert isinstance(found, KnownCounts)
+    assert found.counts == {}
+    assert {"views", "users", "enriched"} <= found.only_driver
 
 
 def test_a_secret_that_is_not_there_is_named_with_its_field() -> None:

@@ -14,16 +14,23 @@ from typing import Final, TypeVar
 
 from streamapp.spec.resource.kafka_settings import (
     ALLOWED,
+    FUNCTION_FORM,
     MECHANISMS,
     NOT_FOR_BROKERS,
     OAUTH_ENDPOINT,
     PROTOCOLS,
+    TOKEN_FUNCTION,
+    names_function,
 )
 from streamapp_runtime.systems.kafka.wire.batch_format.compression import Compression, CompressionCodec
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import PLAINTEXT, ConnectionSettings
 from streamapp_runtime.systems.kafka.wire.requests.broker_names import AddressFamily
 from streamapp_runtime.systems.kafka.wire.requests.fetch_request import DEFAULT_LIMITS, FetchLimits
-from streamapp_runtime.systems.kafka.wire.requests.oauth_tokens import TokenSource
+from streamapp_runtime.systems.kafka.wire.requests.oauth_tokens import (
+    ClientCredentials,
+    TokenFunction,
+    TokenSource,
+)
 from streamapp_runtime.systems.kafka.wire.requests.sasl_login import (
     SaslLogin,
     oauth_login,
@@ -58,6 +65,7 @@ _FOLLOWED = frozenset(_BUFFERS) | {
     "sasl.oauthbearer.method",
     "sasl.oauthbearer.scope",
     OAUTH_ENDPOINT,
+    TOKEN_FUNCTION,
     "sasl.password",
     "sasl.username",
     "security.protocol",
@@ -159,19 +167,43 @@ def _login(settings: Mapping[str, str]) -> SaslLogin:
 
 
 def _oauth(settings: Mapping[str, str]) -> SaslLogin:
+    return oauth_login(_tokens(settings).token, oauth_extensions(settings))
+
+
+def _tokens(settings: Mapping[str, str]) -> TokenSource:
+    if TOKEN_FUNCTION in settings:
+        return TokenSource(token_function(settings).fetch)
     if settings.get("sasl.oauthbearer.method", "").lower() != "oidc":
         raise InvalidSettingsError(
-            'sasl.oauthbearer.method: write "oidc", for tokens that an endpoint gives out'
+            'sasl.oauthbearer.method: write "oidc", for tokens that an endpoint gives out, '
+            f"or set {TOKEN_FUNCTION}"
         )
     endpoint = _named(settings, OAUTH_ENDPOINT)
     if not endpoint.startswith(("https://", "http://")):
         raise InvalidSettingsError(f"{OAUTH_ENDPOINT}: write a URL such as https://login.example.com/token")
-    tokens = TokenSource(
+    client = ClientCredentials(
         endpoint,
         _named(settings, "sasl.oauthbearer.client.id"),
         _named(settings, "sasl.oauthbearer.client.secret"),
         settings.get("sasl.oauthbearer.scope", ""),
     )
+    return TokenSource(client.fetch)
+
+
+def token_function(settings: Mapping[str, str]) -> TokenFunction:
+    """The function that gives tokens, beside which no endpoint does."""
+    python = settings[TOKEN_FUNCTION].strip()
+    if not names_function(python):
+        raise InvalidSettingsError(f"{TOKEN_FUNCTION}: {FUNCTION_FORM}")
+    if settings.get("sasl.oauthbearer.method", "default").lower() != "default":
+        raise InvalidSettingsError(
+            f"sasl.oauthbearer.method: leave it out, since {TOKEN_FUNCTION} gives the tokens"
+        )
+    return TokenFunction(python)
+
+
+def oauth_extensions(settings: Mapping[str, str]) -> Mapping[str, str]:
+    """The pairs that are sent with a token."""
     extensions = dict[str, str]()
     for pair in filter(None, settings.get("sasl.oauthbearer.extensions", "").split(",")):
         name, equals, value = pair.strip().partition("=")
@@ -180,7 +212,7 @@ def _oauth(settings: Mapping[str, str]) -> SaslLogin:
                 "sasl.oauthbearer.extensions: write pairs such as cluster=one,pool=two"
             )
         extensions[name] = value
-    return oauth_login(tokens.token, extensions)
+    return extensions
 
 
 def _named(settings: Mapping[str, str], name: str) -> str:

@@ -4,6 +4,7 @@ import socket
 
 import pytest
 
+from streamapp.spec.resource.kafka_settings import TOKEN_FUNCTION
 from streamapp_runtime.systems.kafka.wire.batch_format.compression import Compression, CompressionCodec
 from streamapp_runtime.systems.kafka.wire.client_settings import client_settings
 from streamapp_runtime.systems.kafka.wire.requests.broker_names import AddressFamily
@@ -80,6 +81,8 @@ def test_settings_that_make_no_sense_are_named_and_their_values_are_not() -> Non
         "no mechanism": (SASL, "sasl.mechanism is missing"),
         "mechanism": ({**SASL, "sasl.mechanism": "HORSE"}, "sasl.mechanism: write one of"),
         "method": (OAUTH | {"sasl.oauthbearer.method": "horse"}, "sasl.oauthbearer.method"),
+        "function": (OAUTH | {TOKEN_FUNCTION: "horse"}, f"{TOKEN_FUNCTION}: write package.module:function"),
+        "function and endpoint": (OAUTH | {TOKEN_FUNCTION: "a:b"}, "sasl.oauthbearer.method: leave it out"),
         "endpoint": (OAUTH | {"sasl.oauthbearer.token.endpoint.url": "file:///horse"}, "token.endpoint.url"),
         "extensions": (OAUTH | {"sasl.oauthbearer.extensions": "horse"}, "sasl.oauthbearer.extensions"),
         "authority": ({"security.protocol": "SSL", "ssl.ca.pem": "horse"}, "ssl.ca.pem"),

@@ -14,6 +14,7 @@ from confluent_kafka.admin import (
     UserScramCredentialUpsertion,
 )
 
+from streamapp.spec.resource.kafka_settings import TOKEN_FUNCTION
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from streamapp_runtime.systems.kafka.wire.client_settings import client_settings
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import BrokerConnection
@@ -196,6 +197,27 @@ def test_tokens_that_are_not_given_out_or_not_taken_are_told(gates: Gates) -> No
     gates.tokens.redirect = gates.tokens.url
     with pytest.raises(DeniedError, match="no token: 307"):
         initialised(address, gates.settings("OAUTHBEARER"))
+
+
+def test_a_function_of_the_apps_own_gives_tokens_to_both_clients(gates: Gates) -> None:
+    function = "tests.harness.kafka.token_endpoint:granted_token"
+    settings = {
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "OAUTHBEARER",
+        TOKEN_FUNCTION: function,
+    }
+    with closing(KafkaSystem(gates.broker.guarded("PLAIN"), settings)) as system:
+        system.create("granted", 1)
+        write(system, TopicPartition("granted", 0), values("a"))
+        assert texts(system, TopicPartition("granted", 0)) == ["a"]
+    settings[TOKEN_FUNCTION] = "tests.harness.kafka.token_endpoint:unsigned_token"
+    with pytest.raises(DeniedError, match=r"unsigned_token failed: TypeError; call it in a pod of the app"):
+        initialised(gates.broker.guarded("PLAIN"), settings)
+    with (
+        closing(KafkaSystem(gates.broker.guarded("PLAIN"), settings)) as system,
+        pytest.raises(DeniedError, match=r"^the token function .*unsigned_token failed: TypeError; call it"),
+    ):
+        system.streams()
 
 
 def test_an_endpoint_that_does_not_answer_is_waited_for(gates: Gates) -> None:

@@ -1,10 +1,12 @@
-"""Tokens of OAuth 2.0 for a client that has an identity of its own (RFC 6749, client credentials)."""
+"""Tokens of OAuth 2.0: of a client with an identity of its own (RFC 6749), or of a function of the app's."""
 
 import base64
 import json
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import import_module
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode
 from urllib.request import HTTPRedirectHandler, Request, build_opener
@@ -27,14 +29,21 @@ class _NoRedirects(HTTPRedirectHandler):
         """None, which makes an error of the redirect."""
 
 
+GivenToken = tuple[str, float]
+"""A token, and for how many seconds it is good."""
+
+
+class TokenFunctionError(LoginRefusedError):
+    """A function of the app's own that gives no token. Its words are left out: they may hold a secret."""
+
+    mend = "call it in a pod of the app to see why"
+
+
 @dataclass(slots=True)
 class TokenSource:
     """The token of one client, asked for again in time; any thread may ask."""
 
-    endpoint: str
-    client_id: str
-    client_secret: str = field(repr=False)
-    scope: str = ""
+    fetch: Callable[[], GivenToken] = field(repr=False)
     _token: str = field(init=False, default="", repr=False)
     _usable_until: float = field(init=False, default=0.0)
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock, repr=False)
@@ -43,12 +52,22 @@ class TokenSource:
         """A token that is good; LoginRefusedError where none is given out, OSError where nobody answers."""
         with self._lock:
             if time.monotonic() > self._usable_until:
-                self._token, seconds = self._fetched()
+                self._token, seconds = self.fetch()
                 self._usable_until = time.monotonic() + _USABLE_SHARE * seconds
             return self._token
 
-    def _fetched(self) -> tuple[str, float]:
-        """A new token, and for how many seconds it is good."""
+
+@dataclass(frozen=True, slots=True)
+class ClientCredentials:
+    """A client, and the endpoint that gives it tokens."""
+
+    endpoint: str
+    client_id: str
+    client_secret: str = field(repr=False)
+    scope: str = ""
+
+    def fetch(self) -> GivenToken:
+        """A new token."""
         try:
             with build_opener(_NoRedirects).open(self._request(), timeout=_ANSWER_SECONDS) as response:
                 fields = json.loads(response.read(_LARGEST_ANSWER))
@@ -65,7 +84,7 @@ class TokenSource:
             raise OSError(f"{self.endpoint}: {error}") from None
         except (ValueError, KeyError, TypeError, AttributeError):
             raise LoginRefusedError(f"{self.endpoint} answers without an access_token") from None
-        if not isinstance(token, str) or not token.isascii() or not token.isprintable():
+        if not _is_token(token):
             raise LoginRefusedError(f"{self.endpoint} answers with an access_token that is none")
         return token, seconds
 
@@ -74,6 +93,42 @@ class TokenSource:
         form = {"grant_type": "client_credentials"} | ({"scope": self.scope} if self.scope else {})
         headers = {"Authorization": f"Basic {identity}", "Accept": "application/json"}
         return Request(self.endpoint, urlencode(form).encode(), headers)  # noqa: S310
+
+
+@dataclass(frozen=True, slots=True)
+class TokenFunction:
+    """A function of the app's own, as `package.module:function`.
+
+    It gives a token and when that ends, in seconds since the epoch, as a function for librdkafka does. An
+    OSError of it is an outage.
+    """
+
+    python: str
+
+    def fetch(self) -> GivenToken:
+        """A new token."""
+        token, expiry = self.given()
+        return token, expiry - time.time()
+
+    def given(self) -> tuple[str, float]:
+        """The pair that the function gives, checked."""
+        module, _, name = self.python.partition(":")
+        try:
+            token, expiry = getattr(import_module(module), name)()
+            is_good = _is_token(token) and float(expiry) > time.time()
+        except OSError as error:
+            raise OSError(f"the token function {self.python} failed: {type(error).__name__}") from None
+        except (Exception, SystemExit) as error:
+            raise TokenFunctionError(
+                f"the token function {self.python} failed: {type(error).__name__}"
+            ) from None
+        if not is_good:
+            raise TokenFunctionError(f"the token function {self.python} gives no token that is still good")
+        return token, float(expiry)
+
+
+def _is_token(token: object) -> bool:
+    return isinstance(token, str) and bool(token) and token.isascii() and token.isprintable()
 
 
 def _refusal(error: HTTPError) -> str:

@@ -65,7 +65,7 @@ class RequestRetries:
         if isinstance(why, ssl.SSLError) and not isinstance(why, ssl.SSLEOFError | ssl.SSLZeroReturnError):
             raise DeniedError(f"{self.doing}: TLS: {why}; look at what configSecret says") from None
         if isinstance(why, LoginRefusedError):
-            raise DeniedError(f"{self.doing}: {why}; look at what configSecret says") from None
+            raise DeniedError(f"{self.doing}: {why}; {why.mend}") from None
         pause = _PAUSE.seconds(self._failures + 1)
         if self.network.now() + pause > self._ends:
             raise UnavailableError(f"{self.doing}: {why}") from None

@@ -39,6 +39,8 @@ _ITERATIONS = range(4_096, 1_000_001)
 class LoginRefusedError(OSError):
     """A cluster, or who gives out its tokens, that does not let the client in."""
 
+    mend = "look at what configSecret says"
+
 
 @dataclass(frozen=True, slots=True)
 class SaslLogin:
