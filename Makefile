@@ -22,7 +22,7 @@ setup: $(READY) ## Make .venv from the pinned versions
 $(READY): pyproject.toml requirements.txt
 	@test -n "$(PYTHON)" || { echo "StreamApp needs Python 3.11 or newer, and found none on this machine." >&2; exit 1; }
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python .ci/requirements delta operator postgres redis runtime telemetry dev >$(VENV)/requirements.txt
+	@$(BIN)/python .ci/requirements delta iceberg operator postgres redis runtime telemetry dev >$(VENV)/requirements.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $(VENV)/requirements.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@$(BIN)/python -m streamapp_runtime.driver.spark.expression_jar
@@ -135,7 +135,7 @@ dist: $(READY) ## Build a release into dist/: wheel, sdist, chart, definition, s
 .PHONY: constraints
 constraints: $(READY) ## Pin the newest versions that pyproject.toml allows, and their hashes; then run the tests
 	@env=$$(mktemp -d) && trap 'rm -rf "$$env"' EXIT && $(BIN)/python -m venv $$env && \
-		$$env/bin/python -m pip install --quiet --disable-pip-version-check '.[delta,operator,postgres,redis,runtime,telemetry,dev,release]' && \
+		$$env/bin/python -m pip install --quiet --disable-pip-version-check '.[delta,iceberg,operator,postgres,redis,runtime,telemetry,dev,release]' && \
 		$$env/bin/python -m pip freeze --exclude streamapp | LC_ALL=C sort -f -t= -k1,1 >constraints.txt && \
 		$$env/bin/python -m pip install --quiet --disable-pip-version-check pip-tools && \
 		$$env/bin/pip-compile --quiet --generate-hashes --no-header --strip-extras --allow-unsafe --all-extras --constraint constraints.txt \

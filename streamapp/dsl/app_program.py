@@ -213,6 +213,21 @@ class App:
         """Streams that are Delta tables, for `send_to`; the secret is named."""
         return self._system("delta", resource_fields(locals()))
 
+    @named_arguments
+    def iceberg(
+        self,
+        name: str,
+        *,
+        namespace: str,
+        catalog: str | None = None,
+        config_secret: str | None = None,
+        config: Mapping[str, str] | None = None,
+        create_if_missing: bool | None = None,
+        commit_interval: str | None = None,
+    ) -> SystemHandle:
+        """Streams that are Iceberg tables, for `send_to`; the secret is named."""
+        return self._system("iceberg", resource_fields(locals()))
+
     def _system(self, kind: str, fields: dict[str, Any]) -> SystemHandle:
         always: dict[str, Any] = {field: fields.pop(field) for field in ("name", "home") if field in fields}
         if "configSecret" in fields:

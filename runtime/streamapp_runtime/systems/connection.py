@@ -62,7 +62,21 @@ class DeltaConnection:
     commit_seconds: float = 0.0  # how long rows wait for others to be committed with
 
 
-SinkConnection = PostgresConnection | DeltaConnection
+@dataclass(frozen=True, slots=True)
+class IcebergConnection:
+    """The tables of a namespace, and how their catalog is reached."""
+
+    catalog: str
+    namespace: str
+    settings: Mapping[str, str] = field(default_factory=dict)  # as the resource says them
+    secrets: str | None = None  # the folder of those that it does not say
+    create_if_missing: bool = False
+    commit_seconds: float = 0.0  # how long rows wait for others to be committed with
+
+
+LakeConnection = DeltaConnection | IcebergConnection
+"""The connections to sinks that commit each table by itself, and make files with each commit."""
+SinkConnection = PostgresConnection | LakeConnection
 Connection = EmbeddedConnection | KafkaConnection | SinkConnection
 
 
@@ -163,14 +177,34 @@ def _postgres(connection: PostgresConnection) -> "Sink":
 
 
 def _delta(connection: DeltaConnection) -> "Sink":
-    from streamapp_runtime.systems.secret_entries import secret_entries
-
     try:
         from streamapp_runtime.systems.sinks.delta_sink import DeltaSink
     except ImportError as missing:
         raise _missing("delta", missing) from None
+    return DeltaSink(
+        connection.path, _all_settings(connection), create_if_missing=connection.create_if_missing
+    )
+
+
+def _iceberg(connection: IcebergConnection) -> "Sink":
+    try:
+        from streamapp_runtime.systems.sinks.iceberg_sink import IcebergSink
+    except ImportError as missing:
+        raise _missing("iceberg", missing) from None
+    return IcebergSink(
+        connection.catalog,
+        tuple(connection.namespace.split(".")),
+        _all_settings(connection),
+        create_if_missing=connection.create_if_missing,
+    )
+
+
+def _all_settings(connection: LakeConnection) -> dict[str, str]:
+    """The settings that the resource says, with those that it does not."""
+    from streamapp_runtime.systems.secret_entries import secret_entries
+
     secrets = secret_entries(Path(connection.secrets)) if connection.secrets else {}
-    return DeltaSink(connection.path, {**connection.settings, **secrets}, connection.create_if_missing)
+    return {**connection.settings, **secrets}
 
 
 def _missing(extra: str, error: ImportError) -> InvalidSettingsError:
@@ -180,6 +214,7 @@ def _missing(extra: str, error: ImportError) -> InvalidSettingsError:
 _SINKS: Mapping[type, Callable[..., "Sink"]] = {
     PostgresConnection: _postgres,
     DeltaConnection: _delta,
+    IcebergConnection: _iceberg,
 }
 
 

@@ -26,6 +26,11 @@ class Part(BaseModel):
     )
 
     @classmethod
+    def left_out(cls) -> Mapping[str, str]:
+        """Fields that people look for and that there are not, each with the reason and what to use."""
+        return {}
+
+    @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """The schema with what each field says of itself."""
         schema = handler(core)

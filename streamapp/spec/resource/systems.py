@@ -1,7 +1,7 @@
 """The systems of an app: those in which streams live, and those of tables, which it only writes to."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
@@ -40,9 +40,11 @@ POSTGRES_SETTINGS: Final = frozenset(
 )
 """The parameters of connections that the resource may say: none that is secret, or a file of the machine."""
 _SECRET_STORAGE: Final = re.compile(
-    r"secret|token|password|credential|access_key|account_key|sas|service_account|_file|_path"
+    r"secret|token|password|credential|authorization|access_key|account_key|sas|service_account|_file|_path"
 )
-"""Names of settings of stores that say secrets, or name files of the machine."""
+"""Names of settings of stores that say secrets, or name files of the machine; a hyphen is an underscore."""
+_LOGIN: Final = re.compile(r"://[^/@]*@")
+"""The login within a URL."""
 
 
 def _postgres_settings(settings: dict[str, str]) -> dict[str, str]:
@@ -113,7 +115,11 @@ class Postgres(Part):
 
 
 def _storage_settings(settings: dict[str, str]) -> dict[str, str]:
-    secret = [name for name in sorted(settings) if _SECRET_STORAGE.search(name.lower())]
+    secret = [
+        name
+        for name, value in sorted(settings.items())
+        if _SECRET_STORAGE.search(name.lower().replace("-", "_")) or _LOGIN.search(value)
+    ]
     if secret:
         names = ", ".join(f'"{name}"' for name in secret)
         why = f"{names}: a secret, or a file that has one; put it into the Secret that configSecret names"
@@ -136,6 +142,23 @@ class Delta(Part):
     """How long rows wait for others to be committed with: each commit makes files."""
 
 
+class Iceberg(Part):
+    """The Iceberg tables of a namespace, which the app only writes to."""
+
+    namespace: Annotated[str, Field(min_length=1, max_length=1_024, examples=["shop"])]
+    """The namespace, whose levels dots part; tables are in it, named by `topic`."""
+    catalog: Annotated[str, Field(min_length=1, max_length=255, examples=["lake"])] = "default"
+    """The name of the catalog: those of a database are told apart by it."""
+    config_secret: ObjectReference | None = None
+    """Secret with properties of the catalog that are secret, such as `credential`; never logged."""
+    config: Annotated[dict[str, Text], AfterValidator(_storage_settings), Crd({"maxProperties": 32})] = {}
+    """Properties of the catalog by PyIceberg's names: `type`, `uri`, `warehouse`; none that is secret."""
+    create_if_missing: bool = False
+    """Create a table that is not there, by the columns of its stream, and its namespace."""
+    commit_interval: ShortDuration = "60s"
+    """How long rows wait for others to be committed with: each commit makes files."""
+
+
 class System(OneOf):
     """A named system of exactly one kind."""
 
@@ -143,6 +166,11 @@ class System(OneOf):
     def always(cls) -> frozenset[str]:
         """The fields that every kind has."""
         return frozenset({"name", "home"})
+
+    @classmethod
+    def left_out(cls) -> Mapping[str, str]:
+        """Kinds that there are not."""
+        return {"parquet": "bare files have no transactions; use delta, whose tables are Parquet files"}
 
     name: Name
     """What streams call it by."""
@@ -156,6 +184,8 @@ class System(OneOf):
     """Streams are tables of a PostgreSQL database, which rows are only written to."""
     delta: Annotated[Delta | None, Effect.RESTART] = None
     """Streams are Delta tables, which rows are only written to."""
+    iceberg: Annotated[Iceberg | None, Effect.RESTART] = None
+    """Streams are Iceberg tables, which rows are only written to."""
 
     @property
     def is_sink(self) -> bool:
@@ -168,7 +198,7 @@ class System(OneOf):
         return getattr(self.body, "config_secret", None)
 
 
-SINK_KINDS: Final = frozenset({"delta", "postgres"})
+SINK_KINDS: Final = frozenset({"delta", "iceberg", "postgres"})
 """The kinds of systems whose streams are tables."""
 
 if not set(System.kinds()) >= SINK_KINDS:

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from streamapp.spec.problem import nearest, short
-from streamapp.spec.resource.base import field_texts
+from streamapp.spec.resource.base import Part, field_texts
 from streamapp.spec.text.document import Path
 from streamapp.spec.value_types.scalars import MEANING
 
@@ -32,9 +32,10 @@ def is_reported_elsewhere(error: ErrorDetails) -> bool:
 
 def unknown_field(loc: Path, model: type[BaseModel]) -> str:
     """An unknown field, beside those that may stand there."""
-    allowed = [info.alias or name for name, info in _part_at(loc[:-1], model).model_fields.items()]
-    name = str(loc[-1])
-    return f'unknown field "{short(name)}"{nearest(name, allowed)}'
+    part, name = _part_at(loc[:-1], model), str(loc[-1])
+    allowed = [info.alias or field for field, info in part.model_fields.items()]
+    reason = part.left_out().get(name) if issubclass(part, Part) else None
+    return f'unknown field "{short(name)}"{f"; {reason}" if reason else nearest(name, allowed)}'
 
 
 def missing_field(loc: Path, model: type[BaseModel]) -> str:

@@ -51,7 +51,7 @@ from streamapp.spec.parser import parse
 from streamapp.spec.resource.app import Metadata, Spec
 from streamapp.spec.resource.operators import Operator
 from streamapp.spec.resource.streams import Stream
-from streamapp.spec.resource.systems import Delta, Embedded, Kafka, Postgres
+from streamapp.spec.resource.systems import Delta, Embedded, Iceberg, Kafka, Postgres
 from streamapp.spec.resource.tables import Table
 from streamapp.spec.serialization import as_data
 
@@ -87,6 +87,7 @@ def test_an_app_takes_every_field_of_the_resource() -> None:
         (App.embedded, Embedded, {"name", "home"}),
         (App.postgres, Postgres, {"name"}),
         (App.delta, Delta, {"name"}),
+        (App.iceberg, Iceberg, {"name"}),
         (App.table, Table, set()),
         (SystemHandle.stream, Stream, {"system"}),
     ],
@@ -236,6 +237,15 @@ DELTA: dict[str, Any] = {
     "create_if_missing": True,
     "commit_interval": "5m",
 }
+ICEBERG: dict[str, Any] = {
+    "name": "warehouse",
+    "namespace": "shop",
+    "catalog": "lake",
+    "config_secret": "keys",
+    "config": {"uri": "http://catalog:8181"},
+    "create_if_missing": True,
+    "commit_interval": "5m",
+}
 SALES: dict[str, Any] = {"name": "sales", "columns": "user STRING", "primary_key": ["user"]}
 
 
@@ -247,6 +257,7 @@ SALES: dict[str, Any] = {"name": "sales", "columns": "user STRING", "primary_key
         (App.embedded, [EMBEDDED]),
         (App.postgres, [POSTGRES]),
         (App.delta, [DELTA]),
+        (App.iceberg, [ICEBERG]),
         (App.table, [TABLE, LOCAL_TABLE, REMOTE_TABLE]),
         (SystemHandle.stream, [STREAM, FEEDBACK, SALES]),
     ],
@@ -274,6 +285,7 @@ def test_a_program_that_says_everything_is_the_resource_that_says_everything() -
         log.stream(name)
     sales = app.postgres(**POSTGRES).stream(**SALES)
     app.delta(**DELTA)
+    app.iceberg(**ICEBERG)
     app.table(**TABLE)
     seen = app.table(**LOCAL_TABLE)
     stock = app.table(**REMOTE_TABLE)
@@ -284,8 +296,8 @@ def test_a_program_that_says_everything_is_the_resource_that_says_everything() -
     written = _as_written(APP)
     metadata = {name: written.pop(name) for name in ("name", "namespace", "labels", "annotations")}
     kafka_body, log_body = _as_written(KAFKA), _as_written(EMBEDDED)
-    tables_body, lake_body = _as_written(POSTGRES), _as_written(DELTA)
-    for body in (kafka_body, tables_body, lake_body):
+    tables_body, lake_body, warehouse_body = map(_as_written, (POSTGRES, DELTA, ICEBERG))
+    for body in (kafka_body, tables_body, lake_body, warehouse_body):
         body["configSecret"] = {"name": body["configSecret"]}
     spec = {
         **written,
@@ -294,6 +306,7 @@ def test_a_program_that_says_everything_is_the_resource_that_says_everything() -
             {"name": log_body.pop("name"), "home": log_body.pop("home"), "embedded": log_body},
             {"name": tables_body.pop("name"), "postgres": tables_body},
             {"name": lake_body.pop("name"), "delta": lake_body},
+            {"name": warehouse_body.pop("name"), "iceberg": warehouse_body},
         ],
         "streams": [
             *({**_as_written(stream), "system": "main"} for stream in (STREAM, FEEDBACK)),

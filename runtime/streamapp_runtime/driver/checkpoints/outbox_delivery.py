@@ -30,7 +30,7 @@ from streamapp_runtime.driver.checkpoints.delivery_target import (
 from streamapp_runtime.driver.wake_up import WakeUp
 from streamapp_runtime.systems.app_systems import Systems
 from streamapp_runtime.systems.connection import (
-    DeltaConnection,
+    LakeConnection,
     SinkConnection,
     SystemConnections,
     open_sink,
@@ -130,7 +130,7 @@ class OutboxDelivery:
     def _is_due(self, pending: Mapping[Partition, int]) -> bool:
         """True unless rows wait for others to be committed with: each commit of a lake makes files."""
         connection, now = self.connections.by_name[self.system], self.clock()
-        seconds = connection.commit_seconds if isinstance(connection, DeltaConnection) else 0.0
+        seconds = connection.commit_seconds if isinstance(connection, LakeConnection) else 0.0
         if self._pending_since is None:
             self._pending_since = now
         rows = sum(self._spans[one].end - start for one, start in pending.items())
@@ -303,7 +303,7 @@ class OutboxDelivery:
 
 def _own_stream(connections: SystemConnections, stream: str) -> str:
     """The stream, where its system commits each table by itself; else empty."""
-    return stream if isinstance(connections.of_stream(stream), DeltaConnection) else ""
+    return stream if isinstance(connections.of_stream(stream), LakeConnection) else ""
 
 
 class OutboxDeliveries:

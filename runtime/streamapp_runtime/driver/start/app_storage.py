@@ -17,6 +17,7 @@ from streamapp_runtime.systems.connection import (
     Connection,
     DeltaConnection,
     EmbeddedConnection,
+    IcebergConnection,
     KafkaConnection,
     PostgresConnection,
     RegistryConnection,
@@ -116,6 +117,16 @@ def connection_of(system: System, index: int, data: Path | None, secrets: Path |
             folder if lake.config_secret else None,
             lake.create_if_missing,
             milliseconds(lake.commit_interval) / 1000,
+        )
+    if system.iceberg is not None:
+        tables = system.iceberg
+        return IcebergConnection(
+            tables.catalog,
+            tables.namespace,
+            tables.config,
+            folder if tables.config_secret else None,
+            tables.create_if_missing,
+            milliseconds(tables.commit_interval) / 1000,
         )
     if system.kafka is None:
         raise TypeError("a system is of one kind")

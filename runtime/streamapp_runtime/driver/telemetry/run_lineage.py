@@ -36,6 +36,7 @@ from streamapp_runtime.systems.connection import (
     Connection,
     DeltaConnection,
     EmbeddedConnection,
+    IcebergConnection,
     PostgresConnection,
 )
 
@@ -213,6 +214,8 @@ def dataset_name(connection: Connection, topic: str) -> DatasetName:
     if isinstance(connection, PostgresConnection):
         table = topic if "." in topic else f"public.{topic}"
         return f"postgres://{connection.servers.split(',')[0].strip()}", f"{connection.database}.{table}"
+    if isinstance(connection, IcebergConnection):
+        return f"iceberg://{connection.catalog}", f"{connection.namespace}.{topic}"
     return f"kafka://{connection.bootstrap_servers.split(',')[0].strip()}", topic
 
 

@@ -1,7 +1,7 @@
 """A Delta table takes the rows of outboxes as every sink does; somebody else reads them."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import date
@@ -14,15 +14,10 @@ import pyarrow as pa
 import pytest
 from deltalake.exceptions import CommitFailedError, TableNotFoundError
 
-from streamapp.spec.parser import parse_data
-from streamapp.spec.serialization import as_data
 from streamapp_runtime.driver.app_refusal import AppRefusedError
-from streamapp_runtime.driver.checkpoints import outbox_delivery
-from streamapp_runtime.driver.checkpoints.outbox_delivery import OutboxDeliveries
-from streamapp_runtime.systems.sinks import delta_sink
-from streamapp_runtime.systems.stream_system import FencedError, StreamOptions, UnavailableError
 from tests.harness.engine.sink_outbox import Row, SinkOutbox, tables_app
-from tests.runtime.systems.sinks.sink_contract import COLUMNS, SinkContract, all_rows, deliver_all, numbered
+from tests.runtime.systems.sinks.lake_contract import LakeContract
+from tests.runtime.systems.sinks.sink_contract import COLUMNS, all_rows, deliver_all, numbered
 
 
 @dataclass(slots=True)
@@ -45,6 +40,9 @@ class DeltaTables:
             return []
         return rows
 
+    def files(self, table: str) -> int:
+        return len(self.table(table).file_uris())
+
     def write_as_another(self, table: str, row: Row) -> None:
         delta = self.table(table)
         rows = pa.Table.from_pylist([row], pa.schema(delta.schema()))
@@ -56,7 +54,7 @@ def tables(tmp_path: Path) -> DeltaTables:
     return DeltaTables(tmp_path / "lake")
 
 
-class TestDelta(SinkContract):
+class TestDelta(LakeContract):
     pass
 
 
@@ -65,58 +63,6 @@ def outbox(tmp_path: Path, tables: DeltaTables) -> Iterator[SinkOutbox]:
     made = SinkOutbox(tmp_path / "home", tables, tables_app(tables.system, COLUMNS, "id", upserts=False))
     yield made
     made.close()
-
-
-def _calling(monkeypatch: pytest.MonkeyPatch, call: Callable[[], object], times: int = 1) -> None:
-    """Call it between the look at the table and the commit, so many times."""
-    left = [times]
-
-    def before(point: str) -> None:
-        if point == "sink.before" and left[0]:
-            left[0] -= 1
-            call()
-
-    monkeypatch.setattr(delta_sink, "crash_point", before)
-
-
-def test_a_commit_of_somebody_else_in_between_is_followed_by_another_attempt(
-    outbox: SinkOutbox, tables: DeltaTables, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with closing(outbox.delivery()) as delivery:
-        delivery.take_over()
-        outbox.write(numbered(0, 2))
-        _calling(monkeypatch, lambda: tables.write_as_another("sales", {"id": 2, "shop": "shop-2"}))
-        deliver_all(delivery)
-    assert sorted(outbox.rows(), key=str) == all_rows(3)
-
-
-def test_a_table_that_others_write_without_a_pause_is_waited_for(
-    outbox: SinkOutbox, tables: DeltaTables, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(delta_sink, "MOST_ATTEMPTS", 3)
-    with closing(outbox.delivery()) as delivery:
-        delivery.take_over()
-        outbox.write(numbered(0, 1))
-        _calling(monkeypatch, lambda: tables.write_as_another("sales", {"id": 9, "shop": "other"}), times=3)
-        with pytest.raises(UnavailableError, match="3 commits of others came between"):
-            delivery.deliver()
-        delivery.give_up("others")
-        deliver_all(delivery)
-    assert [row for row in outbox.rows() if row["id"] == 0] == all_rows(1)
-
-
-def test_a_driver_that_is_fenced_between_its_look_and_its_commit_adds_nothing(
-    outbox: SinkOutbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with closing(outbox.delivery()) as older, closing(outbox.delivery()) as newer:
-        older.take_over()
-        outbox.write(numbered(0, 3))
-        _calling(monkeypatch, newer.take_over)
-        with pytest.raises(FencedError):
-            older.deliver()
-        assert outbox.rows() == []
-        deliver_all(newer)
-    assert sorted(outbox.rows(), key=str) == all_rows(3)
 
 
 def test_a_commit_whose_reply_is_lost_is_recognised(
@@ -152,7 +98,7 @@ def test_maintenance_by_others_between_commits_forgets_nothing(
         delta.vacuum(retention_hours=0, dry_run=False, enforce_retention_duration=False)
     outbox.deliver()
     assert sorted(outbox.rows(), key=str) == all_rows(4)
-    assert len(tables.table("sales").file_uris()) == 1
+    assert tables.files("sales") == 1
 
 
 def test_a_table_whose_properties_let_positions_expire_is_refused(
@@ -228,43 +174,3 @@ def test_wider_columns_partitions_and_columns_of_others_are_written(
     row = {"more": None, "small": 3, "day": day, "tags": ["a", None], "price": Decimal("1.5000")}
     assert tables.rows("sales") == [row]
     assert "day=2026-11-29" in tables.table("sales").file_uris()[0]
-
-
-def test_rows_wait_for_others_to_be_committed_with_until_the_interval_is_over(
-    tmp_path: Path, tables: DeltaTables, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(outbox_delivery, "MOST_RECORDS", 10)
-    system = {"delta": {**tables.system["delta"], "commitInterval": "60s"}}
-    made = SinkOutbox(tmp_path / "home", tables, tables_app(system, COLUMNS, upserts=False))
-    with closing(made.delivery()) as delivery:
-        now = [0.0]
-        delivery.clock = lambda: now[0]
-        delivery.take_over()
-        for now[0], rows, is_committed in ((0, 1, False), (59, 2, False), (60, 3, True), (61, 1, False)):
-            made.write(numbered(0, rows))
-            assert (delivery.deliver(), delivery.status.waiting == 0) == (is_committed, is_committed)
-        made.write(numbered(0, 9))
-        assert delivery.deliver(), "ten rows wait"
-        made.write(numbered(0, 1))
-        assert not delivery.deliver()
-        delivery.is_draining = True
-        assert delivery.deliver()
-    made.close()
-    assert len(made.rows()) == 17
-    assert len(tables.table("sales").file_uris()) == 3
-
-
-def test_each_table_has_a_delivery_and_positions_of_its_own(tmp_path: Path, tables: DeltaTables) -> None:
-    data = as_data(tables_app(tables.system, "id BIGINT", upserts=False))
-    data["spec"]["streams"].append({"name": "more", "system": "tables", "columns": "id BIGINT"})
-    data["spec"]["operators"].append({"name": "again", "sendTo": {"from": "in", "stream": "more"}})
-    made = SinkOutbox(tmp_path / "home", tables, parse_data(data).apps[0])
-    made.systems.create("orders.more.outbox", 1, StreamOptions(ours=True))
-    made.write([("", {"id": 1})])
-    made.write([("", {"id": 2})], stream="more")
-    deliveries = OutboxDeliveries(made.app, made.storage.systems)
-    deliveries.prepare()
-    deliveries.deliver_all()
-    deliveries.close()
-    made.close()
-    assert (tables.rows("sales"), tables.rows("more")) == ([{"id": 1}], [{"id": 2}])
