@@ -6,12 +6,14 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import deltalake
 import pytest
 import yaml
+from pyiceberg.catalog.sql import SqlCatalog
 
 from streamapp_runtime.crash_points import VARIABLE
 from tests.harness.machine.postgres_server import USER, PostgresServer
@@ -20,7 +22,16 @@ KILLS = ("sink.before", "sink.after", "delivery.before", "delivery.after")
 DELTA: dict[str, Any] = {"delta": {"path": "lake", "createIfMissing": True, "commitInterval": "0s"}}
 
 
-def _app(tables: dict[str, Any]) -> dict[str, Any]:
+def _iceberg(folder: Path) -> dict[str, str]:
+    return {
+        "type": "sql",
+        "uri": f"sqlite:///{folder}/catalog.db",
+        "warehouse": f"file://{folder}/warehouse",
+    }
+
+
+def _app(tables: dict[str, Any], catalog: dict[str, str]) -> dict[str, Any]:
+    iceberg = {"namespace": "shop", "config": catalog, "createIfMissing": True, "commitInterval": "0s"}
     columns = "id BIGINT, shop STRING"
     return {
         "apiVersion": "streamapp.dev/v1alpha1",
@@ -31,15 +42,18 @@ def _app(tables: dict[str, Any]) -> dict[str, Any]:
                 {"name": "main", "embedded": {"path": "data"}},
                 {"name": "database", **tables},
                 {"name": "lake", **DELTA},
+                {"name": "warehouse", "iceberg": iceberg},
             ],
             "streams": [
                 {"name": "orders", "system": "main", "columns": columns},
                 {"name": "sales", "system": "database", "columns": columns},
                 {"name": "copies", "system": "lake", "columns": columns},
+                {"name": "archive", "system": "warehouse", "columns": columns},
             ],
             "operators": [
                 {"name": "sell", "sendTo": {"from": "orders", "stream": "sales"}},
                 {"name": "copy", "sendTo": {"from": "orders", "stream": "copies"}},
+                {"name": "keep", "sendTo": {"from": "orders", "stream": "archive"}},
             ],
         },
     }
@@ -47,11 +61,11 @@ def _app(tables: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("process")
-def test_rows_of_killed_drivers_are_in_a_database_and_in_a_lake_once(
+def test_rows_of_killed_drivers_are_in_a_database_and_in_lakes_once(
     tmp_path: Path, postgres_server: PostgresServer
 ) -> None:
     settings = {"servers": postgres_server.address, "database": "postgres", "config": {"user": USER}}
-    app = _app({"postgres": {**settings, "createIfMissing": True}})
+    app = _app({"postgres": {**settings, "createIfMissing": True}}, _iceberg(tmp_path))
     (tmp_path / "app.yaml").write_text(yaml.safe_dump(app))
     points = tmp_path / "points"
     points.mkdir()
@@ -69,6 +83,10 @@ def test_rows_of_killed_drivers_are_in_a_database_and_in_a_lake_once(
 
     copies = deltalake.DeltaTable(str(tmp_path / "lake" / "copies")).to_pyarrow_table()
     assert Counter(copies.column("id").to_pylist()) == Counter(ids)
+
+    with closing(SqlCatalog("default", **_iceberg(tmp_path))) as catalog:
+        archive = catalog.load_table("shop.archive").scan().to_arrow()
+    assert Counter(archive.column("id").to_pylist()) == Counter(ids)
 
 
 def _streamapp(folder: Path, *arguments: str, text: str = "", points: Path | None = None) -> int:
