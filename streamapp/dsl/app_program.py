@@ -228,6 +228,19 @@ class App:
         """Streams that are Iceberg tables, for `send_to`; the secret is named."""
         return self._system("iceberg", resource_fields(locals()))
 
+    @named_arguments
+    def python(
+        self,
+        name: str,
+        *,
+        sink: PythonCode,
+        config_secret: str | None = None,
+        config: Mapping[str, str] | None = None,
+        create_if_missing: bool | None = None,
+    ) -> SystemHandle:
+        """Streams that are tables of a sink of the app's own, for `send_to`; the secret is named."""
+        return self._system("python", resource_fields(locals()))
+
     def _system(self, kind: str, fields: dict[str, Any]) -> SystemHandle:
         always: dict[str, Any] = {field: fields.pop(field) for field in ("name", "home") if field in fields}
         if "configSecret" in fields:

@@ -17,7 +17,8 @@ _BY_REASON: Final[Mapping[str, str]] = {
         "network restartPolicy serviceAccountName suspend takeOver ttlSecondsAfterFinished "
         "revisionHistoryLimit operatorClass logging page stateQueries monitor onConfigurationChange "
         "restartNonce rebalanceDelay placement state systems.kafka systems.name systems.embedded "
-        "systems.postgres systems.delta systems.iceberg processors"
+        "systems.postgres systems.delta systems.iceberg systems.python "
+        "processors"
     ),
     "the kit has no transactions of Kafka, loses no records, and has no time-outs": (
         "outbox delivery onDataLoss batch.bytes batch.interval batch.latency batch.timeout "

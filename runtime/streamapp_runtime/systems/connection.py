@@ -74,9 +74,19 @@ class IcebergConnection:
     commit_seconds: float = 0.0  # how long rows wait for others to be committed with
 
 
+@dataclass(frozen=True, slots=True)
+class PythonConnection:
+    """The tables of a sink of the app's own."""
+
+    sink: str  # package.module:Class
+    settings: Mapping[str, str] = field(default_factory=dict)  # as the resource says them
+    secrets: str | None = None  # the folder of those that it does not say
+    create_if_missing: bool = False
+
+
 LakeConnection = DeltaConnection | IcebergConnection
 """The connections to sinks that commit each table by itself, and make files with each commit."""
-SinkConnection = PostgresConnection | LakeConnection
+SinkConnection = PostgresConnection | LakeConnection | PythonConnection
 Connection = EmbeddedConnection | KafkaConnection | SinkConnection
 
 
@@ -199,7 +209,13 @@ def _iceberg(connection: IcebergConnection) -> "Sink":
     )
 
 
-def _all_settings(connection: LakeConnection) -> dict[str, str]:
+def _python(connection: PythonConnection) -> "Sink":
+    from streamapp_runtime.systems.sinks.python_sink import made_sink
+
+    return made_sink(connection.sink, _all_settings(connection), connection.create_if_missing)
+
+
+def _all_settings(connection: LakeConnection | PythonConnection) -> dict[str, str]:
     """The settings that the resource says, with those that it does not."""
     from streamapp_runtime.systems.secret_entries import secret_entries
 
@@ -215,6 +231,7 @@ _SINKS: Mapping[type, Callable[..., "Sink"]] = {
     PostgresConnection: _postgres,
     DeltaConnection: _delta,
     IcebergConnection: _iceberg,
+    PythonConnection: _python,
 }
 
 

@@ -11,7 +11,15 @@ from streamapp.spec.problem import nearest
 from streamapp.spec.resource.base import OneOf, Part
 from streamapp.spec.resource.field_marks import Crd, Effect
 from streamapp.spec.resource.kafka_settings import refused_settings
-from streamapp.spec.value_types.scalars import BrokerList, Name, ObjectName, ShortDuration, Text, UrlList
+from streamapp.spec.value_types.scalars import (
+    BrokerList,
+    Name,
+    ObjectName,
+    PythonReference,
+    ShortDuration,
+    Text,
+    UrlList,
+)
 
 
 def _settings(settings: dict[str, str]) -> dict[str, str]:
@@ -43,7 +51,7 @@ _SECRET_STORAGE: Final = re.compile(
     r"secret|token|password|credential|authorization|access_key|account_key|sas|service_account|_file|_path"
 )
 """Names of settings of stores that say secrets, or name files of the machine; a hyphen is an underscore."""
-_LOGIN: Final = re.compile(r"://[^/@]*@")
+_LOGIN: Final = re.compile(r"://[^/@]*@|password=")
 """The login within a URL."""
 
 
@@ -159,6 +167,19 @@ class Iceberg(Part):
     """How long rows wait for others to be committed with: each commit makes files."""
 
 
+class PythonSink(Part):
+    """The tables of a sink whose class is the app's own."""
+
+    sink: PythonReference
+    """The class, `package.module:Class`; the driver makes it with the settings."""
+    config_secret: ObjectReference | None = None
+    """Secret with settings that are secret; never logged."""
+    config: Annotated[dict[str, Text], AfterValidator(_storage_settings), Crd({"maxProperties": 32})] = {}
+    """Settings by names of the class's own; none that is secret."""
+    create_if_missing: bool = False
+    """Create a table that is not there, by the columns of its stream."""
+
+
 class System(OneOf):
     """A named system of exactly one kind."""
 
@@ -186,6 +207,8 @@ class System(OneOf):
     """Streams are Delta tables, which rows are only written to."""
     iceberg: Annotated[Iceberg | None, Effect.RESTART] = None
     """Streams are Iceberg tables, which rows are only written to."""
+    python: Annotated[PythonSink | None, Effect.RESTART] = None
+    """Streams are tables of a sink of the app's own, which rows are only written to."""
 
     @property
     def is_sink(self) -> bool:
@@ -198,7 +221,7 @@ class System(OneOf):
         return getattr(self.body, "config_secret", None)
 
 
-SINK_KINDS: Final = frozenset({"delta", "iceberg", "postgres"})
+SINK_KINDS: Final = frozenset({"delta", "iceberg", "postgres", "python"})
 """The kinds of systems whose streams are tables."""
 
 if not set(System.kinds()) >= SINK_KINDS:

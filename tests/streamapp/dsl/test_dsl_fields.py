@@ -51,7 +51,7 @@ from streamapp.spec.parser import parse
 from streamapp.spec.resource.app import Metadata, Spec
 from streamapp.spec.resource.operators import Operator
 from streamapp.spec.resource.streams import Stream
-from streamapp.spec.resource.systems import Delta, Embedded, Iceberg, Kafka, Postgres
+from streamapp.spec.resource.systems import Delta, Embedded, Iceberg, Kafka, Postgres, PythonSink
 from streamapp.spec.resource.tables import Table
 from streamapp.spec.serialization import as_data
 
@@ -88,6 +88,7 @@ def test_an_app_takes_every_field_of_the_resource() -> None:
         (App.postgres, Postgres, {"name"}),
         (App.delta, Delta, {"name"}),
         (App.iceberg, Iceberg, {"name"}),
+        (App.python, PythonSink, {"name"}),
         (App.table, Table, set()),
         (SystemHandle.stream, Stream, {"system"}),
     ],
@@ -246,6 +247,13 @@ ICEBERG: dict[str, Any] = {
     "create_if_missing": True,
     "commit_interval": "5m",
 }
+PYTHON: dict[str, Any] = {
+    "name": "files",
+    "sink": "shop.sinks:FileSink",
+    "config_secret": "keys",
+    "config": {"folder": "/data"},
+    "create_if_missing": True,
+}
 SALES: dict[str, Any] = {"name": "sales", "columns": "user STRING", "primary_key": ["user"]}
 
 
@@ -258,6 +266,7 @@ SALES: dict[str, Any] = {"name": "sales", "columns": "user STRING", "primary_key
         (App.postgres, [POSTGRES]),
         (App.delta, [DELTA]),
         (App.iceberg, [ICEBERG]),
+        (App.python, [PYTHON]),
         (App.table, [TABLE, LOCAL_TABLE, REMOTE_TABLE]),
         (SystemHandle.stream, [STREAM, FEEDBACK, SALES]),
     ],
@@ -286,6 +295,7 @@ def test_a_program_that_says_everything_is_the_resource_that_says_everything() -
     sales = app.postgres(**POSTGRES).stream(**SALES)
     app.delta(**DELTA)
     app.iceberg(**ICEBERG)
+    app.python(**PYTHON)
     app.table(**TABLE)
     seen = app.table(**LOCAL_TABLE)
     stock = app.table(**REMOTE_TABLE)
@@ -296,8 +306,8 @@ def test_a_program_that_says_everything_is_the_resource_that_says_everything() -
     written = _as_written(APP)
     metadata = {name: written.pop(name) for name in ("name", "namespace", "labels", "annotations")}
     kafka_body, log_body = _as_written(KAFKA), _as_written(EMBEDDED)
-    tables_body, lake_body, warehouse_body = map(_as_written, (POSTGRES, DELTA, ICEBERG))
-    for body in (kafka_body, tables_body, lake_body, warehouse_body):
+    tables_body, lake_body, warehouse_body, own_body = map(_as_written, (POSTGRES, DELTA, ICEBERG, PYTHON))
+    for body in (kafka_body, tables_body, lake_body, warehouse_body, own_body):
         body["configSecret"] = {"name": body["configSecret"]}
     spec = {
         **written,
@@ -307,6 +317,7 @@ def test_a_program_that_says_everything_is_the_resource_that_says_everything() -
             {"name": tables_body.pop("name"), "postgres": tables_body},
             {"name": lake_body.pop("name"), "delta": lake_body},
             {"name": warehouse_body.pop("name"), "iceberg": warehouse_body},
+            {"name": own_body.pop("name"), "python": own_body},
         ],
         "streams": [
             *({**_as_written(stream), "system": "main"} for stream in (STREAM, FEEDBACK)),

@@ -20,6 +20,7 @@ from streamapp_runtime.systems.connection import (
     IcebergConnection,
     KafkaConnection,
     PostgresConnection,
+    PythonConnection,
     RegistryConnection,
     StreamLocation,
     SystemConnections,
@@ -128,6 +129,10 @@ def connection_of(system: System, index: int, data: Path | None, secrets: Path |
             tables.create_if_missing,
             milliseconds(tables.commit_interval) / 1000,
         )
+    if system.python is not None:
+        own_sink = system.python
+        secret = folder if own_sink.config_secret else None
+        return PythonConnection(own_sink.sink, own_sink.config, secret, own_sink.create_if_missing)
     if system.kafka is None:
         raise TypeError("a system is of one kind")
     return KafkaConnection(system.kafka.bootstrap_servers, system.kafka.config, folder)

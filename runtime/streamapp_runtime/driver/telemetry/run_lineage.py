@@ -37,7 +37,9 @@ from streamapp_runtime.systems.connection import (
     DeltaConnection,
     EmbeddedConnection,
     IcebergConnection,
+    KafkaConnection,
     PostgresConnection,
+    PythonConnection,
 )
 
 MOST_PENDING: Final = 100
@@ -203,20 +205,28 @@ class RunLineage:
 
 def dataset_name(connection: Connection, topic: str) -> DatasetName:
     """Namespace and name of a stream, by OpenLineage's naming of topics, tables and files."""
-    if isinstance(connection, EmbeddedConnection):
-        return "file", str(Path(connection.folder) / topic)
-    if isinstance(connection, DeltaConnection):
-        store, slashes, path = connection.path.rpartition("://")
-        bucket, _, folder = path.partition("/")
-        if not slashes:
-            return "file", str(Path(connection.path) / topic)
-        return f"{store}://{bucket}", f"{folder.strip('/')}/{topic}".lstrip("/")
-    if isinstance(connection, PostgresConnection):
-        table = topic if "." in topic else f"public.{topic}"
-        return f"postgres://{connection.servers.split(',')[0].strip()}", f"{connection.database}.{table}"
-    if isinstance(connection, IcebergConnection):
-        return f"iceberg://{connection.catalog}", f"{connection.namespace}.{topic}"
-    return f"kafka://{connection.bootstrap_servers.split(',')[0].strip()}", topic
+    match connection:
+        case EmbeddedConnection():
+            named = "file", str(Path(connection.folder) / topic)
+        case DeltaConnection():
+            store, slashes, path = connection.path.rpartition("://")
+            bucket, _, folder = path.partition("/")
+            named = (
+                (f"{store}://{bucket}", f"{folder.strip('/')}/{topic}".lstrip("/"))
+                if slashes
+                else ("file", str(Path(connection.path) / topic))
+            )
+        case PostgresConnection():
+            table = topic if "." in topic else f"public.{topic}"
+            server = connection.servers.split(",")[0].strip()
+            named = f"postgres://{server}", f"{connection.database}.{table}"
+        case IcebergConnection():
+            named = f"iceberg://{connection.catalog}", f"{connection.namespace}.{topic}"
+        case PythonConnection():
+            named = f"python://{connection.sink}", topic
+        case KafkaConnection():
+            named = f"kafka://{connection.bootstrap_servers.split(',')[0].strip()}", topic
+    return named
 
 
 def _dataset(launch: Launch, stream: str) -> DatasetName:

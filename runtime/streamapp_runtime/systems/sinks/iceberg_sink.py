@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import pyarrow as pa
-from pyiceberg.catalog import Catalog, load_catalog
+from pyiceberg.catalog import Catalog, CatalogType, load_catalog
 from pyiceberg.exceptions import (
     CommitFailedException,
     ForbiddenError,
@@ -155,7 +155,7 @@ class IcebergSink(LakeSink):
                 return OvertakenError()
             case NoSuchTableError():
                 return UnknownStreamError(f"there is no Iceberg table {self.address}")
-            case InvalidSettingsError():
+            case InvalidSettingsError() | TypeError() | AttributeError() | LookupError():
                 return error
             case UnauthorizedError() | ForbiddenError() | OAuthError():
                 return DeniedError(text)
@@ -176,8 +176,13 @@ class IcebergSink(LakeSink):
         if self._catalog is None:
             try:
                 self._catalog = load_catalog(self.catalog, **self.settings)
-            except (ValueError, ImportError, NotInstalledError) as error:
+            except (ImportError, NotInstalledError) as error:
                 raise InvalidSettingsError(f"the catalog {self.catalog}: {first_line(error)}") from None
+            except ValueError:  # whose text may have values, those of the Secret too
+                mend = f"type is one of {', '.join(one.value for one in CatalogType)}, and needs its uri"
+                names = ", ".join(sorted(self.settings)) or "none"
+                text = f"the catalog {self.catalog}: its properties ({names}) make no catalog; {mend}"
+                raise InvalidSettingsError(text) from None
         return self._catalog
 
 
