@@ -98,10 +98,8 @@ class IcebergSink(LakeSink):
         catalog, schema = self._opened(), written_schema(table)
         try:
             catalog.create_namespace_if_not_exists(self.namespace)
-        except Exception:
-            if not catalog.namespace_exists(
-                self.namespace
-            ):  # somebody else was first, which each tells its way
+        except Exception:  # where somebody else was first, each catalog tells so in its own way
+            if not catalog.namespace_exists(self.namespace):
                 raise
         catalog.create_table((*self.namespace, table.name), schema)
 
