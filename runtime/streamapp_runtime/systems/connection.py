@@ -210,7 +210,7 @@ def _iceberg(connection: IcebergConnection) -> "Sink":
 
 
 def _python(connection: PythonConnection) -> "Sink":
-    from streamapp_runtime.systems.sinks.python_sink import made_sink
+    from streamapp_runtime.systems.sinks.user_sink import made_sink
 
     return made_sink(connection.sink, _all_settings(connection), connection.create_if_missing)
 

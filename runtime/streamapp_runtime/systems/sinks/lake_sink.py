@@ -88,7 +88,7 @@ class LakeSink(ABC):
     @property
     @abstractmethod
     def address(self) -> str:
-        """Where the table is, for messages."""
+        """The address of the table, for messages."""
 
     @abstractmethod
     def open(self) -> Any:

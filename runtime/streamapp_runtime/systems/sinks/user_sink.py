@@ -22,7 +22,7 @@ _METHODS: Final = ("prepare", "numbers", "commit", "close")
 
 
 @dataclass(slots=True)
-class PythonSink:
+class UserSink:
     """An object of the class that `package.module:Class` names; `unavailable` of it tells more outages."""
 
     name: str
@@ -77,7 +77,7 @@ class PythonSink:
             self._since = None
 
 
-def made_sink(name: str, settings: Mapping[str, str], create_if_missing: bool) -> PythonSink:
+def made_sink(name: str, settings: Mapping[str, str], create_if_missing: bool) -> UserSink:
     """The sink that a class of the app's makes; InvalidSettingsError where there is none."""
     module, _, attribute = name.partition(":")
     try:
@@ -93,4 +93,4 @@ def made_sink(name: str, settings: Mapping[str, str], create_if_missing: bool) -
         raise InvalidSettingsError(f"{name} asks for {error}; say it in config, or in the Secret") from error
     except (TypeError, ValueError) as error:
         raise InvalidSettingsError(f"{name} cannot be made of its settings: {error}") from error
-    return PythonSink(name, own)
+    return UserSink(name, own)
