@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from streamapp_runtime.driver.garbage_collection import collect_seldom
 from tests.harness.api_server.api_server_fixtures import api_server, namespace, pytest_runtest_makereport
 from tests.harness.kafka.broker_fixtures import broker, kafka, kafka_jars, two_brokers
 from tests.harness.machine.browser_fixtures import browser
@@ -44,6 +45,11 @@ def loopback() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Each test gets the marks of its tier before any is chosen by marks."""
     mark_by_fixtures(items)
+
+
+def pytest_collection_finish() -> None:
+    """All that was imported and collected stays to the end: no garbage collection looks at it again."""
+    collect_seldom()
 
 
 @pytest.hookimpl(wrapper=True)
