@@ -73,7 +73,7 @@ def test_a_late_end_of_one_transaction_does_not_end_the_next(
 
 def test_no_schedule_of_late_and_doubled_requests_tears_a_transaction(late: tuple[Broker, LateWay]) -> None:
     broker, way = late
-    schedules = share(0.06)
+    schedules = share(0.02)  # test_transaction_schedules.py tries many in memory
     topic = created(broker.bootstrap, schedules * PARTITIONS)
     with closing(KafkaSystem(broker.bootstrap)) as reader, all_cases() as case:
         for seed in range(schedules):

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import confluent_kafka
 import pytest
 from confluent_kafka.admin import AdminClient
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSettings
@@ -14,6 +14,7 @@ from streamapp_runtime.systems.stream_system import OffsetRange, OutOfRangeError
 from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.kafka.broker import Broker
 from tests.harness.kafka.clients import created, end_of, producer
+from tests.harness.machine.random_cases import share
 
 PARTITIONS = 6
 Row = tuple[object, ...]
@@ -59,6 +60,7 @@ def ranges_of(kafka: str, topic: str, cuts: Sequence[tuple[float, float]]) -> li
 SHARE = st.floats(0, 1)
 
 
+@settings(max_examples=share(0.25))
 @given(cuts=st.lists(st.tuples(SHARE, SHARE), min_size=PARTITIONS, max_size=PARTITIONS))
 def test_what_was_fetched_ahead_is_what_is_read(
     kafka: str, topic: str, reader: WireReader, cuts: list[tuple[float, float]]
