@@ -77,7 +77,8 @@ class SideInputProgress:
 
     def start(self, spans: Mapping[Partition, OffsetSpan]) -> None:
         """Note how far tables have to be filled before they are joined, by the offsets of `unknown_ends`."""
-        self.ends = {p: span.end for p, span in spans.items()} | dict(self.ends)
+        bootstrap = self.launch.read_order.bootstrap
+        self.ends = {p: span.end for p, span in spans.items() if p.stream in bootstrap} | dict(self.ends)
 
     def forget(self, lanes: Lanes) -> None:
         """New workers open the stores again: what they contain has to be reported again."""
