@@ -17,7 +17,7 @@ from streamapp.plan.render.wording import listed
 from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.systems.app_systems import Systems
 from streamapp_runtime.systems.connection import SystemConnections
-from streamapp_runtime.systems.stream_system import DeniedError, FullError, UnavailableError
+from streamapp_runtime.systems.stream_system import is_outage
 
 PROBE_SECONDS: Final = 1.0
 """How long a system is left alone after it did not answer."""
@@ -51,7 +51,6 @@ class _Probe:
 class AnsweringSystems:
     """Looks at inputs: what is in a system that does not answer is left out, and tried again by itself."""
 
-    systems: Systems
     changed: Callable[[tuple[SilentSystem, ...]], None] = lambda _: None  # called with those that are silent
     clock: Callable[[], float] = time.monotonic
     _probes: dict[str, _Probe] = field(default_factory=dict)  # by system
@@ -66,48 +65,47 @@ class AnsweringSystems:
         """The seconds for which the system that has been silent for longest has not answered."""
         return max((self.clock() - probe.since for probe in self._probes.values()), default=0.0)
 
-    def spans(self, partitions: Collection[Partition]) -> dict[Partition, OffsetSpan]:
+    def spans(self, systems: Systems, partitions: Collection[Partition]) -> dict[Partition, OffsetSpan]:
         """The offsets of those of these partitions whose systems answer; the home has to."""
-        before, connections = self.silent, self.systems.connections
-        spans: dict[Partition, OffsetSpan] = {}
-        by_system: dict[str, list[Partition]] = {}
-        for partition in partitions:
-            by_system.setdefault(connections.location(partition.stream).system, []).append(partition)
-        for name, of_system in by_system.items():
-            if name in self._probes and not self._answers(self._probes[name], of_system):
-                continue
-            try:
-                spans |= self.systems.spans(of_system)
-            except UnavailableError as error:
-                if name == connections.home or isinstance(error, DeniedError | FullError):
-                    raise
-                streams = tuple(sorted({partition.stream for partition in of_system}))
-                self._probes[name] = _Probe(
-                    SilentSystem(name, streams, str(error)), self.clock(), self.clock()
-                )
-                self.systems.silent[name] = str(error)
+        before, now = self.silent, self.clock()
+        for name in [*self._probes]:
+            if self._answers(self._probes[name], systems.connections, partitions):
+                del self._probes[name], systems.silent[name]
+        spans, outages = systems.available_spans(partitions)
+        for name in outages.keys() - self._probes.keys():
+            reason = str(outages[name])
+            streams = {one.stream for one in _of_system(systems.connections, name, partitions)}
+            self._probes[name] = _Probe(SilentSystem(name, tuple(sorted(streams)), reason), now, now)
+            systems.silent[name] = reason
         if self.silent != before:
             self.changed(self.silent)
         return spans
 
-    def _answers(self, probe: _Probe, partitions: Collection[Partition]) -> bool:
+    def _answers(
+        self, probe: _Probe, connections: SystemConnections, partitions: Collection[Partition]
+    ) -> bool:
         """True if a silent system has answered since; if not, and nobody asks it, it is asked again."""
         if probe.answer is None:
             if self.clock() - probe.failed_at >= PROBE_SECONDS:
-                probe.answer = _ask(self.systems.connections, partitions)
+                probe.answer = _ask(connections, _of_system(connections, probe.silent.name, partitions))
             return False
         if not probe.answer.done():
             return False
-        if isinstance(probe.answer.exception(), UnavailableError):
+        if is_outage(probe.answer.exception()):
             probe.answer, probe.failed_at = None, self.clock()
             return False
-        del self._probes[probe.silent.name], self.systems.silent[probe.silent.name]
         return True
 
 
 def silent_systems_text(systems: Collection[SilentSystem]) -> str:
     """Which systems do not answer, and what goes on."""
     return f"{'; '.join(map(str, systems))}; all other streams are read"
+
+
+def _of_system(
+    connections: SystemConnections, name: str, partitions: Collection[Partition]
+) -> list[Partition]:
+    return [partition for partition in partitions if connections.location(partition.stream).system == name]
 
 
 def _ask(connections: SystemConnections, partitions: Collection[Partition]) -> Future[None]:
@@ -119,7 +117,7 @@ def _ask(connections: SystemConnections, partitions: Collection[Partition]) -> F
             with closing(Systems(connections)) as systems:
                 systems.spans(partitions)
         except Exception as error:
-            answer.set_exception(error)  # any other than UnavailableError is raised by the next look
+            answer.set_exception(error)  # what is no outage is raised by the next look
         else:
             answer.set_result(None)
 

@@ -26,6 +26,7 @@ from streamapp_runtime.systems.stream_system import (
     StreamSystem,
     SystemTrouble,
     UnavailableError,
+    is_outage,
 )
 from streamapp_runtime.systems.topic_partition import TopicPartition
 
@@ -128,6 +129,21 @@ class Systems:
         """The offsets that each partition holds now, of committed records only."""
         return self._asked(partitions, lambda system, addresses: system.spans(addresses))
 
+    def available_spans(
+        self, partitions: Iterable[Partition]
+    ) -> tuple[dict[Partition, OffsetSpan], dict[str, UnavailableError]]:
+        """The offsets in the home and in those other systems that answer, and the outages of the rest."""
+        spans: dict[Partition, OffsetSpan] = {}
+        outages: dict[str, UnavailableError] = {}
+        for name, addressed in self._by_system(partitions).items():
+            try:
+                spans |= _by_partition(self.open(name).spans(addressed.keys()), addressed)
+            except UnavailableError as error:
+                if name == self.connections.home or not is_outage(error):
+                    raise
+                outages[name] = error
+        return spans, outages
+
     def open_transactions(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         """The partitions with writes that are neither visible nor void, and the offset of the first."""
         return self._asked(partitions, lambda system, addresses: system.open_transactions(addresses))
@@ -225,9 +241,15 @@ class Systems:
         """The answers of all systems, by the partitions that they were asked for."""
         answers: dict[Partition, T] = {}
         for name, addressed in self._by_system(partitions).items():
-            for address, answer in ask(self.open(name), addressed.keys()).items():
-                answers |= dict.fromkeys(addressed[address], answer)
+            answers |= _by_partition(ask(self.open(name), addressed.keys()), addressed)
         return answers
+
+
+def _by_partition(
+    answers: Mapping[TopicPartition, T], addressed: Mapping[TopicPartition, list[Partition]]
+) -> dict[Partition, T]:
+    """The answers of a system, by what the app calls its partitions."""
+    return {partition: answer for address, answer in answers.items() for partition in addressed[address]}
 
 
 def _first_arrival(

@@ -139,6 +139,11 @@ class DeniedError(UnavailableError):
     """The system does not let us do this: credentials, permissions, or its release, have to be changed."""
 
 
+def is_outage(error: BaseException | None) -> bool:
+    """True if an error says only that the system does not answer: lack of room or of rights is another."""
+    return isinstance(error, UnavailableError) and not isinstance(error, DeniedError | FullError)
+
+
 class TransactionAbortableError(UnavailableError):
     """A transaction cannot be committed; once it is aborted the next one may go well."""
 

@@ -28,10 +28,10 @@ class Look:
     answering: AnsweringSystems = field(init=False)
 
     def __post_init__(self) -> None:
-        self.answering = AnsweringSystems(self.systems, self.changes.append, lambda: self.now)
+        self.answering = AnsweringSystems(self.changes.append, lambda: self.now)
 
     def partitions(self) -> set[Partition]:
-        return set(self.answering.spans([NEAR, FAR]))
+        return set(self.answering.spans(self.systems, [NEAR, FAR]))
 
     def after_a_second(self) -> set[Partition]:
         """The partitions that a look finds once the system was asked again, and has answered or not."""
@@ -86,6 +86,22 @@ def test_nobody_else_waits_for_a_silent_system(look: Look) -> None:
         look.systems.partitions("users")
     look.after_a_second()
     assert look.systems.partitions("users") == 1
+
+
+def test_an_app_that_is_edited_is_asked_for_its_streams_where_they_are_now(look: Look) -> None:
+    connections = look.systems.connections
+    edited = SystemConnections(
+        "home", connections.by_name, {**LOCATIONS, "carts": StreamLocation("shop", "users")}
+    )
+    look.take_away("shop")
+    look.partitions()
+    relocated = look.systems.relocated(edited)
+    carts = Partition("carts", 0)
+    assert set(look.answering.spans(relocated, [NEAR, carts])) == {NEAR}
+    look.bring_back("shop")
+    look.systems = relocated
+    look.after_a_second()
+    assert set(look.answering.spans(relocated, [NEAR, carts])) == {NEAR, carts}
 
 
 def test_a_home_that_does_not_answer_is_an_error(look: Look) -> None:

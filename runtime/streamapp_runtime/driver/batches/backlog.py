@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import InitVar, dataclass, field
+from dataclasses import dataclass, field
 
 from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
@@ -31,7 +31,7 @@ from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.lanes.delivery_guarantee import DeliveryGuarantee
 from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup
 from streamapp_runtime.lanes.protocol.batch_orders import SidePartition
-from streamapp_runtime.systems.answering_systems import AnsweringSystems, SilentSystem
+from streamapp_runtime.systems.answering_systems import AnsweringSystems
 from streamapp_runtime.systems.app_systems import Systems
 from streamapp_runtime.systems.stream_system import (
     UnavailableError,
@@ -59,20 +59,16 @@ class Backlog:
     run: CurrentRun
     clock: Callable[[], float] = time.time  # as splits are stamped
     data_lost: Callable[[str], None] = lambda _: None  # called with which records are lost
-    silent: InitVar[Callable[[tuple[SilentSystem, ...]], None]] = lambda _: (
-        None
-    )  # called with who does not answer
+    answering: AnsweringSystems = field(default_factory=AnsweringSystems)
     open_transactions: OpenTransactionWatch = field(default_factory=OpenTransactionWatch)
     unread: UnreadPartitionWatch = field(default_factory=UnreadPartitionWatch)
-    answering: AnsweringSystems = field(init=False)
     side_inputs: SideInputProgress = field(init=False)
     data_loss: DataLoss = field(init=False)
     spans: Mapping[Partition, OffsetSpan] = field(default_factory=dict)  # as of the last look
     endless: Sequence[UnreadPartition] = ()  # what waits for what does not come, as of the last look
     _inherited: dict[str, str] | None = None  # by task: what it takes over from others; None when not known
 
-    def __post_init__(self, silent: Callable[[tuple[SilentSystem, ...]], None]) -> None:
-        self.answering = AnsweringSystems(self.systems, silent)
+    def __post_init__(self) -> None:
         self.side_inputs = SideInputProgress.of(self.launch, paced=self.run.settings.copies_paced)
         self.data_loss = self._new_data_loss()
 
@@ -127,7 +123,7 @@ class Backlog:
         by_task = self.launch.partitions.items()
         asked_partitions = [p for _, parts in by_task for p in parts if p.stream not in side]
         asked_partitions += self.side_inputs.partitions
-        self.spans = spans = self.answering.spans(asked_partitions)
+        self.spans = spans = self.answering.spans(self.systems, asked_partitions)
         main = {t: [p for p in parts if p.stream not in side and p in spans] for t, parts in by_task}
         idle = {task: parts for task, parts in main.items() if task not in busy} if busy else main
         read_by_busy = {p for task in busy for p in main.get(task, ())}

@@ -34,7 +34,7 @@ from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition, U
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.state_queries.state_queries import StateQueries
 from streamapp_runtime.expressions.spark_source import SparkSource
-from streamapp_runtime.systems.answering_systems import SilentSystem
+from streamapp_runtime.systems.answering_systems import AnsweringSystems, SilentSystem
 from streamapp_runtime.systems.stream_system import FencedError, UnavailableError, UnknownStreamError
 
 SUCCESSOR_SECONDS: Final = 5.0
@@ -118,7 +118,7 @@ class Loop:
             self.run,
             self.launch.context.now,
             data_lost=observer.trouble,
-            silent=observer.silent,
+            answering=AnsweringSystems(observer.silent),
             open_transactions=OpenTransactionWatch(changed=observer.held_up),
             unread=UnreadPartitionWatch(changed=observer.unread),
         )

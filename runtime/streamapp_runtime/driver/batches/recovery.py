@@ -18,10 +18,10 @@ from streamapp_runtime.driver.batches.retries import (
     OutageNotes,
     RemoteTableBackoff,
     Retries,
-    is_outage,
 )
 from streamapp_runtime.driver.status_rules import Reaction, is_of_lane_alone, reaction_to
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
+from streamapp_runtime.systems.stream_system import is_outage
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,7 @@ from typing import Final
 from streamapp.backoff import Backoff
 from streamapp_runtime.driver.failures import MOST_FAILURES, FailedError
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
-from streamapp_runtime.systems.stream_system import (
-    DeniedError,
-    FullError,
-    SystemTrouble,
-    UnavailableError,
-)
+from streamapp_runtime.systems.stream_system import SystemTrouble
 
 MOST_OUTAGE_SECONDS: Final = 300.0
 """How long a system may be away before the app gives up; whoever started it may start it again."""
@@ -26,11 +21,6 @@ OUTAGE_PAUSE_SECONDS: Final = 1.0
 """How long the driver waits before it tries a system again that is unavailable."""
 BATCH_BACKOFF: Final = Backoff(0.2, 5.0)
 TABLE_BACKOFF: Final = Backoff(0.1, 5.0)
-
-
-def is_outage(error: Exception) -> bool:
-    """True if an error says only that the system does not answer: lack of room or of rights is another."""
-    return isinstance(error, UnavailableError) and not isinstance(error, DeniedError | FullError)
 
 
 @dataclass(slots=True)

@@ -9,7 +9,6 @@ from streamapp_runtime.driver.batches.retries import (
     OutageNotice,
     OutagePhase,
     Retries,
-    is_outage,
 )
 from streamapp_runtime.driver.failures import MOST_FAILURES, FailedError
 from streamapp_runtime.systems.stream_system import (
@@ -18,6 +17,7 @@ from streamapp_runtime.systems.stream_system import (
     FullError,
     SystemTrouble,
     UnavailableError,
+    is_outage,
 )
 
 
