@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from traceback import StackSummary, TracebackException, walk_tb
 from types import FrameType
@@ -11,6 +10,7 @@ from typing import Any, Final, cast
 from streamapp.installed_code import is_installed
 from streamapp.internal_fault import OWN_PACKAGES
 from streamapp.spec.reasons import Reason
+from streamapp_runtime.named_python import named_python
 from streamapp_runtime.operators.state.remote_lookup import RemoteTableUnavailableError
 from streamapp_runtime.stores.store import StoreError
 
@@ -79,9 +79,8 @@ class UserCodeError(Exception):
 
 def load_user_code(python: str) -> Callable[..., Any]:
     """The class or function that `package.module:name` names."""
-    module, _, name = python.partition(":")
     with user_code_guard(python, "cannot be loaded", "look whether the app's image holds it"):
-        target: Any = getattr(import_module(module), name)
+        target: Any = named_python(python)
     if not callable(target):
         raise UserCodeError(python, "is neither a class nor a function", "name one that is")
     return cast("Callable[..., Any]", target)

@@ -4,11 +4,11 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any, Final
 
 from streamapp_runtime.checkpoint import StateUnreadableError
 from streamapp_runtime.crash_points import crash_point
+from streamapp_runtime.named_python import named_python
 from streamapp_runtime.systems.sinks.sink import SinkCommit, SinkTable, silence
 from streamapp_runtime.systems.stream_system import (
     FencedError,
@@ -79,9 +79,8 @@ class UserSink:
 
 def made_sink(name: str, settings: Mapping[str, str], create_if_missing: bool) -> UserSink:
     """The sink that a class of the app's makes; InvalidSettingsError where there is none."""
-    module, _, attribute = name.partition(":")
     try:
-        made: Callable[..., Any] = getattr(import_module(module), attribute)
+        made: Callable[..., Any] = named_python(name)
     except (ImportError, AttributeError) as error:
         mend = "look whether the app's image holds it, and what it imports"
         raise InvalidSettingsError(f"{name} cannot be loaded: {error}; {mend}") from error

@@ -6,11 +6,11 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib import import_module
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
+from streamapp_runtime.named_python import named_python
 from streamapp_runtime.systems.kafka.wire.requests.sasl_login import LoginRefusedError
 
 _ANSWER_SECONDS = 10.0
@@ -112,9 +112,8 @@ class TokenFunction:
 
     def given(self) -> tuple[str, float]:
         """The pair that the function gives, checked."""
-        module, _, name = self.python.partition(":")
         try:
-            token, expiry = getattr(import_module(module), name)()
+            token, expiry = named_python(self.python)()
             is_good = _is_token(token) and float(expiry) > time.time()
         except OSError as error:
             raise OSError(f"the token function {self.python} failed: {type(error).__name__}") from None
