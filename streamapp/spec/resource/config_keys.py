@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from streamapp.spec.resource.field_marks import Effect
-from streamapp.spec.value_types.scalars import MEANING, PYTHON_REFERENCE
+from streamapp.spec.value_types.scalars import MEANING, PYTHON_REFERENCE, is_python_reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ KEYS: Mapping[str, ConfigKey] = {
             MEANING[PYTHON_REFERENCE],
             "index mod initial count",
             Effect.REPLAN,
-            lambda text: bool(re.fullmatch(PYTHON_REFERENCE, text)),
+            is_python_reference,
         ),
         ConfigKey(
             MONITOR,

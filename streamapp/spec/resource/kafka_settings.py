@@ -3,11 +3,10 @@
 What is not on the list may load libraries, run commands, read files of the machine, or is the engine's own.
 """
 
-import re
 from collections.abc import Mapping
 
 from streamapp.spec.problem import nearest
-from streamapp.spec.value_types.scalars import PYTHON_REFERENCE
+from streamapp.spec.value_types.scalars import is_python_reference
 
 REGISTRY_PREFIX = "schema.registry."
 """How settings begin that are of the schema registry of a cluster, as in Confluent's clients."""
@@ -109,17 +108,12 @@ def refused_settings(settings: Mapping[str, str], *, secret: bool) -> dict[str, 
         reasons["sasl.mechanism"] = f"allowed are {', '.join(MECHANISMS)}"
     if settings.get("security.protocol", PROTOCOLS[0]).upper() not in PROTOCOLS:
         reasons["security.protocol"] = f"allowed are {', '.join(PROTOCOLS)}"
-    if TOKEN_FUNCTION in settings and not secret and not names_function(settings[TOKEN_FUNCTION]):
+    if TOKEN_FUNCTION in settings and not secret and not is_python_reference(settings[TOKEN_FUNCTION]):
         reasons[TOKEN_FUNCTION] = FUNCTION_FORM
     replication = settings.get("replication.factor", "1")
     if not (replication.isascii() and replication.isdecimal() and int(replication) > 0):
         reasons["replication.factor"] = "write a number of at least 1"
     return {name: why for name, why in reasons.items() if why}
-
-
-def names_function(python: str) -> bool:
-    """True for `package.module:function`."""
-    return re.fullmatch(PYTHON_REFERENCE, python) is not None
 
 
 def refused_secret(settings: Mapping[str, str]) -> str:

@@ -1,5 +1,6 @@
 """The short texts of the resource: names, durations, expressions, with bounds and meanings in words."""
 
+import re
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -100,6 +101,11 @@ def _expression(value: str) -> str:
     if fault := unbalanced(value):
         raise PydanticCustomError("expression", "{fault}", {"fault": fault})
     return value
+
+
+def is_python_reference(text: str) -> bool:
+    """True for `package.module:name`."""
+    return re.fullmatch(PYTHON_REFERENCE, text) is not None
 
 
 def _python_reference(value: Any) -> Any:

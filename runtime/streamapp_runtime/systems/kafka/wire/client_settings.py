@@ -20,8 +20,8 @@ from streamapp.spec.resource.kafka_settings import (
     OAUTH_ENDPOINT,
     PROTOCOLS,
     TOKEN_FUNCTION,
-    names_function,
 )
+from streamapp.spec.value_types.scalars import is_python_reference
 from streamapp_runtime.systems.kafka.wire.batch_format.compression import Compression, CompressionCodec
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import PLAINTEXT, ConnectionSettings
 from streamapp_runtime.systems.kafka.wire.requests.broker_names import AddressFamily
@@ -193,7 +193,7 @@ def _tokens(settings: Mapping[str, str]) -> TokenSource:
 def token_function(settings: Mapping[str, str]) -> TokenFunction:
     """The function that gives tokens, beside which no endpoint does."""
     python = settings[TOKEN_FUNCTION].strip()
-    if not names_function(python):
+    if not is_python_reference(python):
         raise InvalidSettingsError(f"{TOKEN_FUNCTION}: {FUNCTION_FORM}")
     if settings.get("sasl.oauthbearer.method", "default").lower() != "default":
         raise InvalidSettingsError(
