@@ -105,9 +105,9 @@ def connection_of(system: System, index: int, data: Path | None, secrets: Path |
     if system.config_secret is not None and secrets is None:
         raise _refused(index, f"{system.kind}.configSecret", _unknown_entries(system.config_secret.name))
     folder = None if secrets is None else _of_system(secrets, system.name)
+    own = folder if system.config_secret else None
     if system.postgres is not None:
         sink = system.postgres
-        own = folder if sink.config_secret else None
         return PostgresConnection(sink.servers, sink.database, sink.config, own, sink.create_if_missing)
     if system.delta is not None:
         lake = system.delta
@@ -115,7 +115,7 @@ def connection_of(system: System, index: int, data: Path | None, secrets: Path |
         return DeltaConnection(
             path,
             lake.config,
-            folder if lake.config_secret else None,
+            own,
             lake.create_if_missing,
             milliseconds(lake.commit_interval) / 1000,
         )
@@ -125,14 +125,13 @@ def connection_of(system: System, index: int, data: Path | None, secrets: Path |
             tables.catalog,
             tables.namespace,
             tables.config,
-            folder if tables.config_secret else None,
+            own,
             tables.create_if_missing,
             milliseconds(tables.commit_interval) / 1000,
         )
     if system.python is not None:
         own_sink = system.python
-        secret = folder if own_sink.config_secret else None
-        return PythonConnection(own_sink.sink, own_sink.config, secret, own_sink.create_if_missing)
+        return PythonConnection(own_sink.sink, own_sink.config, own, own_sink.create_if_missing)
     if system.kafka is None:
         raise TypeError("a system is of one kind")
     return KafkaConnection(system.kafka.bootstrap_servers, system.kafka.config, folder)

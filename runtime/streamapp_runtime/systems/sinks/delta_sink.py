@@ -100,9 +100,6 @@ class DeltaSink(LakeSink):
                 return UnavailableError(text)
         return error
 
-    def interrupt(self) -> None:
-        """Nothing: calls of the library end by its own time-outs."""
-
     def close(self) -> None:
         """Nothing: each call opens the table."""
 

@@ -161,9 +161,6 @@ class IcebergSink(LakeSink):
                 return RecordRefusedError(text)
         return UnavailableError(text)
 
-    def interrupt(self) -> None:
-        """Nothing: calls of the library end by its own time-outs."""
-
     def close(self) -> None:
         """Let go of the catalog."""
         if self._catalog is not None:

@@ -74,6 +74,10 @@ class LakeSink(ABC):
         """The advice how to forget the owner's numbers, which stay in the table."""
         return f'name another table, or give the app another applicationId ("{owner}" stays in the table)'
 
+    def interrupt(self) -> None:
+        """Nothing: calls of the library end by its own time-outs."""
+        return
+
     def trouble(self) -> SystemTrouble | None:
         """The silence of the lake, where a call has lasted for long."""
         return None if self._since is None else silence(self.address, self._since)
@@ -113,10 +117,6 @@ class LakeSink(ABC):
     @abstractmethod
     def failure(self, error: Exception) -> Exception:
         """The failure of a system that a failure of the library is; of others itself."""
-
-    @abstractmethod
-    def interrupt(self) -> None:
-        """Nothing: calls of the library end by its own time-outs."""
 
     @abstractmethod
     def close(self) -> None:
