@@ -57,10 +57,8 @@ class KeptTransaction:
 
     def add(self, producer: int, epoch: int, partitions: Collection[TopicPartition]) -> ProtocolError:
         """Have the transaction hold partitions; it begins with the first."""
-        if producer != self.producer:
-            return ProtocolError.INVALID_PRODUCER_ID_MAPPING
-        if epoch != self.epoch:
-            return ProtocolError.PRODUCER_FENCED
+        if refusal := self._refusal(producer, epoch):
+            return refusal
         if self.state in _PREPARED.values():
             return ProtocolError.CONCURRENT_TRANSACTIONS
         if self.state is not TransactionState.ONGOING:
@@ -72,10 +70,8 @@ class KeptTransaction:
 
     def verify(self, producer: int, epoch: int, partition: TopicPartition) -> ProtocolError:
         """Whether a leader may take what is written to a partition."""
-        if producer != self.producer:
-            return ProtocolError.INVALID_PRODUCER_ID_MAPPING
-        if epoch != self.epoch:
-            return ProtocolError.PRODUCER_FENCED
+        if refusal := self._refusal(producer, epoch):
+            return refusal
         if self.state in _PREPARED.values():
             return ProtocolError.CONCURRENT_TRANSACTIONS
         is_held = self.state is TransactionState.ONGOING and partition in self.partitions
@@ -85,11 +81,15 @@ class KeptTransaction:
         """End the transaction by its client's request."""
         return (self._end if self.version == 1 else self._end_epoch)(producer, epoch, commits)
 
-    def _end(self, producer: int, epoch: int, commits: bool) -> ProtocolError:
+    def _refusal(self, producer: int, epoch: int) -> ProtocolError:
+        """The error of a request that is not of the producer and epoch that own the name."""
         if producer != self.producer:
             return ProtocolError.INVALID_PRODUCER_ID_MAPPING
-        if epoch != self.epoch:
-            return ProtocolError.PRODUCER_FENCED
+        return ProtocolError.NONE if epoch == self.epoch else ProtocolError.PRODUCER_FENCED
+
+    def _end(self, producer: int, epoch: int, commits: bool) -> ProtocolError:
+        if refusal := self._refusal(producer, epoch):
+            return refusal
         if self.state is TransactionState.ONGOING:
             self._prepare(commits)
         elif self.state is _PREPARED[commits]:
