@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
-from confluent_kafka.admin import ConfigResource, NewPartitions, NewTopic, ResourceType
+from confluent_kafka.admin import ConfigEntry, ConfigResource, NewPartitions, NewTopic, ResourceType
 
 from streamapp_runtime.systems.kafka.client_errors import kafka_error
 from streamapp_runtime.systems.kafka.cluster_admin import ANSWER_SECONDS, ClusterAdmin
@@ -150,17 +150,32 @@ class Topics:
 
     def options(self, names: Iterable[str]) -> Mapping[str, StreamOptions]:
         """The options by which these topics keep their records."""
-        resources = {name: ConfigResource(ResourceType.TOPIC, name) for name in names}
-        descriptions = self.cluster.admin.describe_configs(list(resources.values())) if resources else {}
         options_by_topic = {}
-        for name, resource in resources.items():
-            settings = self.cluster.answer(descriptions[resource], f'looking at topic "{name}"')
+        for name, settings in self._settings(names).items():
             retention_ms = int(settings["retention.ms"].value)
             compacted = settings["cleanup.policy"].value == "compact"
             options_by_topic[name] = StreamOptions(
                 compacted, None if compacted or retention_ms < 0 else retention_ms
             )
         return options_by_topic
+
+    def _settings(self, names: Iterable[str]) -> Mapping[str, Mapping[str, ConfigEntry]]:
+        """The settings of these topics; a broker that has not heard of one yet is asked again."""
+        resources = {name: ConfigResource(ResourceType.TOPIC, name) for name in names}
+        if not resources:
+            return {}
+        ends = time.monotonic() + _METADATA_SECONDS
+        while True:
+            descriptions = self.cluster.admin.describe_configs(list(resources.values()))
+            try:
+                return {
+                    name: self.cluster.answer(descriptions[resource], f'looking at topic "{name}"')
+                    for name, resource in resources.items()
+                }
+            except UnknownStreamError:
+                if time.monotonic() > ends:
+                    raise
+                time.sleep(_POLL_SECONDS)
 
     def _compare(self, name: str, partitions: int, options: StreamOptions) -> None:
         topic = self.find([name]).get(name)
@@ -169,9 +184,7 @@ class Topics:
                 f'topic "{name}" has {topic.partitions} partitions, and {partitions} are needed; '
                 "delete the topic, or give the app another applicationId"
             )
-        resource = ConfigResource(ResourceType.TOPIC, name)
-        description = self.cluster.admin.describe_configs([resource])[resource]
-        settings = self.cluster.answer(description, f'looking at topic "{name}"')
+        settings = self._settings([name])[name]
         policy = settings["cleanup.policy"].value
         required_policy = "compact" if options.compacted else "delete"
         if (policy == "compact") != options.compacted:
