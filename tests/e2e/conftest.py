@@ -40,6 +40,7 @@ def installation(kind: Cluster) -> Installation:
     """StreamApp, installed by its chart."""
     release = Installation(kind)
     if kind.fresh or BUILD:
+        kind.await_api_server()
         release.install()
         release.restart()
     return release
