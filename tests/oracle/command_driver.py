@@ -24,7 +24,7 @@ from streamapp_runtime.systems.app_systems import Systems
 from streamapp_runtime.systems.connection import EmbeddedConnection
 from streamapp_runtime.testing.in_process_app import InProcessApp
 from streamapp_runtime.testing.record_rows import append_records
-from streamapp_runtime.testing.tested_app import tested_app
+from streamapp_runtime.testing.tested_app import app_of, tested_app
 from streamapp_runtime.testing.tested_streams import TestedStreams
 from tests.harness.runs.run_process import COMMAND
 from tests.oracle.cases.case import Case, Grow, Kill, Send
@@ -97,7 +97,7 @@ class CommandDriver:
 
     def __call__(self, case: Case) -> Outcome:
         """Run a case; AppRefusedError where the app is refused."""
-        app = tested_app(case.resource)
+        app = tested_app(app_of(case.resource))
         with TemporaryDirectory(prefix="oracle-") as name:
             folder = Path(name)
             self.deaths += _run_steps(app, case, folder)

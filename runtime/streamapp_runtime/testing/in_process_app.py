@@ -55,7 +55,7 @@ from streamapp_runtime.testing.record_rows import (
 )
 from streamapp_runtime.testing.row_diff import Rows
 from streamapp_runtime.testing.side_outputs import BadRecordSeen, LateRowSeen, bad_records, late_rows
-from streamapp_runtime.testing.tested_app import AppSource, tested_app
+from streamapp_runtime.testing.tested_app import AppSource, app_of, tested_app
 from streamapp_runtime.testing.tested_state import TestedState
 from streamapp_runtime.testing.tested_streams import TestedStreams
 
@@ -125,7 +125,8 @@ class InProcessApp(TestApp):
         `spark_notice` is called before Spark is started, with what needs it.
         """
         self._observed = tuple(observed)
-        self.app = tested_app(source, name, self._observed)
+        self._deployed = app_of(source, name)  # with the tables that rows of streams go to
+        self.app = tested_app(self._deployed, self._observed)
         self._recorded_spark = RecordedSpark(_shared_jvm, spark_notice)
         self._spark = SparkOnDemand(self._recorded_spark.open)
         self._clock = _Clock(to_milliseconds(at), to_milliseconds(at))
@@ -279,6 +280,14 @@ class InProcessApp(TestApp):
         """The rows of a table with their keys, in all tasks."""
         return self._state.arrow(self._known_table(name), self._lanes)
 
+    def sink_rows(self, stream: str) -> Rows:
+        """The rows that the table of a stream has, where the stream is one of a database or a lake.
+
+        A row takes the place of the one before with its primary key, a tombstone deletes it. AppFailedError
+        with the reason for which the delivery of production would end.
+        """
+        return self._streams.sink_rows(self._deployed, stream)
+
     @property
     def tables(self) -> list[str]:
         """The tables that the app keeps."""
@@ -323,10 +332,12 @@ class InProcessApp(TestApp):
 
     def restart(self, source: AppSource | None = None) -> None:
         """End the app as it should end, and start it again, as it is or edited. Streams and stores stay."""
-        after = self.app if source is None else tested_app(source, observed=self._observed)
+        deployed = self._deployed if source is None else app_of(source)
+        app = self.app if source is None else tested_app(deployed, self._observed)
         self._release()
         if source is not None:
-            self.app, self._storage = after, embedded_storage(self._folder, after)
+            self._deployed, self.app = deployed, app
+            self._storage = embedded_storage(self._folder, app)
             self._systems = self._systems.relocated(self._storage.systems)
             self._streams.create_inputs(1)
         self._start()

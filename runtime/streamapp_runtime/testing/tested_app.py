@@ -30,11 +30,8 @@ _OBSERVED: Final = "observed-"
 _DATA: Final = "data"
 
 
-def tested_app(source: AppSource, name: str | None = None, observed: Sequence[str] = ()) -> StreamApp:
-    """The app of a source; AppRefusedError with every problem where it is none.
-
-    The rows of the operators that are observed go to streams as well.
-    """
+def app_of(source: AppSource, name: str | None = None) -> StreamApp:
+    """The app of a source, as it is deployed; AppRefusedError with every problem where it is none."""
     parsed = _parsed(source)
     if parsed.problems:
         raise AppRefusedError(list(parsed.problems))
@@ -42,11 +39,16 @@ def tested_app(source: AppSource, name: str | None = None, observed: Sequence[st
     if len(apps) != 1:
         names = ", ".join(app.metadata.name for app in parsed.apps)
         raise WrongUseError(f"the source holds the apps {names}; choose one with name=")
-    operators = [one.name for one in apps[0].spec.operators if traits_of(one).hands_on_rows]
+    return apps[0]
+
+
+def tested_app(app: StreamApp, observed: Sequence[str] = ()) -> StreamApp:
+    """The app as it is tested. The rows of the operators that are observed go to streams as well."""
+    operators = [one.name for one in app.spec.operators if traits_of(one).hands_on_rows]
     for operator in observed:
         if operator not in operators:
             raise WrongUseError(f'no operator "{operator}" hands on rows{nearest(operator, operators)}')
-    return _parse_again(_observing(_without_broker(apps[0]), observed, apps[0].spec.home.name))
+    return _parse_again(_observing(_without_broker(app), observed, app.spec.home.name))
 
 
 def observed_streams(app: StreamApp) -> dict[str, str]:

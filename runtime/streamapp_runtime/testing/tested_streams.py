@@ -10,13 +10,16 @@ from streamapp.spec.problem import nearest
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.value_types.column_list import Column, parse_columns
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.checkpoints.delivery_target import change_by_records, sink_table
 from streamapp_runtime.formats.format_options import format_options
 from streamapp_runtime.formats.stream_format import DEFAULT_OPTIONS, open_format
 from streamapp_runtime.operators.stateless.stream_operations import Read, Write
 from streamapp_runtime.program.program import Program
 from streamapp_runtime.systems.app_systems import Systems
-from streamapp_runtime.testing.kit_errors import WrongUseError
+from streamapp_runtime.systems.stream_system import RecordRefusedError
+from streamapp_runtime.testing.kit_errors import AppFailedError, WrongUseError
 from streamapp_runtime.testing.record_rows import RowCodec, StreamRecord, stored_batches, stream_records
+from streamapp_runtime.testing.row_diff import Rows
 from streamapp_runtime.testing.tested_app import KIT_SUFFIX, observed_streams
 
 
@@ -83,6 +86,23 @@ class TestedStreams:
         codec = self.codec(stream)
         batches = stored_batches(self.systems, codec.stream.name) if self.count(stream) else ()
         return pa.Table.from_batches([codec.columns_of(batch) for _, batch in batches], codec.format.schema)
+
+    def sink_rows(self, deployed: StreamApp, stream: str) -> Rows:
+        """The rows of the table of a sink that a stream of the deployed app is."""
+        sinks = {system.name for system in deployed.spec.systems if system.is_sink}
+        names = [one.name for one in deployed.spec.streams if one.system in sinks]
+        if stream not in names:
+            raise WrongUseError(f'no stream "{stream}" goes to a table{nearest(stream, names)}')
+        batches = [batch for _, batch in stored_batches(self.systems, stream)] if self.count(stream) else []
+        if not batches:
+            return Rows()
+        table = sink_table(deployed, stream)
+        record_format = open_format(deployed.spec.stream(stream).format, table.columns)
+        try:
+            change = change_by_records(table, record_format, pa.Table.from_batches(batches))
+        except RecordRefusedError as error:
+            raise AppFailedError(f"an output cannot be delivered: {error}") from None
+        return Rows(change.rows.to_pylist())
 
     def size(self, stream: str) -> int:
         """The number of records that a stream has."""

@@ -24,7 +24,7 @@ from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.formats.record_format import RecordFormat
 from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.systems.app_systems import Systems
-from streamapp_runtime.systems.sinks.sink import Sink, SinkCommit, SinkTable
+from streamapp_runtime.systems.sinks.sink import Sink, SinkCommit, SinkTable, TableChange
 from streamapp_runtime.systems.sinks.table_changes import table_change
 from streamapp_runtime.systems.stream_system import (
     FencedError,
@@ -268,7 +268,7 @@ class SinkTransaction:
         numbers = {name: target.numbers[name] for name in (_INCARNATION, _HOLDER)} | positions
         expected = {name: target.numbers.get(name) for name in numbers}
         changes = tuple(
-            table_change(target.tables[stream], *self._rows(stream, pa.Table.from_batches(batches)))
+            change_by_records(target.tables[stream], target.formats[stream], pa.Table.from_batches(batches))
             for stream, batches in self.records.items()
         )
         target.sink.commit(SinkCommit(target.owner, expected, numbers, changes))
@@ -279,17 +279,17 @@ class SinkTransaction:
         """Drop everything."""
         self.records.clear()
 
-    def _rows(self, stream: str, records: pa.Table) -> tuple[pa.RecordBatch, pa.BinaryArray, pa.BooleanArray]:
-        """The rows of the records, with the keys of these and which are tombstones."""
-        keys, values = (records.column(name).combine_chunks() for name in ("key", "value"))
-        decoded = self.target.formats[stream].decode(values)
-        if decoded.bad:
-            table, bad = self.target.tables[stream].name, decoded.bad[0]
-            reason = f"a row that waits for it was written with other columns: {bad.reason}"
-            raise RecordRefusedError(
-                f'table "{table}": {reason}; name columns that fit, or run the app as before'
-            )
-        return decoded.columns, keys, pc.is_null(values)
+
+def change_by_records(table: SinkTable, record_format: RecordFormat, records: pa.Table) -> TableChange:
+    """The change that records of a stream make in its table; RecordRefusedError where one does not fit."""
+    keys, values = (records.column(name).combine_chunks() for name in ("key", "value"))
+    decoded = record_format.decode(values)
+    if decoded.bad:
+        reason = f"a row that waits for it was written with other columns: {decoded.bad[0].reason}"
+        raise RecordRefusedError(
+            f'table "{table.name}": {reason}; name columns that fit, or run the app as before'
+        )
+    return table_change(table, decoded.columns, keys, pc.is_null(values))
 
 
 def sink_table(app: StreamApp, name: str) -> SinkTable:
