@@ -92,6 +92,7 @@ def test_thresholds_are_those_of_the_values(helm: Helm) -> None:
     limits = {
         "notReadyFor": "StreamAppNotReady", "stalledFor": "StreamAppStalled",
         "degradedFor": "StreamAppDegraded", "lagFor": "StreamAppLags",
+        "deliveryStallsFor": "StreamAppDeliveryStalls",
         "operatorDownFor": "StreamAppOperatorDown",
     }  # fmt: skip
     for value, alert in limits.items():
@@ -165,6 +166,22 @@ CASES: dict[str, tuple[list[dict[str, str]], Firing]] = {
             series("streamapp_lag_rows", f'{DRIVER}, stream="users"', "600000x60"),
         ],
         [(14, "-StreamAppLags"), (16, "StreamAppLags")],
+    ),
+    "a table that takes nothing": (
+        [
+            series("streamapp_outbox_records", f'{DRIVER}, system="shop"', "0x5 50x60"),
+            series("streamapp_deliveries_total", f'{DRIVER}, system="shop"', "7x60"),
+        ],
+        [(14, "-StreamAppDeliveryStalls"), (17, "StreamAppDeliveryStalls")],
+    ),
+    "a table that is slow, beside one that has everything": (
+        [
+            series("streamapp_outbox_records", f'{DRIVER}, system="shop"', "50x60"),
+            series("streamapp_deliveries_total", f'{DRIVER}, system="shop"', "0+1x60"),
+            series("streamapp_outbox_records", f'{DRIVER}, system="lake"', "0x60"),
+            series("streamapp_deliveries_total", f'{DRIVER}, system="lake"', "9x60"),
+        ],
+        [(40, "-StreamAppDeliveryStalls")],
     ),
     "failed batches": (
         [series("streamapp_batches_failed_total", DRIVER, "0+1x20 20x60")],

@@ -141,6 +141,32 @@ APPS = (
     ),
     Panel("Lag", "Records that are not yet read.", [whole(driver.LAG, *APP, "stream", within=_APP)]),
     Panel(
+        "Outboxes",
+        "Records that wait for other systems and tables.",
+        [whole(driver.OUTBOX, *APP, "system", within=_APP)],
+    ),
+    Panel(
+        "Delivered",
+        "Records a second into other systems and tables.",
+        [rate(driver.DELIVERED, *APP, "system", within=_APP)],
+        "rowsps",
+    ),
+    Panel(
+        "Deliveries",
+        "Commits in other systems, and deliveries that failed, a second.",
+        [
+            rate(driver.DELIVERIES, *APP, "system", within=_APP).called("committed"),
+            rate(driver.DELIVERY_FAILURES, *APP, "system", within=_APP).called("failed"),
+        ],
+        "ops",
+    ),
+    Panel(
+        "Silent systems",
+        "Systems of inputs that do not answer.",
+        [whole(driver.SILENT, *APP, "system", within=_APP)],
+        few=True,
+    ),
+    Panel(
         "Event time behind now",
         "How old the watermark of each stream is.",
         [behind(driver.WATERMARK, *APP, "stream", within=_APP)],

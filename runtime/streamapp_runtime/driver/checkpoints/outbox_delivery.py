@@ -57,6 +57,14 @@ class DeliveryStatus:
     waiting: int = 0
     is_full: bool = False  # so many that nothing more is read
     trouble: str = ""  # the last failure, until a delivery goes well
+    delivered: int = 0  # records, since the deliveries began
+    commits: int = 0  # the transactions of the system by which they were
+    failures: int = 0  # after which a delivery was tried again
+
+    @property
+    def is_hindered(self) -> bool:
+        """True if the delivery fails, or is so far behind that nothing more is read."""
+        return bool(self.trouble) or self.is_full
 
     def __str__(self) -> str:
         records = f"{counted(self.waiting, 'record')} for {self.system}"
@@ -158,6 +166,7 @@ class OutboxDelivery:
     def give_up(self, trouble: str) -> None:
         """Note a failure; the next delivery begins with what the system has of it."""
         self._has_taken_over = False
+        self._status = replace(self._status, failures=self._status.failures + 1)
         with suppress(*RETRIED):
             if self._systems is not None:
                 self._spans = self._systems.spans(self._spans)
@@ -268,28 +277,30 @@ class OutboxDelivery:
         outboxes: Mapping[str, str],
         starts: Mapping[Partition, int],
     ) -> None:
-        transaction = target.begin()
+        transaction, records, reached = target.begin(), 0, {}
         try:
-            reached = {
-                one: self._append(systems, transaction, one, start, outboxes[one.stream])
-                for one, start in starts.items()
-            }
+            for one, start in starts.items():
+                count, reached[one] = self._append(systems, transaction, one, start, outboxes[one.stream])
+                records += count
             crash_point("delivery.before")
             transaction.commit(reached)
             crash_point("delivery.after")
         except BaseException:
             transaction.abort()
             raise
+        status = self._status
+        self._status = replace(status, delivered=status.delivered + records, commits=status.commits + 1)
         systems.delete_before(reached)
 
     def _append(
         self, systems: Systems, transaction: DeliveryTransaction, outbox: Partition, start: int, stream: str
-    ) -> int:
-        """Append the next records of an outbox's partition; where what is delivered ends."""
-        end = min(self._spans[outbox].end, start + MOST_RECORDS)
+    ) -> tuple[int, int]:
+        """The number of records of an outbox's partition that were appended, and where these end."""
+        end, count = min(self._spans[outbox].end, start + MOST_RECORDS), 0
         for records in systems.read(outbox, start, end, headers=True):
             transaction.append(Partition(stream, outbox.index), without_empty_headers(records))
-        return end
+            count += len(records)
+        return count, end
 
     def _note(self, trouble: str) -> None:
         positions = self._target.positions if self._target is not None else {}
@@ -322,9 +333,8 @@ class OutboxDeliveries:
 
     @property
     def statuses(self) -> tuple[DeliveryStatus, ...]:
-        """The deliveries that have something to say: they fail, or are full."""
-        statuses = (delivery.status for delivery in self._deliveries)
-        return tuple(status for status in statuses if status.trouble or status.is_full)
+        """The status of each delivery."""
+        return tuple(delivery.status for delivery in self._deliveries)
 
     @property
     def is_full(self) -> bool:

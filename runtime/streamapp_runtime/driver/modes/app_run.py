@@ -20,7 +20,7 @@ from streamapp_runtime.driver.batches.retries import MOST_OUTAGE_SECONDS
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.batches.run_settings import CurrentRun, RunSettings
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
-from streamapp_runtime.driver.checkpoints.outbox_delivery import OutboxDeliveries
+from streamapp_runtime.driver.checkpoints.outbox_delivery import DeliveryStatus, OutboxDeliveries
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
 from streamapp_runtime.driver.failures import RETRIABLE, FailedError, FinalFailureError
@@ -165,17 +165,23 @@ class _WatchedDeliveries:
 
     observer: RunObserver
     deliveries: OutboxDeliveries
-    _last: tuple[str, ...] = ()
+    _statuses: tuple[DeliveryStatus, ...] = ()
+    _hindered: tuple[str, ...] = ()
 
     def look(self) -> None:
         """Tell what is new; the failure of a delivery that cannot go on is raised."""
         if self.deliveries.failure is not None:
             raise _undeliverable(self.deliveries.failure)
         statuses = self.deliveries.statuses
-        now = tuple(f"{one.system} {one.is_full} {one.trouble}" for one in statuses)
-        if now != self._last:
-            self._last = now
-            self.observer.outboxes(statuses)
+        if statuses == self._statuses:
+            return
+        self._statuses = statuses
+        self.observer.deliveries(statuses)
+        hindered = tuple(status for status in statuses if status.is_hindered)
+        reasons = tuple(f"{one.system} {one.is_full} {one.trouble}" for one in hindered)
+        if reasons != self._hindered:
+            self._hindered = reasons
+            self.observer.outboxes(hindered)
 
 
 def open_app_systems(app: StreamApp, storage: AppStorage) -> Systems:

@@ -1,14 +1,17 @@
 """The values of a run's metrics, set from what the loop tells."""
 
+from collections import Counter
 from collections.abc import Mapping, Sized
 from dataclasses import dataclass, field
 
 from prometheus_client import CollectorRegistry
 
+from streamapp.exposition.metric import Metric
 from streamapp.exposition.metric_collector import GaugeValues, MetricCollector
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.retries import OutageNotice
 from streamapp_runtime.driver.batches.run_change import RunChange
+from streamapp_runtime.driver.checkpoints.outbox_delivery import DeliveryStatus
 from streamapp_runtime.driver.reporting.run_metrics import (
     BAD,
     BATCH,
@@ -16,6 +19,9 @@ from streamapp_runtime.driver.reporting.run_metrics import (
     BOUNDS,
     BYTES,
     COUNTED,
+    DELIVERED,
+    DELIVERIES,
+    DELIVERY_FAILURES,
     ENTRIES,
     FAILED,
     FILLING,
@@ -25,11 +31,13 @@ from streamapp_runtime.driver.reporting.run_metrics import (
     METRICS,
     MODEL,
     MOVED,
+    OUTBOX,
     REFUSED,
     RESTORED,
     RESTORING,
     ROWS_IN,
     SECONDS,
+    SILENT,
     TASKS,
     TOLD_OTHERWISE,
     VOLUME,
@@ -40,6 +48,7 @@ from streamapp_runtime.driver.reporting.state_sizes import StateSizes
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.status_rules import is_fine
 from streamapp_runtime.operators.stateless.stream_operations import declared_stream
+from streamapp_runtime.systems.answering_systems import SilentSystem
 
 
 @dataclass(slots=True)
@@ -49,6 +58,7 @@ class RunMetrics(RunObserver):
     _values: MetricCollector = field(default_factory=lambda: MetricCollector(METRICS, BOUNDS))
     _input_streams: frozenset[str] = frozenset()
     _state: StateSizes = field(default_factory=StateSizes)
+    _delivery_totals: Counter[tuple[Metric, str]] = field(default_factory=Counter)  # by counter and system
 
     @property
     def registry(self) -> CollectorRegistry:
@@ -113,6 +123,25 @@ class RunMetrics(RunObserver):
         """Count a batch that failed for want of the streams' system."""
         if notice.of_batch:
             self._values.increment(FAILED)
+
+    def deliveries(self, statuses: tuple[DeliveryStatus, ...]) -> None:
+        """Note what waits for delivery into each system, and count what was delivered."""
+        waiting: Counter[str] = Counter()
+        totals: Counter[tuple[Metric, str]] = Counter()
+        for status in statuses:
+            waiting[status.system] += status.waiting
+            totals[DELIVERED, status.system] += status.delivered
+            totals[DELIVERIES, status.system] += status.commits
+            totals[DELIVERY_FAILURES, status.system] += status.failures
+        with self._values.changes():
+            self._values.set_gauge(OUTBOX, {(system,): records for system, records in waiting.items()})
+            for (metric, system), total in totals.items():
+                self._values.increment(metric, system, by=total - self._delivery_totals[metric, system])
+        self._delivery_totals = totals
+
+    def silent(self, systems: tuple[SilentSystem, ...]) -> None:
+        """Note the systems that do not answer."""
+        self._values.set_gauge(SILENT, {(system.name,): 1 for system in systems})
 
     def _set_state_levels(self) -> None:
         tables, volumes = self._state.tables(), self._state.volumes()

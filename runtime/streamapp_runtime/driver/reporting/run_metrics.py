@@ -122,12 +122,43 @@ REFUSED = Metric(
 INCARNATION = Metric(
     "streamapp_incarnation", MetricKind.GAUGE, "Which driver of the app this is, counted from 1."
 )
+OUTBOX = Metric(
+    "streamapp_outbox_records",
+    MetricKind.GAUGE,
+    "Records that wait for delivery into another system.",
+    ("system",),
+)
+DELIVERED = Metric(
+    "streamapp_delivered_records_total",
+    MetricKind.COUNTER,
+    "Records that were delivered into another system.",
+    ("system",),
+)
+DELIVERIES = Metric(
+    "streamapp_deliveries_total",
+    MetricKind.COUNTER,
+    "Transactions of the other system by which they were; each is a commit of a table.",
+    ("system",),
+)
+DELIVERY_FAILURES = Metric(
+    "streamapp_delivery_failures_total",
+    MetricKind.COUNTER,
+    "Deliveries that failed and were tried again.",
+    ("system",),
+)
+SILENT = Metric(
+    "streamapp_system_silent",
+    MetricKind.GAUGE,
+    "1 for a system of inputs that does not answer while others do.",
+    ("system",),
+)
 
 METRICS = (
     ROWS_IN, BYTES_IN, ROWS_OUT, BYTES_OUT, BAD, LATE_ROWS, WATERMARK, LAG, BATCHES, FAILED, SECONDS,
     NULL_KEYS, NULL_TIMES, REMOTE_ASKED, REMOTE_CACHED, REMOTE_UNANSWERED,
     ENTRIES, BYTES, FREE_BYTES, VOLUME, FREED, RESTORED, RESTORED_BYTES, RESTORING, FILLING, TASKS, MODEL,
     MOVED, REFUSED, INCARNATION,
+    OUTBOX, DELIVERED, DELIVERIES, DELIVERY_FAILURES, SILENT,
 )  # fmt: skip
 
 COUNTED = {

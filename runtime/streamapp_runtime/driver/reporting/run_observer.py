@@ -24,6 +24,9 @@ class RunObserver(LoopObserver):
     def idle(self) -> None:
         """There is nothing to read."""
 
+    def deliveries(self, statuses: tuple[DeliveryStatus, ...]) -> None:
+        """All deliveries into other systems are so far now."""
+
     def outboxes(self, statuses: tuple[DeliveryStatus, ...]) -> None:
         """These deliveries fail or are full now; none do, where there are none."""
 

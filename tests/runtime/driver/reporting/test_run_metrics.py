@@ -4,6 +4,7 @@ import re
 import socket
 import struct
 import threading
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -13,10 +14,12 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from streamapp.exposition.metric import MetricKind
 from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
+from streamapp_runtime.driver.checkpoints.outbox_delivery import DeliveryStatus
 from streamapp_runtime.driver.reporting.metric_values import RunMetrics
 from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
 from streamapp_runtime.driver.reporting.run_metrics import BOUNDS, METRICS
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
+from streamapp_runtime.systems.answering_systems import SilentSystem
 from tests.harness.engine.batch_results import batch
 from tests.harness.runs.run_process import got
 
@@ -55,6 +58,33 @@ def test_a_bucket_counts_all_batches_that_were_no_longer(seconds: list[float]) -
     if seconds:
         assert value(text, 'streamapp_batch_seconds_bucket{le="+Inf",step="batch"}') == len(seconds)
         assert value(text, 'streamapp_batch_seconds_sum{step="batch"}') == pytest.approx(sum(seconds))
+
+
+def test_deliveries_are_counted_by_system_and_what_waits_is_told() -> None:
+    values = measured()
+    shop = DeliveryStatus("shop", waiting=5, delivered=40, commits=2)
+    # Each table of a lake has commits of its own.
+    values.deliveries((shop, DeliveryStatus("lake", waiting=1), DeliveryStatus("lake", waiting=2)))
+    lake = DeliveryStatus("lake", delivered=3, commits=1)
+    values.deliveries((replace(shop, waiting=0, delivered=45, commits=3, failures=1), lake, lake))
+    scrape = samples(scraped(values))
+    expected = {
+        "streamapp_outbox_records": {"shop": 0, "lake": 0},
+        "streamapp_delivered_records_total": {"shop": 45, "lake": 6},
+        "streamapp_deliveries_total": {"shop": 3, "lake": 2},
+        "streamapp_delivery_failures_total": {"shop": 1, "lake": 0},
+    }
+    assert {
+        name: {labels[0][1]: one for labels, one in scrape[name].items()} for name in expected
+    } == expected
+
+
+def test_a_system_that_does_not_answer_is_told_until_it_does() -> None:
+    values = measured()
+    values.silent((SilentSystem("other", ("clicks",), "no broker can be reached"),))
+    assert samples(scraped(values))["streamapp_system_silent"] == {(("system", "other"),): 1}
+    values.silent(())
+    assert "streamapp_system_silent" not in samples(scraped(values))
 
 
 def test_rows_that_lanes_committed_are_read_also_where_another_lane_failed() -> None:
