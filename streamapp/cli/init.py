@@ -5,7 +5,15 @@ from pathlib import Path
 
 import click
 
-from streamapp.cli.documents.new_app import DEFAULT_TEMPLATE, TEMPLATES, new_app_commands, new_app_files
+from streamapp.cli.documents.new_app import (
+    DEFAULT_TABLE,
+    DEFAULT_TEMPLATE,
+    TABLE_TEMPLATE,
+    TABLES,
+    TEMPLATES,
+    new_app_commands,
+    new_app_files,
+)
 
 
 @click.command(short_help="Make the folder of a new app.")
@@ -14,11 +22,15 @@ from streamapp.cli.documents.new_app import DEFAULT_TEMPLATE, TEMPLATES, new_app
 @click.option(
     "--template",
     type=click.Choice(list(TEMPLATES)),
-    default=DEFAULT_TEMPLATE,
-    show_default=True,
-    help="What the app does.",
+    help=f"What the app does.  [default: {DEFAULT_TEMPLATE}; {TABLE_TEMPLATE} with --to]",
 )
-def init(name: str, python: bool, template: str) -> None:
+@click.option(
+    "--to",
+    "table",
+    type=click.Choice(list(TABLES)),
+    help=f"What has the table of the template {TABLE_TEMPLATE}.  [default: {DEFAULT_TABLE}]",
+)
+def init(name: str, python: bool, template: str | None, table: str | None) -> None:
     """Make a folder NAME with a new app: the app, sample rows, a test, and settings for editors.
 
     The new app runs and passes its test right away. Nothing is overwritten: an existing folder
@@ -29,15 +41,21 @@ def init(name: str, python: bool, template: str) -> None:
       join        page views, each with the country of its user
       windows     page views, counted per page and minute
       own-python  payments, and a user-defined class that reports cards
+      table       orders, of which a table has the newest state
 
     \b
     Examples:
       streamapp init page-views
       streamapp init payments --python --template own-python
+      streamapp init orders --to postgres
     """
+    template = template or (DEFAULT_TEMPLATE if table is None else TABLE_TEMPLATE)
+    if table is not None and template != TABLE_TEMPLATE:
+        raise click.UsageError(f"--to is for --template {TABLE_TEMPLATE}; {template} writes streams")
+    table = table or DEFAULT_TABLE
     _check_name(name)
     folder = Path(name)
-    new_files = new_app_files(name, template, python=python)
+    new_files = new_app_files(name, template, table, python=python)
     try:
         if folder.is_dir() and any(folder.iterdir()):
             raise click.UsageError(f"the folder {name} is there and not empty: choose another name")
@@ -50,7 +68,7 @@ def init(name: str, python: bool, template: str) -> None:
         raise click.UsageError(f"cannot write {error.filename or folder}: {error.strerror}") from None
     click.echo(f"made {name} with {', '.join(path for path in new_files if '/' not in path)} and more\n")
     app = "app.py" if python else "app.yaml"
-    for command in (f"cd {name}", f"streamapp dev {app}", "pytest", *new_app_commands(template, app)):
+    for command in (f"cd {name}", f"streamapp dev {app}", "pytest", *new_app_commands(template, app, table)):
         click.echo(f"  {command}")
 
 

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from streamapp.cli.documents.new_app import TEMPLATES, new_app_commands
+from streamapp.cli.documents.new_app import TABLE_TEMPLATE, TABLES, TEMPLATES, new_app_commands, new_app_files
 from streamapp.cli.main import root
 from streamapp.spec.parser import parse
 from streamapp.spec.serialization import as_yaml
@@ -26,6 +26,7 @@ OUTPUTS: Mapping[str, list[dict[str, Any]]] = {
     ],
     "windows": [{"page": "/", "views": 2}, {"page": "/shoes", "views": 1}, {"page": "/", "views": 1}],
     "own-python": [{"card": "7001", "total": 1150}],
+    "table": [{"order_id": "o1", "state": "sent"}, {"order_id": "o2", "state": "ordered"}],
 }
 FIRST = next(iter(TEMPLATES))
 FORMS = [
@@ -104,11 +105,42 @@ def test_what_is_made_runs_with_its_sample_rows(here: Path, template: str) -> No
     commands = new_app_commands(template, "app.yaml")
     outputs = [process(command, here / "new-app") for command in commands]
     rows = [json.loads(line) for line in outputs[-1].splitlines()]
-    assert [{name: row[name] for name in OUTPUTS[template][0]} for row in rows] == OUTPUTS[template]
+    rows = [{name: row[name] for name in OUTPUTS[template][0]} for row in rows]
+    assert (sorted(rows, key=str) if template == TABLE_TEMPLATE else rows) == OUTPUTS[template]
     readme = (here / "new-app" / "README.md").read_text("utf-8")
     for command in commands:
         assert command in printed
         assert command in readme
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_an_app_of_tables_is_the_same_in_both_forms_and_has_what_it_is_asked_for(
+    here: Path, monkeypatch: pytest.MonkeyPatch, table: str
+) -> None:
+    result = made("orders", "--to", table)
+    assert result.exit_code == 0, result.output
+    assert TABLES[table].look in result.output
+    (app,) = parse((here / "orders" / "app.yaml").read_text("utf-8")).apps
+    assert [system.kind for system in app.spec.systems] == ["embedded", table]
+    program = new_app_files("orders", TABLE_TEMPLATE, table, python=True)["app.py"]
+    (here / "app.py").write_text(program, encoding="utf-8")
+    assert CliRunner().invoke(root, ["render", "app.py"]).output == as_yaml(app)
+
+
+def test_a_table_of_a_template_without_one_is_refused(here: Path) -> None:
+    result = made("orders", "--to", "delta", "--template", "windows")
+    assert result.exit_code == 2
+    assert "--to is for --template table; windows writes streams" in result.stderr
+    assert not list(here.iterdir())
+
+
+@pytest.mark.usefixtures("process")
+def test_an_app_of_iceberg_tables_runs_and_its_table_is_shown(here: Path) -> None:
+    made("orders", "--to", "iceberg")
+    commands = new_app_commands(TABLE_TEMPLATE, "app.yaml", "iceberg")
+    printed = [process(command, here / "orders") for command in commands][-1]
+    states = {row["order_id"]: row["state"] for row in map(json.loads, printed.splitlines())}
+    assert states == {"o1": "sent", "o2": "ordered"}
 
 
 @pytest.mark.usefixtures("process")
