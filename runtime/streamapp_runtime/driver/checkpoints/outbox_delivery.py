@@ -73,6 +73,27 @@ class DeliveryStatus:
         return f"{records} {verb} in the outbox{full}" + (f": {self.trouble}" if self.trouble else "")
 
 
+def by_system(statuses: Iterable[DeliveryStatus]) -> tuple[DeliveryStatus, ...]:
+    """One status for each system: of a lake each table has a delivery of its own."""
+    systems: dict[str, DeliveryStatus] = {}
+    for status in statuses:
+        other = systems.get(status.system)
+        systems[status.system] = status if other is None else _together(other, status)
+    return tuple(systems.values())
+
+
+def _together(one: DeliveryStatus, other: DeliveryStatus) -> DeliveryStatus:
+    return DeliveryStatus(
+        one.system,
+        one.waiting + other.waiting,
+        one.is_full or other.is_full,
+        one.trouble or other.trouble,
+        one.delivered + other.delivered,
+        one.commits + other.commits,
+        one.failures + other.failures,
+    )
+
+
 @dataclass(slots=True)
 class OutboxDelivery:
     """The delivery into one system, with connections of its own; one thread at a time uses it."""

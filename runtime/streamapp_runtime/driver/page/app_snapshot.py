@@ -75,6 +75,16 @@ def live_fields(facts: RunFacts) -> Fields:
         "streams": list(_streams(app, facts, watermarks)) if app else [],
         "operators": list(_operators(app, facts)) if app else [],
         "tables": list(_tables(app, facts)) if app else [],
+        "deliveries": [
+            {
+                "system": legible(status.system),
+                "records": status.delivered,
+                "waiting": status.waiting,
+                "commits": status.commits,
+                "failures": status.failures,
+            }
+            for status in facts.obstacles.deliveries
+        ],
         "processors": list(_processors(app, facts, reports)) if app else [],
         "batches": [
             {

@@ -11,7 +11,7 @@ from streamapp.protocol.driver_report import ReportedWarning
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
 from streamapp_runtime.driver.batches.run_change import ChangeKind, RunChange
-from streamapp_runtime.driver.checkpoints.outbox_delivery import DeliveryStatus
+from streamapp_runtime.driver.checkpoints.outbox_delivery import DeliveryStatus, by_system
 from streamapp_runtime.driver.failures import may_hold_values
 from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction
 from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition
@@ -166,9 +166,9 @@ class PageRecorder(RunObserver):
         """Note which systems that are read do not answer."""
         self._see(silent=systems)
 
-    def outboxes(self, statuses: tuple[DeliveryStatus, ...]) -> None:
-        """Keep which deliveries into other systems fail or are full."""
-        self._see(outboxes=statuses)
+    def deliveries(self, statuses: tuple[DeliveryStatus, ...]) -> None:
+        """Note what is delivered into other systems, and what waits."""
+        self._see(deliveries=by_system(statuses))
 
     def slow(self, which: str) -> None:
         """Note that a batch takes long, while it does."""

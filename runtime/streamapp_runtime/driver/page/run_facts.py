@@ -81,7 +81,7 @@ class RunObstacles:
     unread: tuple[UnreadPartition, ...] = ()  # that have records and have been passed over for long
     silent: tuple[SilentSystem, ...] = ()  # systems that do not answer, while others are read
     slow: str = ""  # of the batch that runs and takes long
-    outboxes: tuple[DeliveryStatus, ...] = ()  # of deliveries into other systems that fail or are full
+    deliveries: tuple[DeliveryStatus, ...] = ()  # into other systems, one for each; what waits for them
 
 
 @dataclass(frozen=True, slots=True)

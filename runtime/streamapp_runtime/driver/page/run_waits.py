@@ -45,7 +45,7 @@ def _driver_waits(facts: RunFacts) -> Iterator[str]:
         yield legible(open_transactions_text(facts.obstacles.open_transactions))
     if facts.obstacles.silent:
         yield legible(silent_systems_text(facts.obstacles.silent))
-    yield from (legible(str(status)) for status in facts.obstacles.outboxes)
+    yield from (legible(str(status)) for status in facts.obstacles.deliveries if status.is_hindered)
     if facts.obstacles.unread:
         yield legible(unread_partitions_text(facts.obstacles.unread))
     if facts.last and facts.last.filling:

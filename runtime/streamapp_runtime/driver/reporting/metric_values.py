@@ -11,7 +11,7 @@ from streamapp.exposition.metric_collector import GaugeValues, MetricCollector
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.retries import OutageNotice
 from streamapp_runtime.driver.batches.run_change import RunChange
-from streamapp_runtime.driver.checkpoints.outbox_delivery import DeliveryStatus
+from streamapp_runtime.driver.checkpoints.outbox_delivery import DeliveryStatus, by_system
 from streamapp_runtime.driver.reporting.run_metrics import (
     BAD,
     BATCH,
@@ -126,15 +126,14 @@ class RunMetrics(RunObserver):
 
     def deliveries(self, statuses: tuple[DeliveryStatus, ...]) -> None:
         """Note what waits for delivery into each system, and count what was delivered."""
-        waiting: Counter[str] = Counter()
+        systems = by_system(statuses)
         totals: Counter[tuple[Metric, str]] = Counter()
-        for status in statuses:
-            waiting[status.system] += status.waiting
-            totals[DELIVERED, status.system] += status.delivered
-            totals[DELIVERIES, status.system] += status.commits
-            totals[DELIVERY_FAILURES, status.system] += status.failures
+        for status in systems:
+            totals[DELIVERED, status.system] = status.delivered
+            totals[DELIVERIES, status.system] = status.commits
+            totals[DELIVERY_FAILURES, status.system] = status.failures
         with self._values.changes():
-            self._values.set_gauge(OUTBOX, {(system,): records for system, records in waiting.items()})
+            self._values.set_gauge(OUTBOX, {(status.system,): status.waiting for status in systems})
             for (metric, system), total in totals.items():
                 self._values.increment(metric, system, by=total - self._delivery_totals[metric, system])
         self._delivery_totals = totals

@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from streamapp.author.growth_outlook import GrowthOutlook
 from streamapp.placement.placement_reason import PlacementReason
+from streamapp_runtime.driver.checkpoints.outbox_delivery import DeliveryStatus
 from streamapp_runtime.driver.page.app_snapshot import HIDDEN_REASON
 from streamapp_runtime.driver.page.running_app import RunningApp
 from streamapp_runtime.lanes.protocol.rejections import RejectionSample
@@ -69,6 +70,18 @@ def test_the_page_reports_no_fault_and_asks_no_other_host(browser: Browser, dark
         expect(one.page.locator("#batches td").first).to_have_text("51")
         assert one.faults == []
         assert {url for url in one.requests if not url.startswith((one.url, "data:"))} == set()
+
+
+def test_deliveries_are_shown_once_there_are_some(browser: Browser) -> None:
+    run = busy(running(shop(12), tasks=8, processors=2))
+    with watched(browser, run) as one:
+        expect(one.page.locator("#batches td").first).to_be_visible()
+        expect(one.page.locator("#deliveries")).not_to_be_visible()
+        run.recorder.deliveries((DeliveryStatus("lake", waiting=5, delivered=1200, commits=3, failures=1),))
+        run.batches(batch(50), count=2)
+        expect(one.page.locator("#deliveries td")).to_have_text(["lake", "1,200", "5", "3", "1"])
+        expect(one.page.locator("#deliveries td.warn")).to_have_text("1")
+        assert one.faults == []
 
 
 def test_a_chart_without_points_says_what_is_awaited(browser: Browser) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from streamapp.graph.nodes import TableNode
 from streamapp.tasks.layouts.split import Split
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.checkpoints.outbox_delivery import DeliveryStatus
 from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction
 from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition
 from streamapp_runtime.driver.page.app_snapshot import app_snapshot
@@ -45,6 +46,20 @@ def test_before_there_is_a_model_the_page_says_that_the_driver_starts() -> None:
     snapshot = shown(WatchedRun())
     assert (snapshot["state"], snapshot["streams"], snapshot["processors"]) == ("starting", [], [])
     assert snapshot["activity"] == "starts"
+
+
+def test_deliveries_are_those_of_systems_and_only_one_that_is_hindered_is_waited_for() -> None:
+    run = WatchedRun()
+    run.recorder.runs(running(shop(3)))
+    assert shown(run)["deliveries"] == []
+    users, views = (DeliveryStatus("lake", waiting=1, delivered=n, commits=1) for n in (3, 4))
+    run.recorder.deliveries((users, views, DeliveryStatus("shop", 9, trouble="no answer", failures=2)))
+    snapshot = shown(run)
+    assert snapshot["deliveries"] == [
+        {"system": "lake", "records": 7, "waiting": 2, "commits": 2, "failures": 0},
+        {"system": "shop", "records": 0, "waiting": 9, "commits": 0, "failures": 2},
+    ]
+    assert waits(snapshot) == ["9 records for shop wait in the outbox: no answer"]
 
 
 def test_rates_and_lag_are_those_of_streams() -> None:

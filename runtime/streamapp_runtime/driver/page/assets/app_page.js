@@ -41,6 +41,14 @@ const stores = new LiveTable(byId("stores"), [
   column("no answer", "number", (row) => count(row.unanswered), (row) => row.unanswered > 0),
 ], "The app has no tables, and its operators keep no state on disk here.", "Tables and state");
 
+const deliveries = new LiveTable(byId("deliveries"), [
+  column("system", "name", (row) => row.system),
+  column("delivered", "number", (row) => count(row.records)),
+  column("waiting", "number", (row) => count(row.waiting)),
+  column("commits", "number", (row) => count(row.commits)),
+  column("failures", "number", (row) => count(row.failures), (row) => row.failures > 0),
+], "", "Deliveries into other systems");
+
 const batches = new LiveTable(byId("batches"), [
   column("batch", "number", (row) => count(row.number)),
   column("ended", "number", (row) => clock(row.at)),
@@ -389,6 +397,8 @@ function write() {
   streams.write(moment.streams, (row) => row.name, named, chosen);
   operators.write(moment.operators, (row) => row.name, named, chosen);
   stores.write(moment.tables, (row) => row.name, named, chosen);
+  byId("deliveries").hidden = !moment.deliveries.length;
+  deliveries.write(moment.deliveries, (row) => row.system, (row) => matches(row.system));
   processors.write(moment.processors, matches);
   batches.write(moment.batches, (row) => row.number, () => true);
   const late = moment.operators.filter((one) => one.late).map((one) => ({ stream: one.name, records: one.late, reason: "late: behind the watermark" }));
