@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
-from confluent_kafka.admin import ConfigEntry, ConfigResource, NewPartitions, NewTopic, ResourceType
+from confluent_kafka.admin import ConfigResource, NewPartitions, NewTopic, ResourceType
 
 from streamapp_runtime.systems.kafka.client_errors import kafka_error
 from streamapp_runtime.systems.kafka.cluster_admin import ANSWER_SECONDS, ClusterAdmin
@@ -152,14 +152,14 @@ class Topics:
         """The options by which these topics keep their records."""
         options_by_topic = {}
         for name, settings in self._settings(names).items():
-            retention_ms = int(settings["retention.ms"].value)
-            compacted = settings["cleanup.policy"].value == "compact"
+            retention_ms = int(settings["retention.ms"])
+            compacted = settings["cleanup.policy"] == "compact"
             options_by_topic[name] = StreamOptions(
                 compacted, None if compacted or retention_ms < 0 else retention_ms
             )
         return options_by_topic
 
-    def _settings(self, names: Iterable[str]) -> Mapping[str, Mapping[str, ConfigEntry]]:
+    def _settings(self, names: Iterable[str]) -> Mapping[str, Mapping[str, str]]:
         """The settings of these topics; a broker that has not heard of one yet is asked again."""
         resources = {name: ConfigResource(ResourceType.TOPIC, name) for name in names}
         if not resources:
@@ -168,7 +168,7 @@ class Topics:
         while True:
             descriptions = self.cluster.admin.describe_configs(list(resources.values()))
             try:
-                return {
+                entries = {
                     name: self.cluster.answer(descriptions[resource], f'looking at topic "{name}"')
                     for name, resource in resources.items()
                 }
@@ -176,6 +176,11 @@ class Topics:
                 if time.monotonic() > ends:
                     raise
                 time.sleep(_POLL_SECONDS)
+            else:
+                return {
+                    name: {key: entry.value or "" for key, entry in each.items()}
+                    for name, each in entries.items()
+                }
 
     def _compare(self, name: str, partitions: int, options: StreamOptions) -> None:
         topic = self.find([name]).get(name)
@@ -185,19 +190,19 @@ class Topics:
                 "delete the topic, or give the app another applicationId"
             )
         settings = self._settings([name])[name]
-        policy = settings["cleanup.policy"].value
+        policy = settings["cleanup.policy"]
         required_policy = "compact" if options.compacted else "delete"
         if (policy == "compact") != options.compacted:
             raise UnfitStreamError(
                 f'topic "{name}" has cleanup.policy={policy}, and {required_policy} is needed: '
                 f"set it with kafka-configs --alter --add-config cleanup.policy={required_policy}"
             )
-        if options.compacted and int(settings["segment.ms"].value) >= _LONG_SEGMENT_MS:
+        if options.compacted and int(settings["segment.ms"]) >= _LONG_SEGMENT_MS:
             _LOG.warning(
                 'topic "%s" has segment.ms=%s: nothing younger is compacted, so a restore reads all of it. '
                 "Set it with kafka-configs --alter --entity-type topics --entity-name %s --add-config %s",
                 name,
-                settings["segment.ms"].value,
+                settings["segment.ms"],
                 name,
                 ",".join(f"{key}={value}" for key, value in COMPACTION.items() if key != "cleanup.policy"),
             )
