@@ -1,16 +1,24 @@
 """Which streams an app relies on to hold each record in the partition of its key, and where that is."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from streamapp.graph.join_groups import forms_group
 from streamapp.graph.nodes import Graph
 from streamapp.graph.wiring import direct_producers
+from streamapp.plan.partition_plan import Plan
+from streamapp.plan.render.wording import listed
+from streamapp.spec.problem import Problem
+from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.streams import Stream
 from streamapp.spec.resource.tables import SideInput, Table
+from streamapp.spec.value_types.partitioner_names import DEFAULT_PARTITIONER
 from streamapp.tasks.groupers.grouping_request import Assignment
 from streamapp.tasks.key_placement import NO_TASK, KeyPlacement, KeyReliance
 from streamapp.tasks.partition import Partition
+
+_MOST_NAMED: Final = 6
 
 
 def key_reliance(app: StreamApp, graph: Graph) -> dict[str, KeyReliance]:
@@ -57,7 +65,36 @@ def side_input_reliance(stream: Stream, table: Table, side: SideInput) -> KeyRel
     return KeyReliance.VALUE if stream.key is not None and side.key is None else KeyReliance.NONE
 
 
-def key_placements(assignment: Assignment) -> dict[str, KeyPlacement]:
+def partitioner_problems(app: StreamApp, planned: Plan) -> Iterator[Problem]:
+    """Operators at which streams meet whose keys are put into partitions by different hashes.
+
+    What a stream without a check holds nobody proves, and one partition has all keys.
+    """
+    unchecked = {stream.name for stream in app.spec.streams if stream.keys == "unchecked"}
+    sides = {side.stream for table in app.spec.tables for side in table.side_inputs}
+    indexes = {operator.name: index for index, operator in enumerate(app.spec.operators)}
+    for join in planned.joins:
+        streams = [
+            name for name in join.streams if name not in unchecked and planned.streams[name].partitions != 1
+        ]
+        partitioners = {name: app.spec.partitioner_of(name) for name in streams}
+        if len(set(partitioners.values())) < 2:
+            continue
+        named = listed([f"{stream} by {name}" for stream, name in partitioners.items()], _MOST_NAMED)
+        others = [stream for stream in streams if partitioners[stream] != DEFAULT_PARTITIONER]
+        read, filling = ([one for one in others if (one in sides) is is_side] for is_side in (False, True))
+        mends = [f"put a partitionBy between {listed(read, _MOST_NAMED)} and {join.operator}"] * bool(read)
+        mends += [f"make what {listed(filling, _MOST_NAMED)} fills broadcast"] * bool(filling)
+        message = (
+            f"streams meet whose keys are in partitions by different hashes: {named}; equal keys would be in "
+            f"different tasks; {' and '.join(mends)}"
+        )
+        index = indexes[join.operator]
+        path = f"spec.operators[{index}].{app.spec.operators[index].kind}"
+        yield Problem(0, 0, path, message, Reason.INVALID_GRAPH)
+
+
+def key_placements(app: StreamApp, assignment: Assignment) -> dict[str, KeyPlacement]:
     """The placement of keys, for each stream whose keys several tasks divide among them.
 
     A stream on which no state depends has no initial partitions. It counts as it is today; once it has grown
@@ -75,7 +112,8 @@ def key_placements(assignment: Assignment) -> dict[str, KeyPlacement]:
         else:
             continue
         if len(set(owners)) > 1:
-            placements[stream] = KeyPlacement(count, layout.folds, _numbers(owners))
+            partitioner = app.spec.partitioner_of(stream)
+            placements[stream] = KeyPlacement(count, layout.folds, _numbers(owners), partitioner)
     return placements
 
 

@@ -76,6 +76,7 @@ class SystemHandle:
         primary_key: Sequence[str] | None = None,
         metadata: RecordMetadata | None = None,
         keys: Literal["checked", "unchecked"] | None = None,
+        partitioner: Literal["murmur2", "crc32"] | None = None,
         avro_schema: str | None = None,
         registry: bool | None = None,
         writer_schema: WriterSchema | None = None,

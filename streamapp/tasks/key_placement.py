@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from streamapp.spec.value_types.partitioner_names import DEFAULT_PARTITIONER, PartitionerName
+
 
 class KeyReliance(StrEnum):
     """The aspect of the keys of a stream's records on which results depend."""
@@ -29,6 +31,7 @@ class KeyPlacement:
     count: int  # the initial partitions: those when state began
     folds: tuple[int, ...] = ()  # initial indexes of later partitions, where they are not index mod count
     tasks: tuple[int, ...] = ()  # a number for the task of each initial partition, NO_TASK where it has none
+    partitioner: PartitionerName = DEFAULT_PARTITIONER
 
     def initial_index(self, index: int) -> int:
         """The initial partition that a partition goes back to."""

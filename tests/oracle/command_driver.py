@@ -134,7 +134,12 @@ def _run_steps(app: StreamApp, case: Case, folder: Path) -> int:
             match step:
                 case Send(stream, records):
                     encode = partial(streams.codec(stream).records, keys=None, at=0)
-                    append_records(systems, stream, input_batch(app.spec.stream(stream), encode, records))
+                    append_records(
+                        systems,
+                        stream,
+                        input_batch(app.spec.stream(stream), encode, records),
+                        app.spec.stream(stream).partitioner,
+                    )
                     if not case.is_batch:
                         runs.to_the_end()
                 case Kill():

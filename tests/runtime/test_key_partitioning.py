@@ -1,10 +1,12 @@
+from zlib import crc32
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp_runtime.key_partitioning import murmur2, partition_of
+from streamapp_runtime.key_partitioning import key_hashes, partition_of
 
 KEYS = st.lists(st.none() | st.binary(max_size=9) | st.binary(min_size=20, max_size=70))
 
@@ -21,7 +23,7 @@ KEYS = st.lists(st.none() | st.binary(max_size=9) | st.binary(min_size=20, max_s
     ],
 )
 def test_hashes_are_those_that_java_producers_compute(key: str, wanted: int) -> None:
-    assert murmur2(pa.array([key])).view(np.int32).tolist() == [wanted]
+    assert key_hashes(pa.array([key])).view(np.int32).tolist() == [wanted]
 
 
 @given(keys=KEYS, count=st.integers(1, 300), start=st.integers(0, 299), skipped=st.integers(0, 3))
@@ -32,6 +34,17 @@ def test_keys_go_by_their_hash_and_null_keys_take_turns(
     turns = iter(range(start, start + len(keys)))
     assert found == [
         next(turns) % count if key is None else (one_hash(key) & 0x7FFFFFFF) % count for key in keys[skipped:]
+    ]
+
+
+@given(keys=KEYS, count=st.integers(1, 300), start=st.integers(0, 299), skipped=st.integers(0, 3))
+def test_keys_of_librdkafka_go_by_their_crc(
+    keys: list[bytes | None], count: int, start: int, skipped: int
+) -> None:
+    found = partition_of(pa.array(keys, pa.binary()).slice(skipped), count, start, partitioner="crc32")
+    turns = iter(range(start, start + len(keys)))
+    assert found.tolist() == [
+        next(turns) % count if key is None else crc32(key) % count for key in keys[skipped:]
     ]
 
 

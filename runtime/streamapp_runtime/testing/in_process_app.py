@@ -459,7 +459,7 @@ class InProcessApp(TestApp):
         """Write records, move the clock to their newest event time if asked to, and process them."""
         newest = self.now
         for codec, batch in records:
-            append_records(self._systems, codec.stream.name, batch)
+            append_records(self._systems, codec.stream.name, batch, codec.stream.partitioner)
             if moves_clock:
                 newest = max([newest, *codec.event_times(batch)])
         self._clock.move(newest)

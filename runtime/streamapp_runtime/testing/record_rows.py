@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from streamapp.spec.problem import nearest
 from streamapp.spec.resource.streams import Stream
 from streamapp.spec.value_types.column_list import Column
+from streamapp.spec.value_types.partitioner_names import DEFAULT_PARTITIONER, PartitionerName
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.formats.record_format import KeyedFormat, RecordFormat
 from streamapp_runtime.key_partitioning import partition_of
@@ -177,12 +178,17 @@ def with_headers(records: pa.RecordBatch, headers: Headers) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([*records.columns, listed], schema=RECORDS_WITH_HEADERS)
 
 
-def append_records(systems: Systems, stream: str, records: pa.RecordBatch) -> None:
+def append_records(
+    systems: Systems,
+    stream: str,
+    records: pa.RecordBatch,
+    partitioner: PartitionerName = DEFAULT_PARTITIONER,
+) -> None:
     """Write records where their keys belong."""
     count = systems.partitions(stream) or 1
     partitions = [Partition(stream, index) for index in range(count)]
     written = sum(span.end for span in systems.spans(partitions).values())
-    places = partition_of(records.column("key"), count, written)
+    places = partition_of(records.column("key"), count, written, partitioner=partitioner)
     transaction = systems.of_stream(stream).begin(WRITER, 0)
     for index in np.unique(places).tolist():
         transaction.append(systems.locate(partitions[index]), records.filter(pa.array(places == index)))

@@ -25,6 +25,7 @@ from streamapp.spec.resource.state import Placement, State
 from streamapp.spec.resource.streams import Stream
 from streamapp.spec.resource.systems import System, home_system
 from streamapp.spec.resource.tables import Table
+from streamapp.spec.value_types.partitioner_names import DEFAULT_PARTITIONER, PartitionerName
 from streamapp.spec.value_types.scalars import (
     AppName,
     BroadcastInput,
@@ -163,6 +164,10 @@ class Spec(Part):
     def home(self) -> System:
         """The system of what the app makes."""
         return home_system(self.systems)
+
+    def partitioner_of(self, stream: str) -> PartitionerName:
+        """The partitioner of a stream, be it declared or one that the app makes."""
+        return next((one.partitioner for one in self.streams if one.name == stream), DEFAULT_PARTITIONER)
 
     def stream(self, name: str) -> Stream:
         """The declared stream of that name."""

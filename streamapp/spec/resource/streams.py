@@ -1,5 +1,6 @@
 """Streams that exist outside the app: what it reads, writes, and fills tables from."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -8,6 +9,7 @@ from streamapp.spec.resource.base import Part
 from streamapp.spec.resource.field_marks import Crd, Effect
 from streamapp.spec.value_types.column_list import Column
 from streamapp.spec.value_types.format_names import FormatName
+from streamapp.spec.value_types.partitioner_names import DEFAULT_PARTITIONER, PartitionerName
 from streamapp.spec.value_types.record_fields import FIELD_TYPES, RecordField
 from streamapp.spec.value_types.scalars import (
     ONE_LINE,
@@ -93,6 +95,11 @@ class CsvSigns(Part):
 class Stream(Part):
     """One stream: its topic, its form, its key."""
 
+    @classmethod
+    def left_out(cls) -> Mapping[str, str]:
+        """What a stream's system says."""
+        return {"partitions": "its system has the count; a partitionBy says that of the stream it makes"}
+
     name: Name
     """What operators and tables call it by; shares one namespace with operators."""
     system: Name
@@ -111,6 +118,8 @@ class Stream(Part):
     """Columns of what its records have beside their values, for the expressions of this app."""
     keys: Annotated[Literal["checked", "unchecked"], Effect.RESTART] = "checked"
     """Whether a record with another key, or in another partition than its key's, is bad where keys matter."""
+    partitioner: Annotated[PartitionerName, Effect.RESTART] = DEFAULT_PARTITIONER
+    """The hash by which keys are put into partitions: `crc32` is that of librdkafka's own producers."""
     avro_schema: Annotated[
         str | None,
         Field(

@@ -76,6 +76,7 @@ def random_app(chance: random.Random, partitions: int, whole_sends: bool) -> Par
         GENERATED[kind](draft)
     for flow in [flow for flow in draft.flows if _is_unread(draft, flow)] or draft.flows[-1:]:
         _add_output(draft, flow)
+    _choose_partitioners(draft)
     systems: list[Part] = [{"name": "main", "embedded": {"path": "data"}}]
     if chance.random() < 0.3:
         systems.append({"name": "other", "home": True, "embedded": {"path": "other"}})
@@ -93,6 +94,17 @@ def random_app(chance: random.Random, partitions: int, whole_sends: bool) -> Par
         spec["batch"] = {"rows": chance.choice((1, 2, 3, 7, 20))}
     metadata = {"name": "oracle", "namespace": "test"}
     return {"apiVersion": "streamapp.dev/v1alpha1", "kind": "StreamApp", "metadata": metadata, "spec": spec}
+
+
+def _choose_partitioners(draft: AppDraft) -> None:
+    """Other hashes of keys for outputs, and for all inputs where none meets a stream that the app makes."""
+    is_repartitioned = any("partitionBy" in operator for operator in draft.operators)
+    inputs = "murmur2" if is_repartitioned else draft.chance.choice(("murmur2", "crc32"))
+    for stream in draft.streams:
+        is_output = stream["name"].startswith("out-")
+        partitioner = draft.chance.choice(("murmur2", "crc32")) if is_output else inputs
+        if partitioner != "murmur2":
+            stream["partitioner"] = partitioner
 
 
 def _is_unread(draft: AppDraft, flow: Flow) -> bool:

@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp.author.key_reliance import key_placements, key_reliance, side_input_reliance
+from streamapp.author.problems import proposal_problems
+from streamapp.author.proposal import World, propose
 from streamapp.graph.graph_builder import build_graph
 from streamapp.spec.parser import parse_data
 from streamapp.spec.resource.app import StreamApp
@@ -47,6 +49,9 @@ def app_of(operator: dict[str, Any], *more: dict[str, Any], **stream: Any) -> St
     )  # fmt: skip
     assert not parsed.problems, [str(problem) for problem in parsed.problems]
     return parsed.apps[0]
+
+
+APP = app_of({"filter": {"from": "views", "where": "page > ''"}})
 
 
 def reliance_on_views(app: StreamApp) -> KeyReliance:
@@ -131,7 +136,7 @@ def test_a_key_is_at_home_in_every_partition_that_held_it_and_in_no_other_task(
     for factor in growths:
         counts.append(counts[-1] * factor)
         assignment = formed({"views": counts[-1]}, assignment)
-    placement = key_placements(assignment)["views"]
+    placement = key_placements(APP, assignment)["views"]
     for key in keys:
         initial_index = key % placement.count
         for count in counts:
@@ -142,8 +147,8 @@ def test_a_key_is_at_home_in_every_partition_that_held_it_and_in_no_other_task(
 
 
 def test_where_one_task_has_all_partitions_no_key_can_be_elsewhere() -> None:
-    assert key_placements(formed({"views": 4}, grouper=SINGLE_TASK)) == {}
-    assert key_placements(formed({"views": 1})) == {}
+    assert key_placements(APP, formed({"views": 4}, grouper=SINGLE_TASK)) == {}
+    assert key_placements(APP, formed({"views": 1})) == {}
 
 
 def test_partitions_that_share_a_task_are_as_one() -> None:
@@ -151,17 +156,73 @@ def test_partitions_that_share_a_task_are_as_one() -> None:
         "even": [part for part in parts if part.index % 2 == 0],
         "odd": [part for part in parts if part.index % 2],
     })  # fmt: skip
-    assert key_placements(formed({"views": 4}, grouper=grouper)) == {
+    assert key_placements(APP, formed({"views": 4}, grouper=grouper)) == {
         "views": KeyPlacement(4, tasks=(0, 1, 0, 1))
     }
 
 
 def test_a_partition_that_every_task_reads_belongs_to_none() -> None:
     assignment = formed({"views": 3}, broadcast=[Partition("views", 1)])
-    assert key_placements(assignment) == {"views": KeyPlacement(3, tasks=(0, NO_TASK, 1))}
+    assert key_placements(APP, assignment) == {"views": KeyPlacement(3, tasks=(0, NO_TASK, 1))}
 
 
 def test_a_stream_without_state_counts_as_it_is_until_it_grows() -> None:
     before = formed({"views": 2}, stateful=False)
-    assert key_placements(before) == {"views": KeyPlacement(2, tasks=(0, 1))}
-    assert key_placements(formed({"views": 4}, before, stateful=False)) == {}
+    assert key_placements(APP, before) == {"views": KeyPlacement(2, tasks=(0, 1))}
+    assert key_placements(APP, formed({"views": 4}, before, stateful=False)) == {}
+
+
+def test_keys_are_placed_by_the_hash_that_the_stream_declares() -> None:
+    app = app_of({"aggregate": {"from": "views", "aggregates": "count(*) AS n"}}, partitioner="crc32")
+    assert key_placements(app, formed({"views": 2, "other": 2})) == {
+        "views": KeyPlacement(2, tasks=(0, 1), partitioner="crc32"),
+        "other": KeyPlacement(2, tasks=(0, 1), partitioner="murmur2"),
+    }
+
+
+JOIN = {"join": {"from": ["views", "users"], "within": "1m"}}
+LOOK_UP = {"joinTable": {"from": "views", "table": "local"}}
+COUNT = {"aggregate": {"from": "views", "aggregates": "count(*) AS n"}}
+JOIN_AGAIN = {"join": {"from": ["again", "users"], "within": "1m"}}
+AGAIN = {"name": "again", "partitionBy": {"from": "views", "key": "user"}}
+
+
+@pytest.mark.parametrize(
+    ("operator", "more", "stream", "counts", "is_refused"),
+    [
+        (JOIN, (), {"partitioner": "crc32"}, 4, True),
+        (LOOK_UP, (), {"partitioner": "crc32"}, 4, True),
+        (JOIN, (), {}, 4, False),
+        (JOIN, (), {"partitioner": "crc32"}, 1, False),
+        (JOIN, (), {"partitioner": "crc32", "keys": "unchecked"}, 4, False),
+        ({"joinTable": {"from": "views", "table": "whole"}}, (), {"partitioner": "crc32"}, 4, False),
+        (COUNT, (), {"partitioner": "crc32"}, 4, False),
+        (JOIN_AGAIN, (AGAIN,), {"partitioner": "crc32"}, 4, False),
+    ],
+)  # fmt: skip
+def test_streams_that_meet_have_to_have_one_hash_of_keys(
+    operator: dict[str, Any],
+    more: tuple[dict[str, Any], ...],
+    stream: dict[str, Any],
+    counts: int,
+    is_refused: bool,
+) -> None:
+    app = app_of(operator, *more, **stream)
+    proposal = propose(app, World({"views": counts, "users": counts, "out": counts}))
+    problems = [one for one in proposal_problems(app, proposal) if "different hashes" in one.message]
+    assert bool(problems) is is_refused
+    for problem in problems:
+        assert problem.path == f"spec.operators[0].{next(iter(operator))}"
+        assert "users by murmur2" in problem.message
+        assert "views by crc32" in problem.message
+        assert "put a partitionBy between views and made" in problem.message
+
+
+def test_a_table_of_keys_by_another_hash_has_to_be_broadcast() -> None:
+    app = app_of(LOOK_UP)
+    users = app.spec.stream("users").model_copy(update={"partitioner": "crc32"})
+    streams = [users if stream.name == "users" else stream for stream in app.spec.streams]
+    app = app.model_copy(update={"spec": app.spec.model_copy(update={"streams": streams})})
+    proposal = propose(app, World({"views": 4, "users": 4, "out": 4}))
+    (problem,) = [one for one in proposal_problems(app, proposal) if "different hashes" in one.message]
+    assert problem.message.endswith("; make what users fills broadcast")

@@ -184,6 +184,7 @@ STREAM: dict[str, Any] = {
     "columns": "user STRING, ts TIMESTAMP",
     "key": "user",
     "keys": "unchecked",
+    "partitioner": "crc32",
     "avro_schema": '{"type": "record", "name": "v", "fields": []}',
     "event_time": EventTime(column="ts", delay="5s", idle_timeout="1m"),
     "metadata": RecordMetadata(key="id", offset="at", header_list="headers"),

@@ -11,6 +11,7 @@ import click
 
 from streamapp.cli.secrets_option import secrets_option
 from streamapp.spec.problem import nearest
+from streamapp.spec.value_types.partitioner_names import PartitionerName
 from streamapp_runtime.cli.log_access import open_log
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class TargetNames:
     topics: Mapping[str, str] = field(default_factory=dict)  # of an app: stream -> its name in the system
     prefix: str = ""  # of an app: what the names of the streams that it makes begin with
     keys: Mapping[str, str] = field(default_factory=dict)  # of an app: stream -> the column that is its key
+    partitioners: Mapping[str, PartitionerName] = field(default_factory=dict)  # of an app, by stream
 
     def in_system(self, stream: str) -> str:
         """The name in the system."""
@@ -85,7 +87,8 @@ class LogTarget:
         app = self._parsed_app
         named = ((stream.name, stream.key_in_values) for stream in app.spec.streams)
         keys = {stream: key for stream, key in named if key is not None}
-        return TargetNames(declared_topics(app), stream_prefix(app.application_id), keys)
+        partitioners = {stream.name: stream.partitioner for stream in app.spec.streams}
+        return TargetNames(declared_topics(app), stream_prefix(app.application_id), keys, partitioners)
 
     def line_keys(self, stream: str) -> "LineKeys | None":
         """The keys of lines of a stream of an app, where these are no JSON objects of its columns."""

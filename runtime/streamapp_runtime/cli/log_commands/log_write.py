@@ -3,15 +3,17 @@
 from collections.abc import Iterator
 from io import BufferedIOBase
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 from uuid import uuid4
 
 import click
 
+from streamapp.spec.value_types.partitioner_names import DEFAULT_PARTITIONER, PartitionerName
 from streamapp_runtime.cli.log_access import cli_errors
 from streamapp_runtime.cli.log_commands.log_target import LogTarget, target_options
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
 
     from streamapp_runtime.cli.log_commands.log_target import TargetStreams
@@ -36,8 +38,20 @@ if TYPE_CHECKING:
     type=click.IntRange(1),
     help="How many the stream gets if it is not there; 1 on an embedded log if this is left out.",
 )
+@click.option(
+    "--partitioner",
+    type=click.Choice(get_args(PartitionerName)),
+    help="The hash that puts keys into partitions: murmur2 as Java's clients, crc32 as librdkafka. "
+    f"[default: the app's, else {DEFAULT_PARTITIONER}]",
+)
 def write(
-    target: LogTarget, stream: str, file: BufferedIOBase, key: str | None, form: str, partitions: int | None
+    target: LogTarget,
+    stream: str,
+    file: BufferedIOBase,
+    key: str | None,
+    form: str,
+    partitions: int | None,
+    partitioner: PartitionerName | None,
 ) -> None:
     """Write the lines of FILE, or of standard input, into STREAM of LOG.
 
@@ -59,6 +73,8 @@ def write(
     """
     if form == "text" and key is not None:
         raise click.UsageError("lines of text have no columns: --key goes with json and csv")
+    from streamapp_runtime.key_partitioning import partition_of
+
     with cli_errors():
         names = target.names()
         name = names.in_system(stream)
@@ -71,9 +87,11 @@ def write(
             count = _partition_count(target_streams, stream, partitions)
             # A name of its own, so that on Kafka two that write at once do not fence each other.
             writer, written = f"streamapp-log-{uuid4().hex}", 0
+            chosen = partitioner or names.partitioners.get(stream, DEFAULT_PARTITIONER)
             try:
                 for records in chain(first_block, blocks):
-                    _append(target_streams.system, writer, name, count, records, written)
+                    places = partition_of(records.column("key"), count, written, partitioner=chosen)
+                    _append(target_streams.system, writer, name, records, places)
                     written += len(records)
             finally:
                 click.echo(f"{written} records written to {stream}", err=True)
@@ -132,24 +150,21 @@ def _append(
     system: "StreamSystem",
     writer: str,
     stream: str,
-    count: int,
     records: "pa.RecordBatch",
-    written: int,
+    places: "np.ndarray",
 ) -> None:
     import numpy as np
     import pyarrow as pa
 
-    from streamapp_runtime.key_partitioning import partition_of
     from streamapp_runtime.systems.embedded.embedded_system import now
     from streamapp_runtime.systems.stream_system import RECORDS
     from streamapp_runtime.systems.topic_partition import TopicPartition
 
     records = records.set_column(2, RECORDS.field(2), records.column("timestamp").fill_null(now()))
-    partitions = partition_of(records.column("key"), count, written)
     transaction = system.begin(writer, 0)
-    sorted_records = records.take(pa.array(np.argsort(partitions, kind="stable")))
+    sorted_records = records.take(pa.array(np.argsort(places, kind="stable")))
     start = 0
-    for index, length in enumerate(np.bincount(partitions, minlength=count).tolist()):
+    for index, length in enumerate(np.bincount(places).tolist()):
         transaction.append(TopicPartition(stream, index), sorted_records.slice(start, length))
         start += length
     transaction.commit()

@@ -251,7 +251,7 @@ def reading_setup(
         side_input_specs=side_input_specs,
         rejection=uncollected_rejections(context.app),
         format_options=compiled.format_options,
-        placements=key_placements(assignment),
+        placements=key_placements(context.app, assignment),
         begins=_begins(specs.values(), ledger.starts),
         secret_sources=storage.secret_sources,
         logging=storage.logging,

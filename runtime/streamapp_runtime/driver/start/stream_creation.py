@@ -82,7 +82,7 @@ def rejection_policies(app: StreamApp, systems: Systems) -> dict[RejectionCause,
     """The policies for records that are left out; streams that take them are made where they are missing."""
     letters = {cause: policy.stream for cause, policy in _rejections(app) if policy.action == "deadLetter"}
     return {
-        cause: replace(policy, letters=_letters(letters.get(cause), systems))
+        cause: replace(policy, letters=_letters(app, letters.get(cause), systems))
         for cause, policy in uncollected_rejections(app).items()
     }
 
@@ -104,14 +104,14 @@ def _limit(bound: RejectionBound) -> RejectionLimit:
 def create_late_row_stream(app: StreamApp, systems: Systems) -> SideOutputStream | None:
     """The stream that takes late rows, where there is to be one."""
     late = app.spec.late_rows
-    return _letters(late.stream, systems) if late.action == "stream" else None
+    return _letters(app, late.stream, systems) if late.action == "stream" else None
 
 
-def _letters(stream: str | None, systems: Systems) -> SideOutputStream | None:
+def _letters(app: StreamApp, stream: str | None, systems: Systems) -> SideOutputStream | None:
     if stream is None:
         return None
     existing_count = systems.partitions(stream)
     if existing_count is None:
         systems.create(stream, 1)
     _create_outbox(stream, existing_count or 1, systems)
-    return SideOutputStream(stream, existing_count or 1)
+    return SideOutputStream(stream, existing_count or 1, app.spec.partitioner_of(stream))

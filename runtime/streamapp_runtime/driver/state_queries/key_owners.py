@@ -23,7 +23,8 @@ def tasks_with_keys(launch: Launch, table: str, keys: tuple[bytes, ...]) -> froz
         layout = launch.assignment.layout.streams.get(stream)
         if layout is None or not layout.owners or None in layout.owners:
             return every
-        indexes = partition_of(pa.array(keys, pa.binary()), layout.initial).tolist()
+        partitioner = launch.app.spec.partitioner_of(stream)
+        indexes = partition_of(pa.array(keys, pa.binary()), layout.initial, partitioner=partitioner).tolist()
         owners |= {task for index in indexes if (task := layout.owners[index]) is not None}
     return frozenset(owners)
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from streamapp.spec.value_types.partitioner_names import DEFAULT_PARTITIONER, PartitionerName
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause, RejectionSample, bounded, record_place
 from streamapp_runtime.operators.stateless.stream_operations import declared_stream
 from streamapp_runtime.redacted_output import redacted
@@ -70,6 +71,7 @@ class SideOutputStream:
 
     stream: str
     partitions: int
+    partitioner: PartitionerName = DEFAULT_PARTITIONER
 
 
 def dead_letters(bad: Sequence[RejectedRecord]) -> tuple[pa.Array, pa.Array, pa.Array]:

@@ -6,7 +6,7 @@ group is counted twice.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamapp.spec.problem import short
+from streamapp.spec.value_types.partitioner_names import PartitionerName
 from streamapp.tasks.key_placement import NO_TASK, KeyPlacement, KeyReliance
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.operators.stateless.stream_operations import Read
@@ -37,6 +38,12 @@ MEND = (
     'or say "keys: unchecked" for the stream'
 )
 
+_OTHER_PARTITIONER: Final = (
+    'all keys here are where {0} puts them: say "partitioner: {0}" for the stream if its producers do so'
+)
+_LEAST_KEYS: Final = 8
+"""So many different keys that all fit another hash are no chance."""
+
 
 @dataclass(frozen=True, slots=True)
 class KeyCheck:
@@ -56,7 +63,9 @@ class KeyCheck:
         faults: dict[int, str] = {}
         if self.placement is not None:
             misplaced = misplaced_keys(self.placement, partitions, keys)
-            faults |= {place: f"its key {where}; {MEND}" for place, where in misplaced.items()}
+            fitting = fitting_partitioner(self.placement, partitions, keys) if misplaced else None
+            mend = MEND if fitting is None else _OTHER_PARTITIONER.format(fitting)
+            faults |= {place: f"its key {where}; {mend}" for place, where in misplaced.items()}
         if self.column is not None:
             faults |= _null_keys(self.column, keys)
             faults |= _other_keys(self.column, records, columns.column(self.column))
@@ -83,7 +92,7 @@ def key_texts(column: pa.Array) -> pa.BinaryArray | None:
 def misplaced_keys(placement: KeyPlacement, partitions: PartitionIndexes, keys: pa.Array) -> dict[int, str]:
     """Which keys belong to another task than their partition does, by their place, and where each belongs."""
     initial_indexes = _initial_indexes(placement, partitions)
-    key_indexes = partition_of(keys, placement.count)
+    key_indexes = partition_of(keys, placement.count, partitioner=placement.partitioner)
     misplaced: npt.NDArray[np.bool_] = key_indexes != initial_indexes
     if not misplaced.any():
         return {}
@@ -101,6 +110,21 @@ def misplaced_keys(placement: KeyPlacement, partitions: PartitionIndexes, keys: 
             places.tolist(), texts, key_indexes[places].tolist(), partitions[places].tolist(), strict=True
         )
     }
+
+
+def fitting_partitioner(
+    placement: KeyPlacement, partitions: PartitionIndexes, keys: pa.Array
+) -> PartitionerName | None:
+    """The other partitioner that has put all of these keys where they are; None where none surely has."""
+    known = np.asarray(pc.greater(pc.fill_null(pc.binary_length(keys), 0), 0))
+    if pc.count_distinct(keys.filter(pa.array(known))).as_py() < _LEAST_KEYS:
+        return None
+    initial_indexes = _initial_indexes(placement, partitions)
+    for name in get_args(PartitionerName):
+        fits = partition_of(keys, placement.count, partitioner=name) == initial_indexes
+        if name != placement.partitioner and fits[known].all():
+            return name
+    return None
 
 
 def _initial_indexes(placement: KeyPlacement, partitions: PartitionIndexes) -> PartitionIndexes:

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from streamapp.spec.value_types.partitioner_names import PartitionerName
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.formats.message_envelope import close_envelopes
 from streamapp_runtime.formats.record_format import RecordFormat
@@ -56,13 +57,15 @@ class RecordCollector:
             if rows:
                 records = self._encoded(self.formats[task_name], write, rows)
                 count = self.partitions[write.stream]
-                yield from _spread(write.stream, count, records, rows.task, nulls_together=write.enveloped)
+                places = _Places(write.stream, count, write.partitioner, write.enveloped)
+                yield from places.spread(records, rows.task)
         for letters, task, (keys, values, *headers) in self._letters:
             if task not in left_out:
                 times, tasks = (np.full(len(keys), number) for number in (self.time_ms, task))
                 columns = [keys, values, pa.array(times, pa.int64()), *headers]
                 records = pa.record_batch(columns, schema=RECORDS_WITH_HEADERS if headers else RECORDS)
-                yield from _spread(letters.stream, letters.partitions, records, pa.array(tasks, pa.int32()))
+                places = _Places(letters.stream, letters.partitions, letters.partitioner)
+                yield from places.spread(records, pa.array(tasks, pa.int32()))
 
     def _encoded(self, form: RecordFormat, write: Write, rows: Slice) -> pa.RecordBatch:
         columns, others = write.value_columns(rows.columns), list(rows.columns[len(form.schema) :])
@@ -85,18 +88,32 @@ class RecordCollector:
         return pa.record_batch([rows.key, values, time, headers], schema=RECORDS_WITH_HEADERS)
 
 
-def _spread(
-    stream: str, count: int, records: pa.RecordBatch, tasks: pa.Array, *, nulls_together: bool = False
-) -> Iterator[tuple[Partition, pa.RecordBatch, pa.Array]]:
-    """Records by the partitions that their keys belong to; null keys of a repartition are of one task."""
-    if count == 1:
-        yield Partition(stream, 0), records, tasks
-        return
-    places = partition_of(records.column("key"), count, nulls_together=nulls_together)
-    order = np.argsort(places, kind="stable")
-    ends = np.searchsorted(places[order], np.arange(count + 1))
-    records, tasks = records.take(pa.array(order)), tasks.take(pa.array(order))
-    for index in range(count):
-        at, length = int(ends[index]), int(ends[index + 1] - ends[index])
-        if length:
-            yield Partition(stream, index), records.slice(at, length), tasks.slice(at, length)
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """The partitions of a stream, and the rule by which records are put into them."""
+
+    stream: str
+    count: int
+    partitioner: PartitionerName
+    nulls_together: bool = False  # null keys of a repartition are of one task
+
+    def spread(
+        self, records: pa.RecordBatch, tasks: pa.Array
+    ) -> Iterator[tuple[Partition, pa.RecordBatch, pa.Array]]:
+        """Records by the partitions that their keys belong to."""
+        if self.count == 1:
+            yield Partition(self.stream, 0), records, tasks
+            return
+        places = partition_of(
+            records.column("key"),
+            self.count,
+            partitioner=self.partitioner,
+            nulls_together=self.nulls_together,
+        )
+        order = np.argsort(places, kind="stable")
+        ends = np.searchsorted(places[order], np.arange(self.count + 1))
+        records, tasks = records.take(pa.array(order)), tasks.take(pa.array(order))
+        for index in range(self.count):
+            at, length = int(ends[index]), int(ends[index + 1] - ends[index])
+            if length:
+                yield Partition(self.stream, index), records.slice(at, length), tasks.slice(at, length)

@@ -127,6 +127,7 @@ def compile_send_to(
         timestamp=body.timestamp is not None,
         headers=body.headers is not None,
         traces=body.headers is None and stream.name not in table_streams(world.app),
+        partitioner=stream.partitioner,
     )
     return chain.then("", write, (), flow.key).ended()
 

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from streamapp.spec.value_types.column_list import Column
+from streamapp.spec.value_types.partitioner_names import DEFAULT_PARTITIONER, PartitionerName
 from streamapp.spec.value_types.record_fields import RecordField
 from streamapp.tasks.key_placement import KeyReliance
 from streamapp_runtime.operators.operation import RowOperation
@@ -97,6 +98,7 @@ class Write(RowOperation):
     timestamp: bool = False  # the column behind those of the value is the record's time
     headers: bool = False  # the last column is the record's headers
     traces: bool = False  # its records have the headers of traces of those that they come of
+    partitioner: PartitionerName = DEFAULT_PARTITIONER
 
     def value_columns(self, columns: Sequence[T]) -> Sequence[T]:
         """Those of the rows' columns that are in the records' values."""

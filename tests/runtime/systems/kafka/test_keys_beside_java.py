@@ -41,14 +41,26 @@ def test_the_engine_places_keys_as_java_does(keys: list[bytes], java: list[int])
 def test_librdkafka_places_keys_as_java_does_with_the_partitioner_that_is_set(
     kafka: str, keys: list[bytes], java: list[int]
 ) -> None:
-    create(kafka, {"where": PARTITIONS})
-    # It takes an empty key for none, and places it at random.
-    wanted = [(key, place) for key, place in zip(keys, java, strict=True) if key]
-    found = {}
-    producer = Producer({"bootstrap.servers": kafka, "partitioner": "murmur2_random", "log_level": 0})
-    for key, _ in wanted:
+    found = _placed_by_librdkafka(kafka, "where", keys, {"partitioner": "murmur2_random"})
+    assert found == {key: place for key, place in zip(keys, java, strict=True) if key}
+
+
+def test_the_engine_places_keys_as_librdkafka_does_by_default(kafka: str, keys: list[bytes]) -> None:
+    places = partition_of(pa.array(keys, pa.binary()), PARTITIONS, partitioner="crc32").tolist()
+    found = _placed_by_librdkafka(kafka, "where-by-default", keys, {})
+    assert found == {key: place for key, place in zip(keys, places, strict=True) if key}
+
+
+def _placed_by_librdkafka(
+    kafka: str, topic: str, keys: list[bytes], settings: dict[str, str]
+) -> dict[bytes, int]:
+    """The partition of each key but an empty one, which it takes for none and places at random."""
+    create(kafka, {topic: PARTITIONS})
+    found: dict[bytes, int] = {}
+    producer = Producer({"bootstrap.servers": kafka, "log_level": 0, **settings})
+    for key in filter(None, keys):
         producer.produce(
-            "where", b"", key, on_delivery=lambda _, told: found.update({told.key(): told.partition()})
+            topic, b"", key, on_delivery=lambda _, message: found.update({message.key(): message.partition()})
         )
     producer.flush(60)
-    assert [found[key] for key, _ in wanted] == [place for _, place in wanted]
+    return found
