@@ -68,15 +68,15 @@ def side_input_reliance(stream: Stream, table: Table, side: SideInput) -> KeyRel
 def partitioner_problems(app: StreamApp, planned: Plan) -> Iterator[Problem]:
     """Operators at which streams meet whose keys are put into partitions by different hashes.
 
-    What a stream without a check holds nobody proves, and one partition has all keys.
+    What a stream without a check holds nobody proves, one partition has all keys, and a stream that every
+    task reads whole has them everywhere.
     """
     unchecked = {stream.name for stream in app.spec.streams if stream.keys == "unchecked"}
     sides = {side.stream for table in app.spec.tables for side in table.side_inputs}
     indexes = {operator.name: index for index, operator in enumerate(app.spec.operators)}
     for join in planned.joins:
-        streams = [
-            name for name in join.streams if name not in unchecked and planned.streams[name].partitions != 1
-        ]
+        planned_streams = [planned.streams[name] for name in join.streams if name not in unchecked]
+        streams = [one.name for one in planned_streams if one.partitions != 1 and not one.broadcast]
         partitioners = {name: app.spec.partitioner_of(name) for name in streams}
         if len(set(partitioners.values())) < 2:
             continue
@@ -84,7 +84,7 @@ def partitioner_problems(app: StreamApp, planned: Plan) -> Iterator[Problem]:
         others = [stream for stream in streams if partitioners[stream] != DEFAULT_PARTITIONER]
         read, filling = ([one for one in others if (one in sides) is is_side] for is_side in (False, True))
         mends = [f"put a partitionBy between {listed(read, _MOST_NAMED)} and {join.operator}"] * bool(read)
-        mends += [f"make what {listed(filling, _MOST_NAMED)} fills broadcast"] * bool(filling)
+        mends += [f"make the table that {listed(filling, _MOST_NAMED)} fills broadcast"] * bool(filling)
         message = (
             f"streams meet whose keys are in partitions by different hashes: {named}; equal keys would be in "
             f"different tasks; {' and '.join(mends)}"

@@ -225,4 +225,4 @@ def test_a_table_of_keys_by_another_hash_has_to_be_broadcast() -> None:
     app = app.model_copy(update={"spec": app.spec.model_copy(update={"streams": streams})})
     proposal = propose(app, World({"views": 4, "users": 4, "out": 4}))
     (problem,) = [one for one in proposal_problems(app, proposal) if "different hashes" in one.message]
-    assert problem.message.endswith("; make what users fills broadcast")
+    assert problem.message.endswith("; make the table that users fills broadcast")
