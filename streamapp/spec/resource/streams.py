@@ -97,7 +97,7 @@ class Stream(Part):
 
     @classmethod
     def left_out(cls) -> Mapping[str, str]:
-        """What a stream's system says."""
+        """Fields of the stream's system."""
         return {"partitions": "its system has the count; a partitionBy says that of the stream it makes"}
 
     name: Name

@@ -14,7 +14,7 @@ from typing import Any, Final
 import duckdb
 import pyarrow as pa
 
-from tests.oracle.answers.murmur2 import partition
+from tests.oracle.answers.key_partitions import partition
 from tests.oracle.answers.time_reference import Emissions, sessions_of, windows_of
 from tests.oracle.answers.watermarks import ENDED, Watermarks, lowest_of
 from tests.oracle.cases.case import Case, Grow, InputRecord, Send
@@ -145,9 +145,10 @@ class Reference:
         relied = self._relies_on_key(name) and stream.get("keys") != "unchecked"
         rows, written = [], Counter[int]()
         of_records = stream.get("metadata", {})
+        partitioner = stream.get("partitioner", "murmur2")
         for step, record, turn in self._records(name):
             count = self._partitions_at(step)
-            place = turn % count if record.key is None else partition(record.key, count)
+            place = turn % count if record.key is None else partition(record.key, count, partitioner)
             index, offset = place % self.case.partitions, written[place]
             written[place] += 1
             lacks_key = stream.get("key") and record.key is None

@@ -293,7 +293,7 @@ def _add_aggregate(draft: AppDraft) -> None:
         chance.shuffle(groups)
         body["key"] = ", ".join(groups)
     columns = {column: flow.columns[column] for column in groups}
-    settled = draft.whole_sends
+    settled = draft.whole_sends and flow.ordered  # the time of a total is that of the last record
     if (flow.timed or draft.is_batch) and chance.random() < 0.7:
         body["window"] = _window(draft)
         columns |= {"window_start": "TIMESTAMP", "window_end": "TIMESTAMP"}
@@ -302,7 +302,7 @@ def _add_aggregate(draft: AppDraft) -> None:
         body["emit"] = chance.choice((None, None, "onWatermark", "onUpdate"))
         if "session" in body["window"] and not draft.whole_sends:
             body["emit"] = None  # which sessions go out before they have grown depends on batches
-        settled = settled or body["emit"] != "onUpdate"
+        settled = draft.whole_sends or body["emit"] != "onUpdate"
     columns |= {name: kind for name, (_, kind) in totals.items()}
     key = groups[0] if len(groups) == 1 else None
     totalled = Flow(draft.name("aggregate"), columns, key, flow.placed_by, flow.timed, flow.sources, settled)
