@@ -6,12 +6,16 @@ partitioner by CRC-32, as zlib has it. Here a hash goes over all keys at once, f
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, get_args
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
-from streamapp.spec.value_types.partitioner_names import DEFAULT_PARTITIONER, PartitionerName
+from streamapp.spec.value_types.partitioner_names import (
+    DEFAULT_PARTITIONER,
+    PARTITIONERS,
+    PartitionerName,
+)
 from streamapp_runtime.rows.byte_columns import byte_spans
 
 _SEED = np.uint32(0x9747B28C)
@@ -178,5 +182,5 @@ _HASHES: Final[Mapping[PartitionerName, _KeyHash]] = {
     ),
     "crc32": _KeyHash(lambda _: _ALL_BITS, _mix_crc32, _mix_crc32_tail, _finish_crc32, _ALL_BITS),
 }
-if missing := set(get_args(PartitionerName)) - _HASHES.keys():
+if missing := set(PARTITIONERS) - _HASHES.keys():
     raise TypeError(f"partitioners without a hash: {missing}")

@@ -3,12 +3,16 @@
 from collections.abc import Iterator
 from io import BufferedIOBase
 from itertools import chain, islice
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import click
 
-from streamapp.spec.value_types.partitioner_names import DEFAULT_PARTITIONER, PartitionerName
+from streamapp.spec.value_types.partitioner_names import (
+    DEFAULT_PARTITIONER,
+    PARTITIONERS,
+    PartitionerName,
+)
 from streamapp_runtime.cli.log_access import cli_errors
 from streamapp_runtime.cli.log_commands.log_target import LogTarget, target_options
 
@@ -40,7 +44,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--partitioner",
-    type=click.Choice(get_args(PartitionerName)),
+    type=click.Choice(PARTITIONERS),
     help="The hash that puts keys into partitions: murmur2 as Java's clients, crc32 as librdkafka. "
     f"[default: the app's, else {DEFAULT_PARTITIONER}]",
 )

@@ -6,7 +6,7 @@ group is counted twice.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, get_args
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamapp.spec.problem import short
-from streamapp.spec.value_types.partitioner_names import PartitionerName
+from streamapp.spec.value_types.partitioner_names import PARTITIONERS, PartitionerName
 from streamapp.tasks.key_placement import NO_TASK, KeyPlacement, KeyReliance
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.operators.stateless.stream_operations import Read
@@ -120,7 +120,7 @@ def fitting_partitioner(
     if pc.count_distinct(keys.filter(pa.array(known))).as_py() < _LEAST_KEYS:
         return None
     initial_indexes = _initial_indexes(placement, partitions)
-    for name in get_args(PartitionerName):
+    for name in PARTITIONERS:
         fits = partition_of(keys, placement.count, partitioner=name) == initial_indexes
         if name != placement.partitioner and fits[known].all():
             return name
