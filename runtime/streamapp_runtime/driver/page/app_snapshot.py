@@ -75,16 +75,7 @@ def live_fields(facts: RunFacts) -> Fields:
         "streams": list(_streams(app, facts, watermarks)) if app else [],
         "operators": list(_operators(app, facts)) if app else [],
         "tables": list(_tables(app, facts)) if app else [],
-        "deliveries": [
-            {
-                "system": legible(status.system),
-                "records": status.delivered,
-                "waiting": status.waiting,
-                "commits": status.commits,
-                "failures": status.failures,
-            }
-            for status in facts.obstacles.deliveries
-        ],
+        "deliveries": list(_deliveries(facts)),
         "processors": list(_processors(app, facts, reports)) if app else [],
         "batches": [
             {
@@ -187,6 +178,17 @@ def _tables(app: RunningApp, facts: RunFacts) -> Iterator[Fields]:
             "asked": remote.asked if remote else None,
             "cached": remote.cached if remote else None,
             "unanswered": remote.unanswered if remote else None,
+        }
+
+
+def _deliveries(facts: RunFacts) -> Iterator[Fields]:
+    for status in facts.obstacles.deliveries:
+        yield {
+            "system": legible(status.system),
+            "records": status.delivered,
+            "waiting": status.waiting,
+            "commits": status.commits,
+            "failures": status.failures,
         }
 
 
