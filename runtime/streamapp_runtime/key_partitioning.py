@@ -4,7 +4,7 @@ The Java clients hash by murmur2 (a public algorithm of Austin Appleby, with the
 partitioner by CRC-32, as zlib has it. Here a hash goes over all keys at once, four bytes of each at a time.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -56,6 +56,16 @@ def partition_of(
         turns = 0 if nulls_together else np.arange(np.count_nonzero(nulls))
         partitions[nulls] = (start + turns) % count
     return partitions
+
+
+def by_partition(records: pa.RecordBatch, partitions: np.ndarray) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """The records of each partition that has some, in their order."""
+    sorted_records = records.take(pa.array(np.argsort(partitions, kind="stable")))
+    start = 0
+    for index, length in enumerate(np.bincount(partitions).tolist()):
+        if length:
+            yield index, sorted_records.slice(start, length)
+        start += length
 
 
 def key_hashes(keys: pa.Array, partitioner: PartitionerName = DEFAULT_PARTITIONER) -> np.ndarray:

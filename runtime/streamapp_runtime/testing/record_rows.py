@@ -7,7 +7,6 @@ from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -17,7 +16,7 @@ from streamapp.spec.value_types.column_list import Column
 from streamapp.spec.value_types.partitioner_names import DEFAULT_PARTITIONER, PartitionerName
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.formats.record_format import KeyedFormat, RecordFormat
-from streamapp_runtime.key_partitioning import partition_of
+from streamapp_runtime.key_partitioning import by_partition, partition_of
 from streamapp_runtime.operators.compilation.piece import ARROW_KEY_TYPES
 from streamapp_runtime.operators.stateless.row_executors import key_bytes
 from streamapp_runtime.systems.app_systems import Systems
@@ -190,8 +189,8 @@ def append_records(
     written = sum(span.end for span in systems.spans(partitions).values())
     places = partition_of(records.column("key"), count, written, partitioner=partitioner)
     transaction = systems.of_stream(stream).begin(WRITER, 0)
-    for index in np.unique(places).tolist():
-        transaction.append(systems.locate(partitions[index]), records.filter(pa.array(places == index)))
+    for index, part in by_partition(records, places):
+        transaction.append(systems.locate(partitions[index]), part)
     transaction.commit()
 
 

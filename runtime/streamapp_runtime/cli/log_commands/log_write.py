@@ -157,18 +157,13 @@ def _append(
     records: "pa.RecordBatch",
     places: "np.ndarray",
 ) -> None:
-    import numpy as np
-    import pyarrow as pa
-
+    from streamapp_runtime.key_partitioning import by_partition
     from streamapp_runtime.systems.embedded.embedded_system import now
     from streamapp_runtime.systems.stream_system import RECORDS
     from streamapp_runtime.systems.topic_partition import TopicPartition
 
     records = records.set_column(2, RECORDS.field(2), records.column("timestamp").fill_null(now()))
     transaction = system.begin(writer, 0)
-    sorted_records = records.take(pa.array(np.argsort(places, kind="stable")))
-    start = 0
-    for index, length in enumerate(np.bincount(places).tolist()):
-        transaction.append(TopicPartition(stream, index), sorted_records.slice(start, length))
-        start += length
+    for index, part in by_partition(records, places):
+        transaction.append(TopicPartition(stream, index), part)
     transaction.commit()

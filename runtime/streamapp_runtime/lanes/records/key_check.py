@@ -121,8 +121,10 @@ def fitting_partitioner(
         return None
     initial_indexes = _initial_indexes(placement, partitions)
     for name in PARTITIONERS:
+        if name == placement.partitioner:
+            continue
         fits = partition_of(keys, placement.count, partitioner=name) == initial_indexes
-        if name != placement.partitioner and fits[known].all():
+        if fits[known].all():
             return name
     return None
 
