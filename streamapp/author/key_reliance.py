@@ -6,9 +6,8 @@ from typing import Final
 from streamapp.graph.join_groups import forms_group
 from streamapp.graph.nodes import Graph
 from streamapp.graph.wiring import direct_producers
-from streamapp.plan.partition_plan import Plan
+from streamapp.plan.partition_plan import Plan, PlanError
 from streamapp.plan.render.wording import listed
-from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.streams import Stream
@@ -65,7 +64,7 @@ def side_input_reliance(stream: Stream, table: Table, side: SideInput) -> KeyRel
     return KeyReliance.VALUE if stream.key is not None and side.key is None else KeyReliance.NONE
 
 
-def partitioner_problems(app: StreamApp, planned: Plan) -> Iterator[Problem]:
+def partitioner_errors(app: StreamApp, planned: Plan) -> Iterator[PlanError]:
     """Operators at which streams meet whose keys are put into partitions by different hashes.
 
     What a stream without a check holds nobody proves, one partition has all keys, and a stream that every
@@ -73,7 +72,6 @@ def partitioner_problems(app: StreamApp, planned: Plan) -> Iterator[Problem]:
     """
     unchecked = {stream.name for stream in app.spec.streams if stream.keys == "unchecked"}
     sides = {side.stream for table in app.spec.tables for side in table.side_inputs}
-    indexes = {operator.name: index for index, operator in enumerate(app.spec.operators)}
     for join in planned.joins:
         planned_streams = [planned.streams[name] for name in join.streams if name not in unchecked]
         streams = [one.name for one in planned_streams if one.partitions != 1 and not one.broadcast]
@@ -87,11 +85,9 @@ def partitioner_problems(app: StreamApp, planned: Plan) -> Iterator[Problem]:
         mends += [f"make the table that {listed(filling, _MOST_NAMED)} fills broadcast"] * bool(filling)
         message = (
             f"streams meet whose keys are in partitions by different hashes: {named}; equal keys would be in "
-            f"different tasks; {' and '.join(mends)}"
+            "different tasks"
         )
-        index = indexes[join.operator]
-        path = f"spec.operators[{index}].{app.spec.operators[index].kind}"
-        yield Problem(0, 0, path, message, Reason.INVALID_GRAPH)
+        yield PlanError(Reason.INVALID_GRAPH, join.operator, (), message, " and ".join(mends))
 
 
 def key_placements(app: StreamApp, assignment: Assignment) -> dict[str, KeyPlacement]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from streamapp.author.app_streams import missing_streams_by_system, table_streams
 from streamapp.author.app_warnings import app_warnings
-from streamapp.author.key_reliance import partitioner_problems
+from streamapp.author.key_reliance import partitioner_errors
 from streamapp.author.task_inputs import broadcast_inputs, keeps_state, read_streams
 from streamapp.columns.app_columns import misplaced_side_inputs
 from streamapp.graph.graph_builder import build_graph
@@ -119,8 +119,8 @@ def propose(app: StreamApp, world: World) -> Proposal:
     planned = missing_streams_by_system(app, replace(planned, notes=tuple(plan_notes(app))), world.asked)
     if app.spec.grouper != SINGLE_TASK.name:
         counts_of = {name: stream.partitions for name, stream in planned.streams.items()}
-        problems = (*misplaced_side_inputs(app, counts_of), *partitioner_problems(app, planned))
-        planned = rejected_for(app, planned, problems)
+        planned = rejected_for(app, planned, misplaced_side_inputs(app, counts_of))
+        planned = replace(planned, errors=(*planned.errors, *partitioner_errors(app, planned)))
     if planned.outcome is PlanOutcome.REJECTED:
         return Proposal(graph, planned, None)
     return Proposal(graph, planned, group_tasks(_request(app, world, graph, planned, without_state)))
