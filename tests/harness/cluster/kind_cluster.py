@@ -2,17 +2,17 @@
 
 import json
 import os
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.harness.cluster.cluster_programs import ProgramError, Programs
+from tests.harness.cluster.cluster_programs import Programs
+from tests.harness.cluster.waiting import until
 
 NAME = "streamapp-e2e"
 CONFIG = Path(__file__).with_name("kind.yaml")
 FORWARD = "forward . /etc/resolv.conf"
-_STEADY_ANSWERS, _STEADY_LIMIT = 5, 180.0
+_STEADY_ANSWERS, _STEADY_LIMIT = 10, 180.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +47,15 @@ class Cluster:
 
     def await_api_server(self) -> None:
         """Return when the API server has answered for some seconds: it may start again while images load."""
-        answers, ends = 0, time.monotonic() + _STEADY_LIMIT
-        while answers < _STEADY_ANSWERS:
+        answers = 0
+
+        def unready() -> list[str]:
+            nonlocal answers
             ready = self.programs.tried("kubectl", *self._as_admin(), "get", "--raw", "/readyz")
             answers = answers + 1 if ready.returncode == 0 else 0
-            if answers == 0 and time.monotonic() > ends:
-                raise ProgramError(f"the API server is not ready: {ready.stderr}")
-            time.sleep(1)
+            return [] if answers == _STEADY_ANSWERS else [ready.stderr or f"it has answered {answers} times"]
+
+        until(unready, _STEADY_LIMIT)
 
     def _as_admin(self) -> list[str]:
         return [f"--kubeconfig={self.kubeconfig}"]
