@@ -60,7 +60,7 @@ class Metadata(Part):
 
 
 class Spec(Part):
-    """What the app is and how it is to run."""
+    """The streams, tables and operators of an app, and how it is to run."""
 
     application_id: Annotated[Topic | None, Field(max_length=120), Effect.REFUSED] = None
     """Prefix of every derived topic, transactional id and state path; `<namespace>.<name>` when unset."""
