@@ -188,7 +188,7 @@ class StreamApp(Part):
     metadata: Metadata
     """Its name and namespace."""
     spec: Spec
-    """What the app is and how it is to run."""
+    """The streams, tables and operators of an app, and how it is to run."""
 
     @property
     def application_id(self) -> str:
