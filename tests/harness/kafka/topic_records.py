@@ -9,6 +9,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Produ
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from streamapp_runtime.key_partitioning import partition_of
+from tests.harness.machine.processes import until
 
 ANY_PARTITION: Final = -1  # where the client's own partitioner puts it
 Row = Mapping[str, Any]
@@ -18,18 +19,29 @@ _CREATE_ATTEMPTS: Final = 5
 def create(address: str, partitions: Mapping[str, int], **config: str) -> None:
     """Make topics. A broker that is away for a moment, as under load, ends a client's request for good."""
     for name, count in partitions.items():
-        for attempt in range(1, _CREATE_ATTEMPTS + 1):
-            client = AdminClient({"bootstrap.servers": address, "log_level": 0})
-            try:
-                client.create_topics([NewTopic(name, count, config=config)])[name].result(60)
+        for attempts_left in reversed(range(_CREATE_ATTEMPTS)):
+            if _created(address, NewTopic(name, count, config=config), attempts_left):
                 break
-            except KafkaException as error:
-                code = error.args[0].code()
-                if code == KafkaError.TOPIC_ALREADY_EXISTS:  # by a request that the client sent twice
-                    assert len(client.list_topics(name, 60).topics[name].partitions) == count
-                    break
-                if code != KafkaError._DESTROY_BROKER or attempt == _CREATE_ATTEMPTS:
-                    raise
+
+
+def _created(address: str, topic: NewTopic, attempts_left: int) -> bool:
+    client = AdminClient({"bootstrap.servers": address, "log_level": 0})
+
+    def known() -> bool:
+        partitions = client.list_topics(topic.topic, 60).topics[topic.topic].partitions
+        return len(partitions) == topic.num_partitions
+
+    try:
+        client.create_topics([topic])[topic.topic].result(60)
+    except KafkaException as error:
+        code = error.args[0].code()
+        if code == KafkaError.TOPIC_ALREADY_EXISTS:  # by a request that the client sent twice
+            until(known, 10)
+        elif code != KafkaError._DESTROY_BROKER or not attempts_left:
+            raise
+        else:
+            return False
+    return True
 
 
 def produce(
