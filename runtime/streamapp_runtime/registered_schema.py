@@ -34,6 +34,7 @@ class UnresolvableSchemaError(ValueError):
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"{path}: {reason}" if path else reason)
+        self.path, self.reason = path, reason
 
 
 class SchemaCompilerError(Exception):

@@ -153,7 +153,7 @@ def _registry(app: StreamApp) -> Iterator[Problem]:
             message = f'the system "{stream.system}" has no schema registry; say kafka.schemaRegistry there'
             yield _invalid(path, message)
         elif stream.columns is None and stream.name not in written:
-            message = "missing; schemas of the registry are resolved to the columns of the stream"
+            message = "missing; `streamapp registry columns` prints those of the registered schema"
             yield _invalid(f"spec.streams[{index}].columns", message)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from streamapp.spec.value_types.column_list import Column, parse_columns
+from streamapp.spec.value_types.column_list import Column, parse_columns, quote
 
 _SIMPLE = {
     "STRING": pa.string(),
@@ -30,6 +30,8 @@ _SIMPLE = {
     "REAL": pa.float32(),
     "DOUBLE": pa.float64(),
 }
+_NAMES = {kind: name for name, kind in reversed(_SIMPLE.items())}
+"""The first name of each type."""
 _DECIMALS = ("DECIMAL", "DEC", "NUMERIC")
 _TEXTS = ("CHAR", "VARCHAR")
 
@@ -41,6 +43,25 @@ class UnknownTypeError(ValueError):
 def arrow_schema(columns: Sequence[Column]) -> pa.Schema:
     """The Arrow schema of a column list."""
     return pa.schema([(column.name, arrow_type(column.type)) for column in columns])
+
+
+def column_list(schema: pa.Schema) -> str:
+    """The column list that has an Arrow schema of these types."""
+    return ", ".join(f"{quote(field.name)} {spark_type(field.type)}" for field in schema)
+
+
+def spark_type(kind: pa.DataType) -> str:
+    """The Spark type that is carried as an Arrow type."""
+    if pa.types.is_list(kind):
+        return f"ARRAY<{spark_type(kind.value_type)}>"
+    if pa.types.is_map(kind):
+        return f"MAP<{spark_type(kind.key_type)}, {spark_type(kind.item_type)}>"
+    if pa.types.is_struct(kind):
+        fields = [kind.field(place) for place in range(kind.num_fields)]
+        return f"STRUCT<{', '.join(f'{quote(field.name)}: {spark_type(field.type)}' for field in fields)}>"
+    if pa.types.is_decimal(kind):
+        return f"DECIMAL({kind.precision},{kind.scale})"
+    return _NAMES[kind]
 
 
 def arrow_type(text: str) -> pa.DataType:

@@ -37,7 +37,7 @@ class FormatOptions:
 
 def format_options(app: StreamApp) -> dict[str, FormatOptions]:
     """The options by stream, of those that have any."""
-    options = {stream.name: _options_of(stream) for stream in app.spec.streams}
+    options = {stream.name: options_of(stream) for stream in app.spec.streams}
     return {name: each for name, each in options.items() if each != FormatOptions()}
 
 
@@ -49,7 +49,8 @@ def reading_options(options: FormatOptions) -> dict[str, object]:
     return {name: value for name, value in values.items() if value != usual[name]}
 
 
-def _options_of(stream: Stream) -> FormatOptions:
+def options_of(stream: Stream) -> FormatOptions:
+    """The options of a stream."""
     return FormatOptions(
         stream.avro_schema,
         stream.registry,

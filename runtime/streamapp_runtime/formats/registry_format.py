@@ -1,6 +1,6 @@
 """The formats of a schema registry: each record names the schema that it was written by."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -36,6 +36,14 @@ _EIGHT_BYTES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
+class SchemaColumns:
+    """The columns into which all records of a schema can be read, and the fields that no column holds."""
+
+    columns: pa.Schema
+    left_out: Mapping[str, str]  # by the field's path: why
+
+
+@dataclass(frozen=True, slots=True)
 class RegisteredKind:
     """A kind of schemas, and how records are read and written by these."""
 
@@ -48,6 +56,8 @@ class RegisteredKind:
     """A schema of columns, for streams that bring none; UnresolvableSchemaError where one has no place."""
     check_writable: Callable[[pa.Schema, ResolvedWriterSchema], None]
     """UnresolvableSchemaError where a column has no place in the schema, or a field no value."""
+    columns: Callable[[RegisteredSchema], SchemaColumns]
+    """The columns of a schema; UnresolvableSchemaError where it has no fields."""
 
 
 class RegistryFormat:
@@ -96,21 +106,8 @@ class RegistryFormat:
             raise ValueError("no schema to write by was asked for; give records as bytes, behind their frame")
         return self._encode(columns)
 
-    def _reader(self, schema_id: SchemaId) -> SchemaReader | str:
-        """The reader of a schema, or why there is none; one that is not known is asked for again."""
-        if schema_id == 0:
-            return _EIGHT_BYTES
-        if schema_id not in self._readers:
-            if self._schemas is None:
-                raise TypeError("no registry was given")
-            try:
-                registered = self._schemas.schema(schema_id)
-            except UnknownSchemaError as unknown:
-                return str(unknown)
-            self._readers[schema_id] = self._resolved(registered, shown_id(schema_id))
-        return self._readers[schema_id]
-
-    def _resolved(self, registered: RegisteredSchema, name: str) -> SchemaReader | str:
+    def resolved(self, registered: RegisteredSchema, name: str) -> SchemaReader | str:
+        """The reader of a schema of this name, or why there is none."""
         if registered.kind != self._kind.name:
             return f"{name} is of {registered.kind}, and the stream's format is {self._kind.format}"
         if registered.rules:
@@ -125,3 +122,17 @@ class RegistryFormat:
         except Exception as wrong:  # fastavro has no common class for what may be wrong with a schema
             words = short(str(wrong) or type(wrong).__name__, 200)
             return f"{name} is no {self._kind.title} schema: {words}"
+
+    def _reader(self, schema_id: SchemaId) -> SchemaReader | str:
+        """The reader of a schema, or why there is none; one that is not known is asked for again."""
+        if schema_id == 0:
+            return _EIGHT_BYTES
+        if schema_id not in self._readers:
+            if self._schemas is None:
+                raise TypeError("no registry was given")
+            try:
+                registered = self._schemas.schema(schema_id)
+            except UnknownSchemaError as unknown:
+                return str(unknown)
+            self._readers[schema_id] = self.resolved(registered, shown_id(schema_id))
+        return self._readers[schema_id]

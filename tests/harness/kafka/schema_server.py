@@ -42,8 +42,11 @@ class SchemaServer:
                 return 404, json.dumps({"error_code": 40403, "message": "Schema not found"})
             case ["subjects", subject, "versions", "latest"] if unquote(subject) in self.subjects:
                 return 200, json.dumps({"id": self.subjects[unquote(subject)][-1]})
-            case ["subjects", subject, "versions", version]:
-                found = self.versions.get((unquote(subject), version))
+            case ["subjects", subject, "versions", *version]:
+                every = {
+                    number: one for (name, number), one in self.versions.items() if name == unquote(subject)
+                }
+                found: Any = every.get(version[0]) if version else [int(number) for number in every]
                 refusal = {"error_code": 40401, "message": "Subject not found"}
                 return (200, json.dumps(found)) if found else (404, json.dumps(refusal))
             case _:

@@ -4,7 +4,7 @@ from pyspark.sql import types as spark
 from pyspark.sql.pandas.types import to_arrow_type
 
 from streamapp.spec.value_types.column_list import parse_columns
-from streamapp_runtime.formats.arrow_types import UnknownTypeError, arrow_schema
+from streamapp_runtime.formats.arrow_types import UnknownTypeError, arrow_schema, column_list
 
 TYPES: list[tuple[str, spark.DataType]] = [
     ("STRING", spark.StringType()),
@@ -43,6 +43,7 @@ TYPES: list[tuple[str, spark.DataType]] = [
 def test_a_column_has_the_type_that_spark_gives_to_arrow(text: str, kind: spark.DataType) -> None:
     found = arrow_schema(parse_columns(f"c {text}"))
     assert found.field(0).type == to_arrow_type(kind, timezone="UTC")
+    assert arrow_schema(parse_columns(column_list(found))) == found
 
 
 def test_every_column_may_be_null_because_of_tombstones() -> None:

@@ -131,7 +131,7 @@ UNRESOLVABLE = [
     (of_fields(a=of_fields(b="long") | {"name": "In"}), "a STRUCT<b: INT>", "a.b: long is written there"),
     (NODE, "a INT", 'next: "Node" contains itself, which no column can'),
     (of_fields(a={"type": "array", "items": "null"}), "b INT", "a: the items of the array have no content"),
-    ("string", "a INT", "string is written there, the column is struct"),
+    ("string", "a INT", "it is no record but string"),
     (
         of_fields(a={"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 3}),
         "a DECIMAL(9,2)",

@@ -68,7 +68,7 @@ def _resolved(
     asked = stream.writer_schema or _NEWEST
     schema_id = asked.id
     if schema_id is None:
-        subject = _subject(stream, asked)
+        subject = subject_of(stream)
         if asked.auto_register:
             own = stream.avro_schema or kind.own_schema(columns)
             schema_id = schemas.subjects.register(subject, own, kind.name)
@@ -87,9 +87,9 @@ def _resolved(
     return ResolvedWriterSchema(schema_id, registered.text, registered.dependencies)
 
 
-def _subject(stream: Stream, asked: WriterSchema) -> str:
-    """The subject, by the strategies of Confluent's clients."""
-    topic = stream.topic or stream.name
+def subject_of(stream: Stream) -> str:
+    """The subject of a stream, by the strategies of Confluent's clients."""
+    asked, topic = stream.writer_schema or _NEWEST, stream.topic or stream.name
     if asked.subject == "topic" or stream.avro_schema is None:
         return f"{topic}-value"
     parsed: Schema = fastavro.parse_schema(json.loads(stream.avro_schema))

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.formats.arrow_types import arrow_schema
+from streamapp_runtime.formats.avro.avro_columns import schema_columns
 from streamapp_runtime.formats.avro.avro_reader import AvroReader
 from streamapp_runtime.formats.avro.avro_schema import avro_schema
 from streamapp_runtime.formats.avro.avro_writing import check_writable, encoded_records, parsed_writer
@@ -43,4 +44,6 @@ def _own_schema(columns: pa.Schema) -> str:
     return json.dumps(avro_schema(columns))
 
 
-AVRO: Final = RegisteredKind("avro", "AVRO", "Avro", _reading, _writing, _own_schema, check_writable)
+AVRO: Final = RegisteredKind(
+    "avro", "AVRO", "Avro", _reading, _writing, _own_schema, check_writable, schema_columns
+)

@@ -77,10 +77,10 @@ class SchemaResolution:
 
     def record(self, writer: Schema, columns: pa.Schema, reader: Schema | None = None) -> WireRecord:
         """The record as the columns; `reader` is the stream's own schema, for its aliases and defaults."""
-        wire = self._kept(writer, pa.struct(list(columns)), reader, "", ())
-        if not isinstance(wire, WireRecord):
+        writer, within = self._definition(writer, "", ())
+        if type_name(writer) != "record":
             raise UnresolvableSchemaError("", f"it is no record but {shown_schema(writer)}")
-        return wire
+        return self._record(writer, pa.struct(list(columns)), _of_kind(reader, "record"), "", within)
 
     def value(self, writer: Schema, kind: pa.DataType) -> WireType:
         """The reading of one type into a column."""

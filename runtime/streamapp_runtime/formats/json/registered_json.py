@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.formats.format_options import FormatOptions, ResolvedWriterSchema
 from streamapp_runtime.formats.json.json_format import JsonFormat
+from streamapp_runtime.formats.json.json_schema_columns import schema_columns
 from streamapp_runtime.formats.json.json_writer import json_records
 from streamapp_runtime.formats.json.numbered_times import numbered_times
 from streamapp_runtime.formats.read_records import ReadRecords
@@ -102,4 +103,6 @@ def check_writable(columns: pa.Schema, writer: ResolvedWriterSchema) -> None:
             raise UnresolvableSchemaError(column.name, "the schema has no such field, and takes no others")
 
 
-JSON: Final = RegisteredKind("json", "JSON", "JSON", _reading, _writing, own_schema, check_writable)
+JSON: Final = RegisteredKind(
+    "json", "JSON", "JSON", _reading, _writing, own_schema, check_writable, schema_columns
+)

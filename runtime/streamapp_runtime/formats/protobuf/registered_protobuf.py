@@ -6,6 +6,7 @@ from typing import Final
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.formats.format_options import FormatOptions
+from streamapp_runtime.formats.protobuf.protobuf_columns import message_columns
 from streamapp_runtime.formats.protobuf.protobuf_reader import ProtobufReader
 from streamapp_runtime.formats.protobuf.protobuf_writing import check_writable, own_schema, record_encoder
 from streamapp_runtime.formats.protobuf.schema_files import schema_file
@@ -23,5 +24,5 @@ def _reading(columns: Sequence[Column], _: FormatOptions) -> Callable[[Registere
 
 
 PROTOBUF: Final = RegisteredKind(
-    "protobuf", "PROTOBUF", "Protobuf", _reading, record_encoder, own_schema, check_writable
+    "protobuf", "PROTOBUF", "Protobuf", _reading, record_encoder, own_schema, check_writable, message_columns
 )

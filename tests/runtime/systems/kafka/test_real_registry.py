@@ -61,6 +61,8 @@ def test_its_answers_mean_what_those_of_the_tests_own_server_mean(registry: str)
     assert schemas.subjects.newest("rows-value") == schema_id
     assert schemas.subjects.register("rows-value", text) == schema_id
     assert json.loads(schemas.schema(schema_id).text) == first
+    assert (schemas.subjects.versions("rows-value"), schemas.subjects.versions("none")) == ([1], [])
+    assert schemas.of_version(("rows-value", 1)) == schemas.schema(schema_id)
 
 
 def test_a_schema_that_it_finds_incompatible_is_refused_with_its_words(

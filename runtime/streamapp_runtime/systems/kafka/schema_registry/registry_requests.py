@@ -61,17 +61,21 @@ class RegistryRequests:
 
     def get(self, path: str) -> dict[str, Any]:
         """The answer to a request; NotRegisteredError, DeniedError, or UnavailableError of all URLs."""
-        return self._asked("GET", path, None)
+        return dict(self._asked("GET", path, None, dict))
+
+    def get_list(self, path: str) -> list[Any]:
+        """The same where the answer is a list."""
+        return list(self._asked("GET", path, None, list))
 
     def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to a request with a body; besides, an UnfitRequestError with the registry's words."""
-        return self._asked("POST", path, json.dumps(body).encode())
+        return dict(self._asked("POST", path, json.dumps(body).encode(), dict))
 
-    def _asked(self, method: str, path: str, body: bytes | None) -> dict[str, Any]:
+    def _asked(self, method: str, path: str, body: bytes | None, form: type) -> Any:
         silent: list[str] = []
         for url in self.urls:
             try:
-                answer = self._answer(url, method, path, body)
+                answer = self._answer(url, method, path, body, form)
             except _SilentError as error:
                 silent.append(f"{url}: {error}")
                 continue
@@ -79,7 +83,7 @@ class RegistryRequests:
             return answer
         raise UnavailableError(f"the schema registry cannot be asked: {'; '.join(silent)}")
 
-    def _answer(self, url: str, method: str, path: str, body: bytes | None) -> dict[str, Any]:
+    def _answer(self, url: str, method: str, path: str, body: bytes | None, form: type) -> Any:
         try:
             headers = {**self._headers, "Content-Type": _CONTENT_TYPE}
             request = Request(f"{url}{path}", body, headers, method=method)  # noqa: S310
@@ -93,7 +97,7 @@ class RegistryRequests:
             raise _SilentError(str(error) or type(error).__name__) from None
         except ValueError:
             raise _SilentError(f"its answer to {method} {path} is no JSON") from None
-        if not isinstance(answer, dict):
+        if not isinstance(answer, form):
             raise _SilentError(f"its answer to {method} {path} is none of a schema registry")
         return answer
 

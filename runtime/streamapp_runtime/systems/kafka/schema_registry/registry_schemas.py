@@ -51,6 +51,11 @@ class RegistrySchemas:
             self._schemas[schema_id] = self._registered(answer, shown_id(schema_id))
         return self._schemas[schema_id]
 
+    def of_version(self, version: Version) -> RegisteredSchema:
+        """The schema of a version of a subject; UnknownSchemaError where there is none."""
+        name = f'"{version[0]}" of version {version[1]}'
+        return self._registered(self._version(version), name)
+
     def _registered(self, answer: Mapping[str, Any], name: str) -> RegisteredSchema:
         needed: dict[Version, SchemaDependency] = {}
         self._collect(answer, needed, (), name)
@@ -73,18 +78,18 @@ class RegistrySchemas:
             if version in within:
                 raise UnknownSchemaError(f'{name}: "{version[0]}" of version {version[1]} refers to itself')
             if version not in needed:
-                referred = self._version(version, name)
+                referred = self._version(version, f"{name} refers to ")
                 self._collect(referred, needed, (*within, version), name)
                 needed[version] = SchemaDependency(str(reference.get("name", "")), _text(referred))
 
-    def _version(self, version: Version, name: str) -> Mapping[str, Any]:
+    def _version(self, version: Version, asked_by: str = "") -> Mapping[str, Any]:
         if version not in self._versions:
             subject, number = version
             path = f"/subjects/{quote(subject, safe='')}/versions/{number}"
             try:
                 self._versions[version] = self.requests.get(path)
             except NotRegisteredError as error:
-                message = f'{name} refers to "{subject}" of version {number}: the registry says: {error}'
+                message = f'{asked_by}"{subject}" of version {number}: the registry says: {error}'
                 raise UnknownSchemaError(message) from None
         return self._versions[version]
 

@@ -28,6 +28,14 @@ class RegistrySubjects:
         except NotRegisteredError:
             return None
 
+    def versions(self, subject: str) -> list[int]:
+        """The numbers of the versions, the oldest first; none where there is no such subject."""
+        try:
+            numbers = self.requests.get_list(f"/subjects/{quote(subject, safe='')}/versions")
+        except NotRegisteredError:
+            return []
+        return sorted(int(number) for number in numbers)
+
     def register(self, subject: str, text: str, kind: str = "AVRO") -> int:
         """The id of a schema, which is registered if it is not; IncompatibleSchemaError if refused."""
         name, body = quote(subject, safe=""), {"schema": text, "schemaType": kind}

@@ -1,0 +1,182 @@
+"""`streamapp registry`: the schemas of a registry as columns of a resource."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from streamapp.cli.output_option import JSON, output_option
+from streamapp.cli.secrets_option import secrets_option
+from streamapp.spec.problem import nearest
+from streamapp_runtime.cli.log_access import cli_errors
+
+if TYPE_CHECKING:
+    from streamapp.spec.resource.app import StreamApp
+    from streamapp.spec.resource.streams import Stream
+    from streamapp_runtime.systems.kafka.schema_registry.registry_schemas import RegistrySchemas
+
+_URLS = ("http://", "https://")
+_TIMEOUT_S = 10.0
+_app_option = click.option("--app", "name", metavar="NAME", help="Which app, where the file has several.")
+
+
+@click.group(short_help="Compare schemas of a registry with columns.")
+def registry() -> None:
+    """Print the columns of registered schemas, and compare these with the columns of an app.
+
+    The columns of a stream stand in the resource, so that an app is planned without a registry, and a new
+    schema changes nothing that runs. Verbs exit with 1 when something is refused, with 2 when they were used
+    wrongly, with 3 when the registry does not answer.
+
+    \b
+    Examples:
+      streamapp registry columns app.yaml views
+      streamapp registry diff app.yaml
+    """
+
+
+@registry.command(short_help="Print the columns of a schema.")
+@click.argument("source")
+@click.argument("stream")
+@click.option("--version", type=click.IntRange(1), help="That of the subject; the newest if left out.")
+@secrets_option()
+@_app_option
+@output_option("text", JSON)
+def columns(
+    source: str, stream: str, version: int | None, secrets: Path | None, name: str | None, output: str
+) -> None:
+    """Print the column list of the schema of STREAM, as `columns` of the stream in a resource takes it.
+
+    SOURCE is an app with the stream, whose columns may be missing there; or the URL of a registry, and STREAM
+    the name of a subject. Fields that no column can hold, such as types that contain themselves, are named on
+    standard error. Records are read without them.
+
+    \b
+    Examples:
+      streamapp registry columns app.yaml views --secrets ./kafka-client
+      streamapp registry columns http://localhost:8081 views-value --version 2
+    """
+    with _registry_errors():
+        from streamapp_runtime.driver.start.writer_schemas import subject_of
+        from streamapp_runtime.formats.arrow_types import column_list
+        from streamapp_runtime.formats.schema_difference import schema_columns
+
+        if source.startswith(_URLS):
+            schemas, subject = _schemas_at(source, secrets), stream
+        else:
+            app, declared = _declared(source, name, stream)
+            schemas, subject = _schemas_of(app, declared, secrets), subject_of(declared)
+        version = version or _versions(schemas, subject)[-1]
+        found = schema_columns(schemas.of_version((subject, version)))
+        text = column_list(found.columns)
+    for path, reason in found.left_out.items():
+        click.echo(f"left out: {path}: {reason}", err=True)
+    facts = {"subject": subject, "version": version, "columns": text, "leftOut": dict(found.left_out)}
+    click.echo(json.dumps(facts, indent=2) if output == JSON else text)
+
+
+@registry.command(short_help="Compare an app's columns with the registered schemas.")
+@click.argument("source", metavar="APP")
+@click.argument("streams", nargs=-1, metavar="[STREAM]...")
+@secrets_option()
+@_app_option
+@output_option("text", JSON)
+def diff(source: str, streams: tuple[str, ...], secrets: Path | None, name: str | None, output: str) -> None:
+    """Compare the columns of streams of APP that have a registry with the schemas of their subjects.
+
+    Of the newest schema fields without a column, columns without a field and other types are listed. Every
+    version of the subject is checked: exits with 1 where records of one cannot be read as the columns.
+
+    \b
+    Example:
+      streamapp registry diff app.yaml views
+    """
+    from streamapp.cli.app_sources import one_app
+
+    with _registry_errors():
+        from streamapp_runtime.driver.start.writer_schemas import subject_of
+        from streamapp_runtime.formats.schema_difference import schema_difference
+
+        app = one_app(source, name)
+        chosen = [_stream_of(app, stream) for stream in streams] or _registered_streams(app)
+        differences = []
+        for stream in chosen:
+            schemas, subject = _schemas_of(app, stream, secrets), subject_of(stream)
+            versions = _versions(schemas, subject)
+            registered = {number: schemas.of_version((subject, number)) for number in versions}
+            differences.append(schema_difference(stream, subject, registered))
+    if output == JSON:
+        click.echo(json.dumps([asdict(difference) for difference in differences], indent=2))
+    else:
+        for difference in differences:
+            click.echo("\n".join(difference.lines()))
+    if any(difference.refused for difference in differences):
+        sys.exit(1)
+
+
+@contextmanager
+def _registry_errors() -> Iterator[None]:
+    """Turn what a registry says and what its schemas cannot be into a message."""
+    from streamapp.cli.output_option import UnreachableError
+    from streamapp_runtime.registered_schema import SchemaCompilerError, UnknownSchemaError
+    from streamapp_runtime.systems.stream_system import DeniedError
+
+    try:
+        with cli_errors():
+            yield
+    except (DeniedError, SchemaCompilerError) as error:
+        raise UnreachableError(str(error)) from None
+    except UnknownSchemaError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _declared(source: str, app_name: str | None, stream: str) -> "tuple[StreamApp, Stream]":
+    from streamapp.cli.app_sources import one_app
+
+    app = one_app(source, app_name)
+    return app, _stream_of(app, stream)
+
+
+def _stream_of(app: "StreamApp", name: str) -> "Stream":
+    streams = {stream.name: stream for stream in _registered_streams(app)}
+    if name not in streams:
+        message = f'no stream of {app.metadata.name} that has registry: true is named "{name}"'
+        raise click.ClickException(message + nearest(name, list(streams)))
+    return streams[name]
+
+
+def _registered_streams(app: "StreamApp") -> "list[Stream]":
+    streams = [stream for stream in app.spec.streams if stream.registry]
+    if not streams:
+        raise click.ClickException(f"no stream of {app.metadata.name} has registry: true")
+    return streams
+
+
+def _schemas_of(app: "StreamApp", stream: "Stream", secrets: Path | None) -> "RegistrySchemas":
+    from streamapp_runtime.driver.start.app_storage import connection_of, registry_connection
+    from streamapp_runtime.systems.connection import open_registry
+
+    for index, system in enumerate(app.spec.systems):
+        if system.name == stream.system and system.kafka and system.kafka.schema_registry:
+            connection = connection_of(system, index, None, secrets)
+            return open_registry(registry_connection(system.kafka, system.kafka.schema_registry, connection))
+    raise click.ClickException(f'the system "{stream.system}" has no schemaRegistry')
+
+
+def _schemas_at(url: str, secrets: Path | None) -> "RegistrySchemas":
+    from streamapp_runtime.systems.connection import RegistryConnection, open_registry
+
+    folder = None if secrets is None else str(secrets.resolve())
+    return open_registry(RegistryConnection((url.rstrip("/"),), _TIMEOUT_S, {}, folder))
+
+
+def _versions(schemas: "RegistrySchemas", subject: str) -> list[int]:
+    versions = schemas.subjects.versions(subject)
+    if not versions:
+        raise click.ClickException(f'the registry has no subject "{subject}"')
+    return versions

@@ -1,0 +1,102 @@
+"""The columns of a registered Avro schema: those that hold its records without a loss."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import fastavro
+import pyarrow as pa
+
+from streamapp_runtime.formats.avro.schema_resolution import Schema, shown_schema, type_name
+from streamapp_runtime.formats.registry_format import SchemaColumns
+from streamapp_runtime.registered_schema import RegisteredSchema, UnresolvableSchemaError
+
+_MOST_DIGITS: Final = 38
+_INSTANT: Final = pa.timestamp("us", "UTC")
+_PLAIN: Final[Mapping[str, pa.DataType]] = {
+    "boolean": pa.bool_(),
+    "int": pa.int32(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "bytes": pa.binary(),
+    "fixed": pa.binary(),
+    "string": pa.string(),
+    "enum": pa.string(),
+}
+_LOGICAL: Final[Mapping[tuple[str, str], pa.DataType]] = {
+    ("int", "date"): pa.date32(),
+    **{("long", f"timestamp-{unit}"): _INSTANT for unit in ("millis", "micros", "nanos")},
+    **{("long", f"local-timestamp-{unit}"): pa.timestamp("us") for unit in ("millis", "micros", "nanos")},
+}
+_WIDER: Final[Sequence[tuple[frozenset[pa.DataType], pa.DataType]]] = (
+    (frozenset({pa.int32(), pa.int64()}), pa.int64()),
+    (frozenset({pa.float32(), pa.float64()}), pa.float64()),
+    (frozenset({pa.string(), pa.binary()}), pa.binary()),
+)
+"""The columns that hold the values of all branches of a union."""
+
+
+def schema_columns(registered: RegisteredSchema) -> SchemaColumns:
+    """The columns of a schema, and the fields that no column holds."""
+    named: dict[str, Schema] = {}
+    for dependency in registered.dependencies:
+        fastavro.parse_schema(json.loads(dependency.text), named_schemas=named)
+    parsed = fastavro.parse_schema(json.loads(registered.text), named_schemas=named)
+    if type_name(parsed) != "record":
+        raise UnresolvableSchemaError("", f"it is no record but {shown_schema(parsed)}")
+    reading = _ColumnsOfAvro(named)
+    return SchemaColumns(pa.schema(list(reading.type(parsed, "", ()))), reading.left_out)
+
+
+@dataclass(frozen=True, slots=True)
+class _ColumnsOfAvro:
+    named: Mapping[str, Schema]
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    def type(self, writer: Schema, path: str, within: tuple[str, ...]) -> pa.DataType:
+        """The column of a type; UnresolvableSchemaError where none holds it."""
+        if isinstance(writer, list):
+            return self._union(writer, path, within)
+        writer = self.named.get(writer, writer) if isinstance(writer, str) else writer
+        name = type_name(writer)
+        if name == "record":
+            return self._record(writer, path, within)
+        if name == "array":
+            return pa.list_(pa.field("element", self.type(writer["items"], f"{path}[]", within)))
+        if name == "map":
+            return pa.map_(pa.string(), self.type(writer["values"], f"{path}{{}}", within))
+        if name == "null":
+            raise UnresolvableSchemaError(path, "nothing but null is written there")
+        meaning = writer.get("logicalType", "") if isinstance(writer, dict) else ""
+        if meaning == "decimal" and writer["precision"] <= _MOST_DIGITS:
+            return pa.decimal128(writer["precision"], writer.get("scale", 0))
+        return _LOGICAL.get((name, meaning), _PLAIN[name])
+
+    def _record(self, writer: Schema, path: str, within: tuple[str, ...]) -> pa.StructType:
+        if writer["name"] in within:
+            raise UnresolvableSchemaError(path, f'"{writer["name"]}" contains itself, which no column can')
+        fields: dict[str, pa.DataType] = {}
+        for part in writer["fields"]:
+            inside = f"{path}.{part['name']}" if path else part["name"]
+            try:
+                fields[part["name"]] = self.type(part["type"], inside, (*within, writer["name"]))
+            except UnresolvableSchemaError as unresolvable:
+                self.left_out[unresolvable.path] = unresolvable.reason
+        if not fields:
+            raise UnresolvableSchemaError(path, f'"{writer["name"]}" has no field that a column holds')
+        return pa.struct(list(fields.items()))
+
+    def _union(self, writer: Sequence[Schema], path: str, within: tuple[str, ...]) -> pa.DataType:
+        branches = [branch for branch in writer if type_name(branch) != "null"]
+        if len(branches) == 1:
+            return self.type(branches[0], path, within)
+        kinds = {self.type(branch, path, within) for branch in branches}
+        if len(kinds) == 1:
+            return kinds.pop()
+        wider = next((kind for narrow, kind in _WIDER if kinds <= narrow), None) if kinds else None
+        if wider is None:
+            names = " and ".join(shown_schema(branch) for branch in branches) or "null alone"
+            raise UnresolvableSchemaError(path, f"it is a union of {names}, which no column holds")
+        return wider

@@ -1,0 +1,86 @@
+"""The difference between the columns of a stream and the schemas that are registered for it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+
+from streamapp.spec.resource.streams import Stream
+from streamapp.spec.value_types.column_list import parse_columns, quote
+from streamapp_runtime.formats.arrow_types import arrow_schema, spark_type
+from streamapp_runtime.formats.format_options import options_of
+from streamapp_runtime.formats.registry_format import RegisteredKind, RegistryFormat, SchemaColumns
+from streamapp_runtime.formats.stream_format import DEFAULT_OPTIONS, REGISTERED_KINDS
+from streamapp_runtime.registered_schema import RegisteredSchema, UnresolvableSchemaError
+
+_KINDS: Final[Mapping[str, RegisteredKind]] = {kind.name: kind for kind in REGISTERED_KINDS.values()}
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaDifference:
+    """The difference for one stream; each text names a column, those of `refused` a version."""
+
+    stream: str
+    subject: str
+    versions: Sequence[int]
+    new: Sequence[str]  # of the newest schema: the columns that its other fields would have
+    missing: Sequence[str]  # the columns that it has no field for
+    types: Sequence[str]  # the columns of another type than its field
+    refused: Sequence[str]  # the reasons for which records of a version cannot be read as the columns
+
+    def lines(self) -> list[str]:
+        """The text of it, a line for each difference."""
+        labelled = {"new": self.new, "missing": self.missing, "type": self.types, "refused": self.refused}
+        lines = [f"  {label:<8} {text}" for label, texts in labelled.items() for text in texts]
+        first, last = self.versions[0], self.versions[-1]
+        versions = f"version {last}" if first == last else f"versions {first} to {last}"
+        return [f"{self.stream}: {self.subject}, {versions}", *(lines or ["  no difference"])]
+
+
+def schema_columns(schema: RegisteredSchema) -> SchemaColumns:
+    """The columns of a schema; UnresolvableSchemaError where its records cannot be read at all."""
+    kind = _KINDS.get(schema.kind)
+    if kind is None:
+        raise UnresolvableSchemaError("", f"the schema is of {schema.kind}, which no format reads")
+    refusal = RegistryFormat(kind, (), DEFAULT_OPTIONS, None).resolved(schema, "the schema")
+    if isinstance(refusal, str):
+        raise UnresolvableSchemaError("", refusal)
+    return kind.columns(schema)
+
+
+def schema_difference(
+    stream: Stream, subject: str, registered: Mapping[int, RegisteredSchema]
+) -> SchemaDifference:
+    """The difference between a stream's columns and the versions of a subject, the newest last."""
+    own = parse_columns(stream.columns) if stream.columns else ()
+    own_types = _types(arrow_schema(own))
+    try:
+        *_, newest = registered.values()
+        types = _types(schema_columns(newest).columns)
+    except UnresolvableSchemaError:  # which is among those that are refused
+        types = own_types
+    reading = RegistryFormat(REGISTERED_KINDS[stream.format], own, options_of(stream), None)
+    readers = [reading.resolved(schema, f"version {version}") for version, schema in registered.items()]
+    missing = [column for column in own if column.name not in types]
+    required = [column.name for column in missing if not column.nullable and stream.avro_schema is None]
+    return SchemaDifference(
+        stream.name,
+        subject,
+        list(registered),
+        new=[f"{quote(name)} {kind}" for name, kind in types.items() if name not in own_types],
+        missing=[f"{column.name}: the schema has no such field" for column in missing],
+        types=[
+            f"{name}: {kind}, the schema has {types[name]}"
+            for name, kind in own_types.items()
+            if types.get(name, kind) != kind
+        ],
+        refused=[
+            *(reader for reader in readers if isinstance(reader, str)),
+            *(f"version {max(registered)} lacks {name}, which is NOT NULL" for name in required),
+        ],
+    )
+
+
+def _types(schema: pa.Schema) -> dict[str, str]:
+    return {field.name: spark_type(field.type) for field in schema}

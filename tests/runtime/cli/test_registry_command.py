@@ -1,0 +1,132 @@
+"""`streamapp registry`: columns of a registered schema, and how an app's columns differ from it."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from streamapp.cli.main import root
+from tests.harness.kafka.schema_server import SchemaServer, schema_server
+
+pytestmark = pytest.mark.usefixtures("loopback")
+
+
+@pytest.fixture
+def server() -> Iterator[SchemaServer]:
+    with schema_server() as registry:
+        add_version(registry, ("user", "string"))
+        add_version(registry, ("user", "string"), ("n", "long"), ("either", ["int", "string"]))
+        yield registry
+
+
+def add_version(server: SchemaServer, *fields: tuple[str, Any]) -> None:
+    parts = [{"name": name, "type": kind} for name, kind in fields]
+    schema = {"type": "record", "name": "View", "fields": parts}
+    number = str(len(server.versions) + 1)
+    server.versions["page.views-value", number] = {"schema": json.dumps(schema)}
+
+
+def run(*args: str | Path) -> Result:
+    result = CliRunner().invoke(root, ["registry", *map(str, args)], prog_name="streamapp")
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def app(folder: Path, url: str, columns: str | None, **kafka: Any) -> Path:
+    system = {"bootstrapServers": "kafka:9092", "schemaRegistry": {"url": url}, **kafka}
+    views = {"name": "views", "system": "main", "topic": "page.views", "format": "avro", "registry": True}
+    document = {
+        "apiVersion": "streamapp.dev/v1alpha1",
+        "kind": "StreamApp",
+        "metadata": {"name": "a"},
+        "spec": {
+            "systems": [{"name": "main", "kafka": system}],
+            "streams": [
+                {**views, **({"columns": columns} if columns else {})},
+                {"name": "out", "system": "main"},
+            ],
+            "operators": [{"name": "sent", "sendTo": {"from": "views", "stream": "out"}}],
+        },
+    }
+    path = folder / "app.yaml"
+    path.write_text(yaml.safe_dump(document))
+    return path
+
+
+def test_the_columns_of_a_stream_that_has_none_yet(server: SchemaServer, tmp_path: Path) -> None:
+    result = run("columns", app(tmp_path, server.url, None), "views")
+    assert result.stdout == "user STRING, n BIGINT\n"
+    assert result.stderr == "left out: either: it is a union of int and string, which no column holds\n"
+    older = run("columns", server.url, "page.views-value", "--version", "1", "-o", "json")
+    assert json.loads(older.stdout) == {
+        "subject": "page.views-value",
+        "version": 1,
+        "columns": "user STRING",
+        "leftOut": {},
+    }
+
+
+def test_the_difference_between_an_app_and_the_registry(server: SchemaServer, tmp_path: Path) -> None:
+    source = app(tmp_path, server.url, "user STRING, page STRING")
+    result = run("diff", source)
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "views: page.views-value, versions 1 to 2",
+        "  new      n BIGINT",
+        "  missing  page: the schema has no such field",
+    ]
+    refused = run("diff", app(tmp_path, server.url, "user BIGINT"), "views", "-o", "json")
+    assert refused.exit_code == 1
+    (facts,) = json.loads(refused.stdout)
+    assert facts["refused"] == [
+        f"version {number} cannot be read as the stream's columns: user: string is written there, "
+        "the column is int64"
+        for number in (1, 2)
+    ]
+    same = run("diff", app(tmp_path, server.url, "user STRING, n BIGINT"))
+    assert same.stdout.splitlines()[1:] == ["  no difference"]
+
+
+def test_the_registry_is_asked_with_the_entries_of_the_secret(server: SchemaServer, tmp_path: Path) -> None:
+    source = app(tmp_path, server.url, "user STRING", configSecret={"name": "kafka-client"})
+    without = run("columns", source, "views")
+    assert without.exit_code == 1
+    assert "kafka-client" in without.stderr
+    (secrets := tmp_path / "secrets").mkdir()
+    (secrets / "schema.registry.basic.auth.user.info").write_text("ann:secret")
+    assert run("columns", source, "views", "--secrets", secrets).exit_code == 0
+    assert run("columns", server.url, "page.views-value", "--secrets", secrets).exit_code == 0
+    assert set(server.logins) == {"Basic YW5uOnNlY3JldA=="}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "exit_code", "message"),
+    [
+        (["columns", "APP", "vievs"], 1, 'no stream of a that has registry: true is named "vievs"'),
+        (["diff", "APP", "out"], 1, 'is named "out"; there is "views"'),
+        (["columns", "URL", "none-value"], 1, 'the registry has no subject "none-value"'),
+        (["columns", "URL", "page.views-value", "--version", "9"], 1, '"page.views-value" of version 9'),
+        (["columns", "http://127.0.0.1:1", "x"], 3, "the schema registry cannot be asked"),
+        (["columns", "URL/elsewhere", "x"], 3, "has no such request as a schema registry"),
+        (["diff", "missing.yaml"], 2, "cannot read missing.yaml"),
+    ],
+)
+def test_what_cannot_be_answered(
+    server: SchemaServer, tmp_path: Path, arguments: list[str], exit_code: int, message: str
+) -> None:
+    source = app(tmp_path, server.url, "user STRING")
+    result = run(*(each.replace("URL", server.url).replace("APP", str(source)) for each in arguments))
+    assert result.exit_code == exit_code
+    assert message in result.stderr
+
+
+def test_an_app_without_registered_streams(tmp_path: Path) -> None:
+    source = app(tmp_path, "http://127.0.0.1:1", "user STRING")
+    source.write_text(source.read_text().replace("registry: true", "registry: false"))
+    result = run("diff", source)
+    assert (result.exit_code, result.stderr) == (1, "Error: no stream of a has registry: true\n")
