@@ -72,11 +72,16 @@ def columns(
             app, declared = _declared(source, name, stream)
             schemas, subject = _schemas_of(app, declared, secrets), subject_of(declared)
         version = version or _versions(schemas, subject)[-1]
-        found = schema_columns(schemas.of_version((subject, version)))
-        text = column_list(found.columns)
-    for path, reason in found.left_out.items():
+        registered_columns = schema_columns(schemas.of_version((subject, version)))
+        text = column_list(registered_columns.columns)
+    for path, reason in registered_columns.left_out.items():
         click.echo(f"left out: {path}: {reason}", err=True)
-    facts = {"subject": subject, "version": version, "columns": text, "leftOut": dict(found.left_out)}
+    facts = {
+        "subject": subject,
+        "version": version,
+        "columns": text,
+        "leftOut": dict(registered_columns.left_out),
+    }
     click.echo(json.dumps(facts, indent=2) if output == JSON else text)
 
 

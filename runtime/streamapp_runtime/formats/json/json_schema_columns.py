@@ -87,21 +87,27 @@ class _ColumnsOfJson:
         if reference in within:
             raise UnresolvableSchemaError(path, f'"{reference}" contains itself, which no column can')
         name, _, pointer = reference.partition("#")
-        found = file = self.files.get(name) if name else file
+        target = file = self.files.get(name) if name else file
         for step in filter(None, pointer.split("/")):
-            found = found.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(found, dict) else None
-        if found is None:
+            target = (
+                target.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(target, dict) else None
+            )
+        if target is None:
             raise UnresolvableSchemaError(path, f'it refers to "{reference}", which is not there')
-        return self.type(found, file, path, (*within, reference))
+        return self.type(target, file, path, (*within, reference))
 
 
 def _type_name(schema: Mapping[str, Any], path: str) -> str:
     """The type that is no null; that of its values where it says none."""
     values = [*schema.get("enum", ()), *([schema["const"]] if "const" in schema else [])]
-    said = schema.get("type", "object" if "properties" in schema else None)
-    if said is None and values and all(isinstance(value, str | None) for value in values):
-        said = "string"
-    names = [name for name in (said if isinstance(said, list) else [said]) if name not in {"null", None}]
+    declared_type = schema.get("type", "object" if "properties" in schema else None)
+    if declared_type is None and values and all(isinstance(value, str | None) for value in values):
+        declared_type = "string"
+    names = [
+        name
+        for name in (declared_type if isinstance(declared_type, list) else [declared_type])
+        if name not in {"null", None}
+    ]
     if set(names) == {"integer", "number"}:
         names = ["number"]
     if len(names) != 1:
