@@ -145,7 +145,7 @@ def _registry(app: StreamApp) -> Iterator[Problem]:
                 yield _invalid(path, "missing; the schemas of protobuf are in a registry: say registry: true")
             continue
         if stream.format not in WITH_REGISTRY:
-            formats = "avro, protobuf and json"
+            formats = "avro, protobuf, json and debezium"
             yield _of_other_format(path, stream, formats, "leave one of them out, or say format: avro")
         elif stream.carries_watermarks:
             yield _invalid(path, "an app writes its intermediate streams without a registry; leave it out")
@@ -248,6 +248,12 @@ def _debezium(app: StreamApp) -> Iterator[Problem]:
             for field, is_said in fields.items():
                 if is_said:
                     yield _of_other_format(f"{path}.{field}", stream, "debezium", "leave it out")
+            continue
+        if stream.registry:
+            fields = {"decimals": stream.decimals is not None, "timestamps": stream.timestamps != "text"}
+            for field, is_said in fields.items():
+                if is_said:
+                    yield _invalid(f"{path}.{field}", "is said by the registered schemas; leave it out")
             continue
         types = " ".join(column.type for column in parse_columns(stream.columns or ""))
         if stream.timestamps == "seconds":

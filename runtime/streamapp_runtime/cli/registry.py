@@ -53,8 +53,8 @@ def columns(
     """Print the column list of the schema of STREAM, as `columns` of the stream in a resource takes it.
 
     SOURCE is an app with the stream, whose columns may be missing there; or the URL of a registry, and STREAM
-    the name of a subject. Fields that no column can hold, such as types that contain themselves, are named on
-    standard error. Records are read without them.
+    the name of a subject. Of a stream of format debezium they are those of the table. Fields that no column
+    can hold, such as a union of text and number, are named on standard error; records are read without them.
 
     \b
     Examples:
@@ -64,15 +64,16 @@ def columns(
     with _registry_errors():
         from streamapp_runtime.driver.start.writer_schemas import subject_of
         from streamapp_runtime.formats.arrow_types import column_list
-        from streamapp_runtime.formats.schema_difference import schema_columns
+        from streamapp_runtime.formats.schema_difference import schema_columns, stream_columns
 
         if source.startswith(_URLS):
-            schemas, subject = _schemas_at(source, secrets), stream
+            declared, schemas, subject = None, _schemas_at(source, secrets), stream
         else:
             app, declared = _declared(source, name, stream)
             schemas, subject = _schemas_of(app, declared, secrets), subject_of(declared)
         version = version or _versions(schemas, subject)[-1]
-        registered_columns = schema_columns(schemas.of_version((subject, version)))
+        schema = schemas.of_version((subject, version))
+        registered_columns = stream_columns(schema, declared) if declared else schema_columns(schema)
         text = column_list(registered_columns.columns)
     for path, reason in registered_columns.left_out.items():
         click.echo(f"left out: {path}: {reason}", err=True)

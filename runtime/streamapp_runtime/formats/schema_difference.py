@@ -7,11 +7,13 @@ from typing import Final
 import pyarrow as pa
 
 from streamapp.spec.resource.streams import Stream
-from streamapp.spec.value_types.column_list import parse_columns, quote
+from streamapp.spec.value_types.column_list import Column, parse_columns, quote
 from streamapp_runtime.formats.arrow_types import arrow_schema, spark_type
+from streamapp_runtime.formats.debezium.change_rows import AFTER
+from streamapp_runtime.formats.debezium.registered_changes import RegisteredChanges
 from streamapp_runtime.formats.format_options import options_of
 from streamapp_runtime.formats.registry_format import RegisteredKind, RegistryFormat, SchemaColumns
-from streamapp_runtime.formats.stream_format import DEFAULT_OPTIONS, REGISTERED_KINDS
+from streamapp_runtime.formats.stream_format import DEFAULT_OPTIONS, REGISTERED_KINDS, open_format
 from streamapp_runtime.registered_schema import RegisteredSchema, UnresolvableSchemaError
 
 _KINDS: Final[Mapping[str, RegisteredKind]] = {kind.name: kind for kind in REGISTERED_KINDS.values()}
@@ -38,6 +40,19 @@ class SchemaDifference:
         return [f"{self.stream}: {self.subject}, {versions}", *(lines or ["  no difference"])]
 
 
+def stream_columns(schema: RegisteredSchema, stream: Stream) -> SchemaColumns:
+    """The columns of a stream whose records have a schema: of changes those of the table."""
+    found = schema_columns(schema)
+    if stream.format != "debezium" or stream.flattened:
+        return found
+    place = found.columns.get_field_index(AFTER)
+    if place < 0 or not pa.types.is_struct(found.columns.types[place]):
+        raise UnresolvableSchemaError(AFTER, "a change has the row there; flattened: true is for rows alone")
+    paths = {path.removeprefix(f"{AFTER}."): reason for path, reason in found.left_out.items()}
+    inside = {path: reason for path, reason in paths.items() if path not in found.left_out}
+    return SchemaColumns(pa.schema(list(found.columns.types[place])), inside)
+
+
 def schema_columns(schema: RegisteredSchema) -> SchemaColumns:
     """The columns of a schema; UnresolvableSchemaError where its records cannot be read at all."""
     kind = _KINDS.get(schema.kind)
@@ -57,11 +72,10 @@ def schema_difference(
     own_types = _types(arrow_schema(own))
     try:
         *_, newest = registered.values()
-        types = _types(schema_columns(newest).columns)
+        types = _types(stream_columns(newest, stream).columns)
     except UnresolvableSchemaError:  # which is among those that are refused
         types = own_types
-    reading = RegistryFormat(REGISTERED_KINDS[stream.format], own, options_of(stream), None)
-    readers = [reading.resolved(schema, f"version {version}") for version, schema in registered.items()]
+    refusals = [_refusal(stream, own, schema, f"version {version}") for version, schema in registered.items()]
     missing = [column for column in own if column.name not in types]
     required = [column.name for column in missing if not column.nullable and stream.avro_schema is None]
     return SchemaDifference(
@@ -76,10 +90,25 @@ def schema_difference(
             if types.get(name, kind) != kind
         ],
         refused=[
-            *(reader for reader in readers if isinstance(reader, str)),
+            *filter(None, refusals),
             *(f"version {max(registered)} lacks {name}, which is NOT NULL" for name in required),
         ],
     )
+
+
+def _refusal(stream: Stream, own: Sequence[Column], schema: RegisteredSchema, name: str) -> str | None:
+    """The reason for which records of a schema are no rows of the stream; None where there is none."""
+    reading = open_format(stream.format, own, options_of(stream))
+    if not isinstance(reading, RegistryFormat | RegisteredChanges):
+        raise TypeError("a format that has no registry")
+    reader = reading.resolved(schema, name)
+    if isinstance(reader, str):
+        return reader
+    try:
+        stream_columns(schema, stream)
+    except UnresolvableSchemaError as unresolvable:
+        return f"{name}: {unresolvable}"
+    return None
 
 
 def _types(schema: pa.Schema) -> dict[str, str]:

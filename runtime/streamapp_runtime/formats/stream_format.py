@@ -14,6 +14,7 @@ from streamapp_runtime.formats.avro.registered_avro import AVRO
 from streamapp_runtime.formats.bad_record_isolation import decode_around_bad_records
 from streamapp_runtime.formats.csv_format import CsvFormat
 from streamapp_runtime.formats.debezium.debezium_format import DebeziumFormat
+from streamapp_runtime.formats.debezium.registered_changes import RegisteredChanges
 from streamapp_runtime.formats.format_options import FormatOptions
 from streamapp_runtime.formats.json.json_format import JsonFormat
 from streamapp_runtime.formats.json.json_spelling import JsonSpelling
@@ -136,8 +137,10 @@ def _protobuf(
 
 
 def _debezium(
-    _: str, columns: Sequence[Column], options: FormatOptions, __: SchemaLookup | None
+    _: str, columns: Sequence[Column], options: FormatOptions, schemas: SchemaLookup | None
 ) -> RecordFormat:
+    if options.registry:
+        return RegisteredChanges(columns, options.key, schemas, flattened=options.flattened)
     # Debezium gives a zone to texts alone, and so a number to times without one.
     spelling = JsonSpelling(local_timestamps=options.timestamps, dates="days", decimals=options.decimals)
     return DebeziumFormat(columns, options.key, spelling, flattened=options.flattened)

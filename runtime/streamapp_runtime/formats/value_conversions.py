@@ -82,6 +82,28 @@ def times(unit: str, kind: pa.DataType) -> Convert:
     return converted
 
 
+def times_of_texts(texts: pa.StringArray, kind: pa.TimestampType) -> pa.TimestampArray:
+    """Nearly all texts are what Arrow reads; only where one is not, all are brought into that form."""
+    try:
+        return texts.cast(kind)
+    except pa.ArrowInvalid as unusual:
+        try:
+            return _usual_form(texts, zoned=kind.tz is not None).cast(kind)
+        except pa.ArrowInvalid:
+            raise unusual from None  # it tells the text as it was
+
+
+def _usual_form(texts: pa.StringArray, zoned: bool) -> pa.StringArray:
+    """Microseconds instead of nanoseconds; UTC where no zone is named; midnight where only a date is."""
+    texts = pc.replace_substring_regex(texts, r"(\.\d{6})\d{1,3}", r"\1")
+    if not zoned:
+        return texts
+    dates = pc.match_substring_regex(texts, r"^\d{4}-\d\d-\d\d$")
+    texts = pc.if_else(dates, pc.binary_join_element_wise(texts, "00:00:00", "T"), texts)
+    named = pc.match_substring_regex(texts, r":[0-9:.]+(Z|[+-][0-9:]+)$")
+    return pc.if_else(named, texts, pc.binary_join_element_wise(texts, "Z", ""))
+
+
 def decimals(scale: int, kind: pa.DataType) -> Convert:
     """Numbers without a point, in two's complement, the first byte the greatest."""
 

@@ -114,7 +114,7 @@ RULES: Mapping[str, list[Rule]] = {
         _rule("!has(self.avroSchema) || self.format == 'avro'", "avroSchema goes with format avro"),
         _rule(
             f"!self.registry || (self.format in {_listed(WITH_REGISTRY)} && !self.carriesWatermarks)",
-            "registry goes with format avro, protobuf or json, and not with carriesWatermarks",
+            "registry goes with format avro, protobuf, json or debezium, and not with carriesWatermarks",
         ),
         _rule("self.format != 'protobuf' || self.registry", "format protobuf goes with registry"),
         _rule("!has(self.csv) || self.format == 'csv'", "csv goes with format csv"),
@@ -125,6 +125,11 @@ RULES: Mapping[str, list[Rule]] = {
         _rule(
             "self.format != 'debezium' || self.timestamps != 'seconds'",
             "Debezium has times in milliseconds and microseconds",
+        ),
+        _rule(
+            "self.format != 'debezium' || !self.registry"
+            " || (!has(self.decimals) && self.timestamps == 'text')",
+            "registered schemas of Debezium say decimals and timestamps",
         ),
         _rule("!has(self.writerSchema) || self.registry", "writerSchema goes with registry"),
         _rule(

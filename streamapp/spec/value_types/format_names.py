@@ -4,7 +4,7 @@ from typing import Final, Literal
 
 FormatName = Literal["json", "avro", "protobuf", "debezium", "csv", "bytes", "string", "columns"]
 
-WITH_REGISTRY: Final[tuple[FormatName, ...]] = ("avro", "protobuf", "json")
+WITH_REGISTRY: Final[tuple[FormatName, ...]] = ("avro", "protobuf", "json", "debezium")
 """Those whose schemas may be in a registry."""
 
 READ_ONLY: Final[tuple[FormatName, ...]] = ("debezium",)

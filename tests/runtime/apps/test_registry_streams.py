@@ -173,3 +173,32 @@ def test_a_row_that_its_schema_has_no_place_for_ends_the_run_with_the_stream(ser
 def raw_values(running: InProcessApp) -> list[bytes]:
     (batch,) = running._systems.read(Partition("out", 0), 0, running.size("out"))
     return batch.column("value").to_pylist()
+
+
+def test_changes_of_a_database_in_avro_fill_a_table(server: SchemaServer) -> None:
+    row = {"type": "record", "name": "Value", "fields": [{"name": "user", "type": "string"}, tier("tier")]}
+    fields = [("before", ["null", row]), ("after", ["null", "Value"]), ("op", "string")]
+    parts = [{"name": name, "type": kind} for name, kind in fields]
+    server.register(9, {"type": "record", "name": "Envelope", "fields": parts})
+    server.register(10, {"type": "record", "name": "Key", "fields": [{"name": "user", "type": "string"}]})
+    customers = {"name": "customers", "system": "main", "format": "debezium", "registry": True, "key": "user"}
+    customers |= {"columns": "user STRING NOT NULL, tier STRING"}
+    users = {"name": "users", "system": "main", "key": "user", "columns": "user STRING"}
+    table = {"name": "tiers", "broadcast": True, "sideInputs": [{"stream": "customers"}]}
+    joined = {"from": "users", "table": "tiers", "type": "left", "select": "user, tier"}
+    operators = [
+        {"name": "joined", "joinTable": joined},
+        {"name": "sent", "sendTo": {"from": "joined", "stream": "out"}},
+    ]
+    streams = [customers, users, {"name": "out", "system": "main"}]
+    with InProcessApp(app(server.url, streams=streams, tables=[table], operators=operators)) as running:
+        key = b"\0\0\0\0\x0a\x06ann".decode()
+        running.send("customers", b"\0\0\0\0\x09\0\x02\x06ann\x02\x08gold\x02c", key=key)
+        running.send("users", {"user": "ann"})
+        running.send("customers", b"\0\0\0\0\x09\x02\x06ann\0\0\x02d", key=key)
+        running.send("users", {"user": "ann"})
+        assert running.rows("out") == [{"user": "ann", "tier": "gold"}, {"user": "ann", "tier": None}]
+
+
+def tier(name: str) -> dict[str, Any]:
+    return {"name": name, "type": ["null", "string"]}

@@ -112,6 +112,7 @@ REFUSED: list[tuple[str, str, Data]] = [
     ("Stream", "avroSchema goes with", stream(avroSchema="{}")),
     ("Stream", "registry goes with format avro", stream(registry=True, format="bytes")),
     ("Stream", "registry goes with format avro", stream(registry=True, carriesWatermarks=True)),
+    ("Stream", "schemas of Debezium say", stream(format="debezium", registry=True, decimals="text")),
     ("Stream", "format protobuf goes with registry", stream(format="protobuf")),
     ("Stream", "writerSchema goes with registry", stream(writerSchema={})),
     ("WriterSchema", "id goes without", stream(writerSchema={"id": 7, "autoRegister": True})),

@@ -8,7 +8,13 @@ from typing import Final
 import fastavro
 import pyarrow as pa
 
-from streamapp_runtime.formats.avro.schema_resolution import Schema, shown_schema, type_name
+from streamapp_runtime.formats.avro.schema_resolution import (
+    ZONED,
+    Schema,
+    logical_type,
+    shown_schema,
+    type_name,
+)
 from streamapp_runtime.formats.registry_format import SchemaColumns
 from streamapp_runtime.registered_schema import RegisteredSchema, UnresolvableSchemaError
 
@@ -28,6 +34,7 @@ _PLAIN: Final[Mapping[str, pa.DataType]] = {
 _LOGICAL: Final[Mapping[tuple[str, str], pa.DataType]] = {
     ("int", "date"): pa.date32(),
     **{("long", f"timestamp-{unit}"): _INSTANT for unit in ("millis", "micros", "nanos")},
+    ("string", ZONED): _INSTANT,
     **{("long", f"local-timestamp-{unit}"): pa.timestamp("us") for unit in ("millis", "micros", "nanos")},
 }
 _WIDER: Final[Sequence[tuple[frozenset[pa.DataType], pa.DataType]]] = (
@@ -69,7 +76,7 @@ class _ColumnsOfAvro:
             return pa.map_(pa.string(), self.type(writer["values"], f"{path}{{}}", within))
         if name == "null":
             raise UnresolvableSchemaError(path, "nothing but null is written there")
-        meaning = writer.get("logicalType", "") if isinstance(writer, dict) else ""
+        meaning = logical_type(writer)
         if meaning == "decimal" and writer["precision"] <= _MOST_DIGITS:
             return pa.decimal128(writer["precision"], writer.get("scale", 0))
         return _LOGICAL.get((name, meaning), _PLAIN[name])

@@ -11,17 +11,19 @@
 | BINARY | bytes, fixed, string |
 | DECIMAL | decimal of the same scale, and of no more digits |
 | DATE | date |
-| TIMESTAMP | timestamp-millis, -micros, -nanos |
+| TIMESTAMP | timestamp-millis, -micros, -nanos; texts that Debezium calls ZonedTimestamp |
 | TIMESTAMP_NTZ | local-timestamp-millis, -micros, -nanos |
 | ARRAY, MAP, STRUCT | array, map, record, part by part |
 
 Fields are found by name, else by an alias of the stream's own schema. One that the writer lacks has the
-default of that schema, else it is null. Of a union each branch is resolved: a record that takes one with no
+default of that schema, else it is null. The types of Kafka Connect and Debezium are known by the names
+that their converters write beside them. Of a union each branch is resolved: a record that takes one with no
 place in the column is bad. Fields without a column are skipped. A type that contains itself is refused.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import pyarrow as pa
@@ -41,7 +43,14 @@ from streamapp_runtime.formats.avro.wire_types import (
     WireType,
     WireUnion,
 )
-from streamapp_runtime.formats.value_conversions import cast_to, dates, decimals, rounded_to, times
+from streamapp_runtime.formats.value_conversions import (
+    cast_to,
+    dates,
+    decimals,
+    rounded_to,
+    times,
+    times_of_texts,
+)
 from streamapp_runtime.registered_schema import UnresolvableSchemaError
 
 Schema = Any
@@ -57,6 +66,18 @@ _PLAIN: Final[Mapping[str, WireType]] = {
     "bytes": WireBytes(),
     "string": WireBytes(),
 }
+_INSTANT: Final = pa.timestamp("us", "UTC")
+ZONED: Final = "zoned-timestamp"
+_MEANINGS: Final[Mapping[str, str]] = {
+    "io.debezium.time.Date": "date",
+    "io.debezium.time.Timestamp": "local-timestamp-millis",
+    "io.debezium.time.MicroTimestamp": "local-timestamp-micros",
+    "io.debezium.time.NanoTimestamp": "local-timestamp-nanos",
+    "io.debezium.time.ZonedTimestamp": ZONED,
+    "org.apache.kafka.connect.data.Date": "date",
+    "org.apache.kafka.connect.data.Timestamp": "timestamp-millis",
+}
+"""The logical types of names that Connect's converters write without one."""
 _PROMOTIONS: Final[Mapping[tuple[str, pa.DataType], bool]] = {
     ("boolean", pa.bool_()): True,
     **{("int", kind): True for kind in (pa.int8(), pa.int16(), pa.int32(), pa.int64())},
@@ -210,7 +231,7 @@ def _plain(writer: Schema, name: str, kind: pa.DataType) -> WireType | None:
         return WireBytes(writer["size"])
     if name in {"bytes", "fixed"} and pa.types.is_decimal(kind):
         return _decimal(writer, name, kind)
-    if name in {"int", "long"} and (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
+    if name in {"int", "long", "string"} and (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
         return _time(writer, name, kind)
     return _promoted(name, kind)
 
@@ -227,7 +248,7 @@ def _promoted(name: str, kind: pa.DataType) -> WireType | None:
 
 
 def _decimal(writer: Schema, name: str, kind: pa.DataType) -> WireType | None:
-    if not isinstance(writer, dict) or writer.get("logicalType") != "decimal":
+    if logical_type(writer) != "decimal":
         return None
     if writer.get("scale", 0) != kind.scale or writer["precision"] > kind.precision:
         return None
@@ -236,8 +257,13 @@ def _decimal(writer: Schema, name: str, kind: pa.DataType) -> WireType | None:
 
 
 def _time(writer: Schema, name: str, kind: pa.DataType) -> WireType | None:
-    meaning = writer.get("logicalType", "") if isinstance(writer, dict) else ""
-    wire, fault = _PLAIN[name], "a time is not in the years 1 to 9999"
+    meaning, wire, fault = logical_type(writer), _PLAIN[name], "a time is not in the years 1 to 9999"
+    if name == "string":
+        if meaning != ZONED or kind != _INSTANT:
+            return None
+        return WireConversion(
+            _TEXT, partial(times_of_texts, kind=kind), kind, "a text is no time with a zone"
+        )
     if pa.types.is_date(kind):
         return WireConversion(wire, dates, kind, fault) if (name, meaning) == ("int", "date") else None
     kind_of_time, _, unit = meaning.rpartition("-")
@@ -276,6 +302,13 @@ def _of_kind(reader: Schema, name: str) -> Mapping[str, Any]:
     return next((each for each in branches if isinstance(each, dict) and each.get("type") == name), {})
 
 
+def logical_type(writer: Schema) -> str:
+    """The meaning that a type has beside its form; empty where it has none."""
+    if not isinstance(writer, dict):
+        return ""
+    return str(writer.get("logicalType") or _MEANINGS.get(str(writer.get("connect.name")), ""))
+
+
 def type_name(writer: Schema) -> str:
     """The name of the type that a schema is."""
     name: str = writer["type"] if isinstance(writer, dict) else writer
@@ -290,6 +323,6 @@ def shown_schema(writer: Schema) -> str:
     """The type in few words."""
     if not isinstance(writer, dict):
         return f"{writer}" if isinstance(writer, str) else "a union"
-    words = [str(writer["type"]), str(writer.get("logicalType") or writer.get("name") or "")]
+    words = [str(writer["type"]), logical_type(writer) or str(writer.get("name") or "")]
     digits = f"({writer['precision']}, {writer.get('scale', 0)})" if "precision" in writer else ""
     return " ".join(filter(None, words)) + digits

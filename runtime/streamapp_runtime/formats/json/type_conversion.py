@@ -17,7 +17,7 @@ from streamapp_runtime.formats.json.arrow_messages import explain_arrow_message
 from streamapp_runtime.formats.json.json_spelling import PLAIN, JsonSpelling
 from streamapp_runtime.formats.json.numbered_times import times_of_numbers
 from streamapp_runtime.formats.record_format import UndecodableError
-from streamapp_runtime.formats.value_conversions import dates, decimals
+from streamapp_runtime.formats.value_conversions import dates, decimals, times_of_texts
 
 Convert = Callable[[pa.Array], pa.Array]
 """An array as it was read to one of the column's type, or ArrowInvalid or UndecodableError."""
@@ -50,7 +50,7 @@ def _timestamp(kind: pa.TimestampType, spelling: JsonSpelling) -> TypeConversion
     form = spelling.timestamps if kind.tz else spelling.local_timestamps
     if form != "text":
         return TypeConversion(pa.int64(), lambda numbers: times_of_numbers(numbers, kind, form))
-    return TypeConversion(pa.string(), lambda texts: _times(texts, kind))
+    return TypeConversion(pa.string(), lambda texts: times_of_texts(texts, kind))
 
 
 def _date(kind: pa.DataType, spelling: JsonSpelling) -> TypeConversion:
@@ -84,28 +84,6 @@ def _checked(texts: pa.StringArray) -> pa.StringArray:
     """The reader does not look whether bytes are UTF-8."""
     texts.validate(full=True)
     return texts
-
-
-def _times(texts: pa.StringArray, kind: pa.TimestampType) -> pa.TimestampArray:
-    """Nearly all texts are what Arrow reads; only where one is not, all are brought into that form."""
-    try:
-        return texts.cast(kind)
-    except pa.ArrowInvalid as unusual:
-        try:
-            return _usual_form(texts, zoned=kind.tz is not None).cast(kind)
-        except pa.ArrowInvalid:
-            raise unusual from None  # it tells the text as it was
-
-
-def _usual_form(texts: pa.StringArray, zoned: bool) -> pa.StringArray:
-    """Microseconds instead of nanoseconds; UTC where no zone is named; midnight where only a date is."""
-    texts = pc.replace_substring_regex(texts, r"(\.\d{6})\d{1,3}", r"\1")
-    if not zoned:
-        return texts
-    dates = pc.match_substring_regex(texts, r"^\d{4}-\d\d-\d\d$")
-    texts = pc.if_else(dates, pc.binary_join_element_wise(texts, "00:00:00", "T"), texts)
-    named = pc.match_substring_regex(texts, r":[0-9:.]+(Z|[+-][0-9:]+)$")
-    return pc.if_else(named, texts, pc.binary_join_element_wise(texts, "Z", ""))
 
 
 def _list(kind: pa.ListType, spelling: JsonSpelling) -> TypeConversion:

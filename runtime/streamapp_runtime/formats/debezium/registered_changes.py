@@ -1,0 +1,105 @@
+"""The Debezium format under a schema registry: changes in Avro, each by its own schema, and their keys."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamapp.spec.value_types.column_list import Column, quote
+from streamapp_runtime.formats.arrow_types import spark_type
+from streamapp_runtime.formats.avro.registered_avro import AVRO
+from streamapp_runtime.formats.bad_record_isolation import rows_in_place
+from streamapp_runtime.formats.debezium.change_rows import ChangeRows
+from streamapp_runtime.formats.debezium.debezium_format import change_keys
+from streamapp_runtime.formats.format_options import FormatOptions
+from streamapp_runtime.formats.json.json_spelling import JsonSpelling
+from streamapp_runtime.formats.read_records import SchemaReader
+from streamapp_runtime.formats.record_format import DecodedBatch, ReadKeys, UndecodableRecord
+from streamapp_runtime.formats.registry_format import RegistryFormat
+from streamapp_runtime.registered_schema import RegisteredSchema, SchemaLookup, UnresolvableSchemaError
+from streamapp_runtime.rows.byte_columns import key_bytes, mask_without, true_places
+
+_PLAIN_OPTIONS: Final = FormatOptions()
+_FRAMED: Final = rb"(?s)^\x00.{4}"
+
+
+class RegisteredChanges:
+    """Records of Avro that are changes of rows; `key` is the column by which rows are told apart."""
+
+    def __init__(
+        self, columns: Sequence[Column], key: str | None, schemas: SchemaLookup | None, *, flattened: bool
+    ) -> None:
+        self._changes = ChangeRows(columns, key, flattened=flattened)
+        self.schema, read = self._changes.schema, self._changes.fields
+        fields = [Column(field.name, spark_type(field.type)) for field in read]
+        self._records = RegistryFormat(AVRO, fields, _PLAIN_OPTIONS, schemas)
+        self._plain_keys = change_keys(self._changes, JsonSpelling(dates="days"))
+        key_column = self._changes.key
+        self._framed_keys = (
+            RegistryFormat(_KEYS, [key_column], _PLAIN_OPTIONS, schemas) if key_column else None
+        )
+
+    def decode(self, values: pa.BinaryArray) -> DecodedBatch:
+        """The row of each change; a deletion has null in every column, as a record without a value has."""
+        decoded = self._records.decode(values)
+        places = np.flatnonzero(pc.and_(values.is_valid(), decoded.good()))
+        records = decoded.columns.take(pa.array(places))
+        rows, faults = self._changes.read(records.columns)
+        bad = {each.index: each.reason for each in decoded.bad}
+        if faults:
+            bad |= {int(places[place]): reason for place, reason in faults.items()}
+            rows, places = rows.filter(mask_without(faults, len(rows))), np.delete(places, list(faults))
+        every = tuple(UndecodableRecord(place, bad[place]) for place in sorted(bad))
+        return self._changes.decoded(rows_in_place([rows], [places], len(values)), every)
+
+    def read_keys(self, keys: pa.BinaryArray) -> ReadKeys:
+        """The keys of records as rows have keys: those behind a frame are Avro, others JSON or plain."""
+        if self._plain_keys is None or self._framed_keys is None:
+            return ReadKeys(keys, {})
+        framed = pc.match_substring_regex(keys, _FRAMED).fill_null(False)
+        places = true_places(framed)
+        if not places:
+            return self._plain_keys.read(keys)
+        others, faults = self._plain_keys.read(pc.if_else(framed, pa.scalar(None, pa.binary()), keys))
+        decoded = self._framed_keys.decode(keys.filter(framed))
+        of_frames = {places[each.index]: f"its key: {each.reason}" for each in decoded.bad}
+        read = pc.replace_with_mask(others, framed, key_bytes(decoded.columns.column(0)))
+        return ReadKeys(read, {**faults, **of_frames})
+
+    def resolved(self, registered: RegisteredSchema, name: str) -> SchemaReader | str:
+        """The reader of a schema of this name, or why there is none."""
+        return self._records.resolved(registered, name)
+
+    def encode(self, columns: pa.RecordBatch) -> pa.BinaryArray:
+        """A ValueError: an app does not write changes, and no schema says how."""
+        return self._records.encode(columns)
+
+
+def _reading_key(
+    columns: Sequence[Column], options: FormatOptions
+) -> Callable[[RegisteredSchema], SchemaReader]:
+    """The reading of keys: records of one field, which is the key column, or its value alone."""
+    resolve, (column,) = AVRO.reading(columns, options), columns
+
+    def resolved(registered: RegisteredSchema) -> SchemaReader:
+        schema: Any = json.loads(registered.text)
+        if not isinstance(schema, dict) or schema.get("type") != "record":
+            field = {"name": column.name, "type": schema}  # whose bytes are those of its value
+            schema = {"type": "record", "name": "Key", "fields": [field]}
+        names = [field["name"] for field in schema["fields"]]
+        if names != [column.name]:
+            raise UnresolvableSchemaError(
+                "",
+                f"a key of {', '.join(map(quote, names))} has not the one field {column.name}; name a column "
+                "for keys as they are (metadata.key), and say that one as key of the stream",
+            )
+        return resolve(replace(registered, text=json.dumps(schema)))
+
+    return resolved
+
+
+_KEYS: Final = replace(AVRO, reading=_reading_key)
