@@ -42,15 +42,15 @@ class SchemaDifference:
 
 def stream_columns(schema: RegisteredSchema, stream: Stream) -> SchemaColumns:
     """The columns of a stream whose records have a schema: of changes those of the table."""
-    found = schema_columns(schema)
+    record = schema_columns(schema)
     if stream.format != "debezium" or stream.flattened:
-        return found
-    place = found.columns.get_field_index(AFTER)
-    if place < 0 or not pa.types.is_struct(found.columns.types[place]):
+        return record
+    place = record.columns.get_field_index(AFTER)
+    if place < 0 or not pa.types.is_struct(record.columns.types[place]):
         raise UnresolvableSchemaError(AFTER, "a change has the row there; flattened: true is for rows alone")
-    paths = {path.removeprefix(f"{AFTER}."): reason for path, reason in found.left_out.items()}
-    inside = {path: reason for path, reason in paths.items() if path not in found.left_out}
-    return SchemaColumns(pa.schema(list(found.columns.types[place])), inside)
+    paths = {path.removeprefix(f"{AFTER}."): reason for path, reason in record.left_out.items()}
+    inside = {path: reason for path, reason in paths.items() if path not in record.left_out}
+    return SchemaColumns(pa.schema(list(record.columns.types[place])), inside)
 
 
 def schema_columns(schema: RegisteredSchema) -> SchemaColumns:

@@ -110,6 +110,11 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
         "say base64 where the connector's decimal.handling.mode is precise, else text",
     ),
     (
+        {"streams": [{"format": "debezium", "registry": True, "timestamps": "microseconds"}]},
+        "spec.streams[0].timestamps",
+        "is said by the registered schemas; leave it out",
+    ),
+    (
         {
             "streams": [{}, {"format": "debezium", "columns": "user STRING, at TIMESTAMP"}],
             "operators": [TO_SECOND],
