@@ -50,7 +50,8 @@ class _Compilation:
         self.side_inputs()
         if self.problems:
             return sorted(set(self.problems))
-        pieces = with_traces(_read_by_someone(self.pieces))
+        late_rows = self.spec.late_rows.action == "stream"
+        pieces = with_traces(_read_by_someone(self.pieces), late_rows=late_rows)
         return assemble(pieces, tuple(TableColumns(*entry) for entry in sorted(self.columns.items())))
 
     def tables(self) -> None:

@@ -1,6 +1,6 @@
 """Streams whose headers of traces are passed on: their rows come to an output that has such headers.
 
-Others are read without headers.
+Others are read without headers. Late rows are such an output, and rows of any stream may be late.
 """
 
 from collections import defaultdict
@@ -11,7 +11,7 @@ from streamapp_runtime.operators.compilation.piece import Piece
 from streamapp_runtime.operators.stateless.stream_operations import MADE_BY_APP, Read, Write
 
 
-def with_traces(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+def with_traces(pieces: Sequence[Piece], *, late_rows: bool) -> tuple[Piece, ...]:
     """The pieces, of which those say so that read and write headers of traces."""
     sources = {piece.name: list(piece.sources) for piece in pieces}
     writers: defaultdict[str, list[str]] = defaultdict(list)
@@ -22,6 +22,8 @@ def with_traces(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
         if isinstance(piece.work, Read):
             sources[piece.name] = writers[piece.work.stream]
     reached = {piece.name for piece in pieces if isinstance(piece.work, Write) and piece.work.traces}
+    if late_rows:
+        reached |= {piece.name for piece in pieces if isinstance(piece.work, Read)}
     waiting = list(reached)
     while waiting:
         new = set(sources[waiting.pop()]) - reached

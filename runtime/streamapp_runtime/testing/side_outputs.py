@@ -17,6 +17,7 @@ class LateRowSeen:
     row: Row
     time: int  # milliseconds
     watermark: int
+    headers: tuple[Header, ...] = ()  # those of the trace of its record
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,8 @@ class BadRecordSeen:
 def late_rows(systems: Systems, stream: str) -> list[LateRowSeen]:
     """The late rows of a stream that takes them."""
     return [
-        LateRowSeen(one["operator"], one["row"], one["time"], one["watermark"])
-        for one, _ in _documents(systems, stream)
+        LateRowSeen(one["operator"], one["row"], one["time"], one["watermark"], headers)
+        for one, headers in _documents(systems, stream)
     ]
 
 

@@ -117,6 +117,22 @@ def test_a_window_passes_no_headers_and_a_pair_those_of_the_record_that_came_las
     assert [record.headers for record in app.records("met")] == [_trace(6), _trace(9)]
 
 
+def test_a_late_row_has_the_headers_of_its_record(streamapp: Start) -> None:
+    views = {**VIEWS, "columns": "user STRING, n INT, at TIMESTAMP", "eventTime": {"column": "at"}}
+    counted = {"aggregates": "count(*) AS views", "window": {"tumbling": {"size": "1m"}}}
+    operators = [
+        BY_N,
+        {"name": "counted", "aggregate": {"from": "by-n", "key": "n", **counted}},
+        _sent("counted"),
+    ]
+    late = {"lateRows": {"action": "stream", "stream": "late"}}
+    app = streamapp(app_resource(operators, [views, OUT, {"name": "late"}], **late))
+    app.send("views", {"user": "u", "n": 1, "at": "2026-01-01 01:00:00"}, headers=_trace(3))
+    for headers in (_trace(6), _trace(1), ()):
+        app.send("views", {"user": "u", "n": 2, "at": "2026-01-01 00:00:00"}, headers=headers)
+    assert [seen.headers for seen in app.late()] == [_trace(6), (), ()]
+
+
 def test_headers_that_an_app_says_are_all_that_a_record_has(streamapp: Start) -> None:
     views = {**VIEWS, "metadata": {"headerList": "every"}}
     app = streamapp(app_resource([BY_N, _sent("by-n", headers="every")], [views, OUT]))

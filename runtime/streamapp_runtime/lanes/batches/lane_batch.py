@@ -258,7 +258,8 @@ class LaneBatch:
             return
         for late_rows in late:
             for task, rows in slices_by_task(late_rows.rows):
-                self.outbox.put_letters(stream, task, *late_letters(replace(late_rows, rows=rows)))
+                headers = self.outbox.headers_of_traces(rows)
+                self.outbox.put_letters(stream, task, *late_letters(replace(late_rows, rows=rows)), *headers)
 
     def _nothing(self, edge: RowEdge) -> Slice:
         return blank_slice(0).with_columns(pa.nulls(0, f.type) for f in arrow_schema(edge.columns))

@@ -48,6 +48,11 @@ class RecordCollector:
         """Gather keys, values and maybe headers of a task's bad records, or late rows, for their stream."""
         self._letters.append((stream, task, columns))
 
+    def headers_of_traces(self, rows: Slice) -> tuple[pa.Array, ...]:
+        """The headers of the records that rows come of, as a column of letters; none where none has any."""
+        headers = passed_headers(self._traces, rows)
+        return () if headers is None else (headers,)
+
     def records(self, left_out: Collection[int]) -> Iterator[tuple[Partition, pa.RecordBatch, pa.Array]]:
         """The records of each partition with the tasks they are of; tasks that failed are left out."""
         for (task_name, write), slices in self._rows.items():
