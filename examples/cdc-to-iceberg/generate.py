@@ -1,4 +1,4 @@
-"""Changes of products as Debezium writes them: a snapshot of the table, then rows that come, change and go."""
+"""Changes of products as Debezium writes them: a snapshot, then rows that come, change and go."""
 
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
