@@ -12,7 +12,7 @@ import click
 
 from examples.example_apps import example, names
 from examples.example_data import BEGIN
-from examples.example_deployment import deploy_example, deployable_names
+from examples.example_deployment import deploy_example, deployable_names, undeployable_reason
 from examples.example_run import run_example
 from examples.trial_cluster import existing_cluster, kind_cluster
 
@@ -63,11 +63,9 @@ def deploy(name: str, rows: int, seed: int, cluster: str, build: bool, context: 
     chart and a Kafka broker. That needs Docker, kind, kubectl, Helm and Maven. The app stays: deploy it
     again, and it begins with other rows.
     """
-    if name not in deployable_names():
+    if reason := undeployable_reason(example(name)):
         raise click.BadParameter(
-            f"{name} has windows or several apps, whose last rows come when the streams end; "
-            f"deployable are {', '.join(deployable_names())}",
-            param_hint="NAME",
+            f"{name} {reason}; deployable are {', '.join(deployable_names())}", param_hint="NAME"
         )
     if context is not None and build:
         raise click.UsageError("--build is for a cluster of kind's; leave --context out")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 Row = dict[str, Any]
@@ -25,3 +26,19 @@ def time_of(text: str) -> datetime:
 def rows_of(stream: str, events: Iterable[Event]) -> list[Row]:
     """The rows of one stream, in their order."""
     return [row for name, row in events if name == stream]
+
+
+def json_row(row: Row) -> Row:
+    """A row as the generators have it: times as StreamApp writes them, decimals as texts."""
+    return {name: _json_value(value) for name, value in row.items()}
+
+
+def _json_value(value: Any) -> Any:
+    match value:
+        case datetime():
+            return timestamp(value)
+        case Decimal():
+            return f"{value:f}"
+        case dict():
+            return json_row(value)
+    return value

@@ -21,8 +21,19 @@ _CODE = {".py", ".json"}
 
 
 def deployable_names() -> list[str]:
-    """The examples whose outputs are whole while they run: others wait for the end of their streams."""
-    return [name for name in names() if not _undeployable(example(name))]
+    """The examples whose outputs are streams, and whole while the app runs."""
+    return [name for name in names() if undeployable_reason(example(name)) is None]
+
+
+def undeployable_reason(one: ExampleApp) -> str | None:
+    """The reason why an example cannot be deployed, as what follows its name; None of one that can be."""
+    apps = [app_of(source) for source in one.sources]
+    if any(system.is_sink for app in apps for system in app.spec.systems):
+        return "writes tables on this machine, which pods do not reach"
+    bodies = [operator.body for app in apps for operator in app.spec.operators]
+    if len(apps) > 1 or any(getattr(body, "window", None) is not None for body in bodies):
+        return "has windows or several apps, whose last rows come when the streams end"
+    return None
 
 
 def deploy_example(one: ExampleApp, cluster: TrialCluster, rows: int, seed: int) -> bool:
@@ -52,13 +63,6 @@ def deploy_example(one: ExampleApp, cluster: TrialCluster, rows: int, seed: int)
     cluster.say(cluster.kubectl("-n", NAMESPACE, "get", "streamapp,pods"))
     verdicts = [say_rows(stream, actual[stream], expected[stream], cluster.say) for stream in expected]
     return all(verdicts)
-
-
-def _undeployable(one: ExampleApp) -> bool:
-    if len(one.sources) > 1:
-        return True
-    bodies = [operator.body for operator in app_of(one.sources[0]).spec.operators]
-    return any(getattr(body, "window", None) is not None for body in bodies)
 
 
 def _topic(app: str, stream: str) -> str:

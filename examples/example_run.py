@@ -5,10 +5,12 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import chdir
 from pathlib import Path
 
-from examples.example_apps import ExampleApp
-from examples.example_data import Event, Row, rows_of
+from examples.example_apps import ExampleApp, app_of
+from examples.example_data import Event, Row, json_row, rows_of
+from examples.example_tables import clear_earlier_run, table_rows, table_system
 
 COMMAND = Path(sys.executable).with_name("streamapp")
 SHOWN = 3
@@ -17,6 +19,8 @@ SHOWN = 3
 
 def run_example(example: ExampleApp, folder: Path, rows: int, seed: int, say: Callable[[str], None]) -> bool:
     """Write rows, run the apps, read the outputs, and say whether these are the expected rows."""
+    for source in example.sources:
+        clear_earlier_run(app_of(source))
     (folder / example.folder.name).symlink_to(example.folder)
     rounds = example.rounds(rows, seed)
     for number, events in enumerate(rounds, start=1):
@@ -55,7 +59,14 @@ def _write(example: ExampleApp, folder: Path, events: list[Event], say: Callable
 
 
 def _read(example: ExampleApp, folder: Path, stream: str, say: Callable[[str], None]) -> list[Row]:
-    lines = _streamapp(f"log read {_name(example.reader(stream))} {stream}", folder, say).splitlines()
+    source = example.reader(stream)
+    app = app_of(source)
+    if system := table_system(app, stream):
+        table = app.spec.stream(stream).topic or stream
+        say(f"the {system.kind} table {table}")
+        with chdir(folder):  # which paths of the app are relative to
+            return [json_row(row) for row in table_rows(system, table)]
+    lines = _streamapp(f"log read {_name(source)} {stream}", folder, say).splitlines()
     return [json.loads(line) for line in lines]
 
 

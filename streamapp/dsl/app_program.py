@@ -196,6 +196,7 @@ class App:
         config_secret: str | None = None,
         config: Mapping[str, str] | None = None,
         create_if_missing: bool | None = None,
+        evolve: Literal["none", "add"] | None = None,
     ) -> SystemHandle:
         """Streams that are tables of a PostgreSQL database, for `send_to`; the secret is named."""
         return self._system("postgres", resource_fields(locals()))
@@ -209,6 +210,7 @@ class App:
         config_secret: str | None = None,
         config: Mapping[str, str] | None = None,
         create_if_missing: bool | None = None,
+        evolve: Literal["none", "add"] | None = None,
         commit_interval: str | None = None,
     ) -> SystemHandle:
         """Streams that are Delta tables, for `send_to`; the secret is named."""
@@ -224,6 +226,7 @@ class App:
         config_secret: str | None = None,
         config: Mapping[str, str] | None = None,
         create_if_missing: bool | None = None,
+        evolve: Literal["none", "add"] | None = None,
         commit_interval: str | None = None,
     ) -> SystemHandle:
         """Streams that are Iceberg tables, for `send_to`; the secret is named."""

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from examples.example_apps import ExampleApp, app_of, example, names
-from examples.example_data import Event, Row, rows_of, time_of, timestamp
+from examples.example_data import Event, Row, json_row, rows_of, time_of
 from examples.example_run import in_order
+from examples.example_tables import table_system
 from streamapp.testing import TestApp
 
 ROOT = Path(__file__).parents[2]
@@ -40,9 +41,11 @@ def send_all(events: list[Event], one: ExampleApp, apps: dict[Path, Any]) -> Non
 
 def outputs(one: ExampleApp, rounds: list[list[Event]]) -> dict[str, list[Row]]:
     """What the apps of an example write, each fed with what the one before it has written."""
-    counts = one.partitions
     apps = {
-        source: TestApp(source, partitions={name: counts[name] for name in streams_of(source)})
+        source: TestApp(
+            source,
+            partitions={name: n for name, n in one.partitions.items() if name in streams_of(source)},
+        )
         for source in one.sources
     }
     try:
@@ -52,26 +55,27 @@ def outputs(one: ExampleApp, rounds: list[list[Event]]) -> dict[str, list[Row]]:
                 for stream in streams_of(first).keys() & streams_of(second).keys():
                     apps[second].send(stream, apps[first].new_rows(stream))
         assert [app.spark_reasons for app in apps.values()] == [()] * len(apps)
-        return {stream: _rows(apps[one.reader(stream)], stream) for stream in one.generator.expected(rounds)}
+        return {stream: _rows(one, apps, stream) for stream in one.generator.expected(rounds)}
     finally:
         for app in apps.values():
             app.close()
 
 
-def _rows(app: Any, stream: str) -> list[Row]:
+def _rows(one: ExampleApp, apps: dict[Path, Any], stream: str) -> list[Row]:
+    source = one.reader(stream)
+    app = apps[source]
+    if table_system(app_of(source), stream) is not None:
+        return [json_row(row) for row in app.sink_rows(stream)]
     if stream == app.app.spec.late_rows.stream:
         return [
             {"operator": late.operator, "time": late.time, "watermark": late.watermark, "row": late.row}
             for late in app.late()
         ]
-    return [
-        {name: timestamp(value) if isinstance(value, datetime) else value for name, value in row.items()}
-        for row in app.rows(stream)
-    ]
+    return [json_row(row) for row in app.rows(stream)]
 
 
-def test_there_are_nine_examples_with_data() -> None:
-    assert len(names()) >= 9
+def test_there_are_eleven_examples_with_data() -> None:
+    assert len(names()) == 11
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -174,6 +174,15 @@ class Coalesce:
 
 
 @dataclass(frozen=True, slots=True)
+class RequiredValue:
+    """A value that is never null: on a row without one that is the error."""
+
+    of: "RowValue"
+    error: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
 class Concat:
     """Texts one behind the other; null where one of them is."""
 
@@ -285,6 +294,7 @@ RowValue = (
     | Cast
     | Case
     | Coalesce
+    | RequiredValue
     | Concat
     | JoinedTexts
     | TextFunction
@@ -323,7 +333,7 @@ def may_fail(value: RowValue) -> bool:
             return True
         case Cast() if narrows(value):
             return True
-        case ElementValue("[]" | "element_at"):
+        case ElementValue("[]" | "element_at") | RequiredValue():
             return True
         case _:
             return any(may_fail(part) for part in parts_of(value))

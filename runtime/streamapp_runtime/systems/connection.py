@@ -49,6 +49,7 @@ class PostgresConnection:
     settings: Mapping[str, str] = field(default_factory=dict)  # as the resource says them
     secrets: str | None = None  # the folder of those that it does not say
     create_if_missing: bool = False
+    add_columns: bool = False  # those that a table lacks
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,7 @@ class DeltaConnection:
     secrets: str | None = None  # the folder of those that it does not say
     create_if_missing: bool = False
     commit_seconds: float = 0.0  # how long rows wait for others to be committed with
+    add_columns: bool = False  # those that a table lacks
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ class IcebergConnection:
     secrets: str | None = None  # the folder of those that it does not say
     create_if_missing: bool = False
     commit_seconds: float = 0.0  # how long rows wait for others to be committed with
+    add_columns: bool = False  # those that a table lacks
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +186,11 @@ def _postgres(connection: PostgresConnection) -> "Sink":
     parameters = connection_parameters(
         connection.servers, connection.database, connection.settings, connection.secrets
     )
-    return PostgresSink(PostgresSession(parameters), connection.create_if_missing)
+    return PostgresSink(
+        PostgresSession(parameters),
+        create_if_missing=connection.create_if_missing,
+        add_columns=connection.add_columns,
+    )
 
 
 def _delta(connection: DeltaConnection) -> "Sink":
@@ -192,7 +199,10 @@ def _delta(connection: DeltaConnection) -> "Sink":
     except ImportError as missing:
         raise _missing("delta", missing) from None
     return DeltaSink(
-        connection.path, _all_settings(connection), create_if_missing=connection.create_if_missing
+        connection.path,
+        _all_settings(connection),
+        create_if_missing=connection.create_if_missing,
+        add_columns=connection.add_columns,
     )
 
 
@@ -206,6 +216,7 @@ def _iceberg(connection: IcebergConnection) -> "Sink":
         tuple(connection.namespace.split(".")),
         _all_settings(connection),
         create_if_missing=connection.create_if_missing,
+        add_columns=connection.add_columns,
     )
 
 

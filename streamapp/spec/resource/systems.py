@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
@@ -107,6 +107,10 @@ class Embedded(Part):
     """Wait for the disk at every commit: a loss of power loses nothing, and throughput falls."""
 
 
+Evolution = Literal["none", "add"]
+"""What becomes of columns that the app writes and a table lacks."""
+
+
 class Postgres(Part):
     """The tables of a PostgreSQL database, which the app only writes to."""
 
@@ -120,6 +124,8 @@ class Postgres(Part):
     """Further parameters of the connection, by libpq's names, from the allowed list; none that is secret."""
     create_if_missing: bool = False
     """Create a table that is not there, by the columns of its stream."""
+    evolve: Evolution = "none"
+    """Add columns of a stream that its table lacks, before the start; with none they are refused."""
 
 
 def _storage_settings(settings: dict[str, str]) -> dict[str, str]:
@@ -146,6 +152,8 @@ class Delta(Part):
     """Settings of the store by the names of delta-rs, such as `aws_region`; none that is secret."""
     create_if_missing: bool = False
     """Create a table that is not there, by the columns of its stream."""
+    evolve: Evolution = "none"
+    """Add columns of a stream that its table lacks, before the start; with none they are refused."""
     commit_interval: ShortDuration = "60s"
     """How long rows wait for others to be committed with: each commit makes files."""
 
@@ -163,6 +171,8 @@ class Iceberg(Part):
     """Properties of the catalog by PyIceberg's names: `type`, `uri`, `warehouse`; none that is secret."""
     create_if_missing: bool = False
     """Create a table that is not there, by the columns of its stream, and its namespace."""
+    evolve: Evolution = "none"
+    """Add columns of a stream that its table lacks, before the start; with none they are refused."""
     commit_interval: ShortDuration = "60s"
     """How long rows wait for others to be committed with: each commit makes files."""
 

@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import adbc_driver_postgresql.dbapi as adbc
+import pytest
 
 from tests.harness.machine.left_out import leave_out
 
@@ -111,3 +112,10 @@ def running_postgres() -> Iterator[PostgresServer]:
             yield server
         finally:
             server.end()
+
+
+@pytest.fixture(scope="module")
+def postgres_server() -> Iterator[PostgresServer]:
+    """One server for all tests of a module."""
+    with running_postgres() as started:
+        yield started

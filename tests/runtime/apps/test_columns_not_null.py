@@ -1,11 +1,15 @@
 """NOT NULL in a column list: a record without the value is bad, wherever the list stands."""
 
+from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from streamapp.testing import TestApp
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.failures import FinalFailureError
+from tests.harness.core.app_resources import app_resource
 from tests.harness.runs.app_runs import AppEnv, Input, Row, app, in_order, inputs
 from tests.harness.runs.run_systems import ON_SPARK, ON_SPARK_BY_NIGHT
 
@@ -62,6 +66,29 @@ def test_a_null_in_such_a_column_of_what_is_written_is_a_bad_record(env: AppEnv)
     env.write("events", inputs(ROWS, "user"))
     env.run(copying(out=REQUIRED))
     set_aside(env, 'column "n" of stream "out" is NOT NULL, and the row has no value for it')
+
+
+def test_such_a_column_of_what_is_written_needs_no_spark_and_a_tombstone_has_none(
+    streamapp: Callable[..., TestApp],
+) -> None:
+    types = {"user": "STRING", "n": "INT", "price": "DECIMAL(9, 2)", "tags": "ARRAY<STRING>"}
+    columns = ", ".join(f"{name} {kind}" for name, kind in types.items())
+    required = ", ".join(f"{name} {kind} NOT NULL" for name, kind in types.items())
+    streams = [
+        {"name": "events", "key": "user", "columns": columns},
+        {"name": "out", "columns": required},
+        {"name": "letters"},
+    ]
+    sent = {"name": "sent", "sendTo": {"from": "events", "stream": "out"}}
+    started = streamapp(app_resource(streams=streams, operators=[sent], onBadRecord=LETTERS))
+    whole = {"user": "ann", "n": 1, "price": Decimal("1.50"), "tags": ["a"]}
+    started.send("events", [whole, *({**whole, name: None} for name in ("n", "price", "tags"))])
+    started.delete("events", "ann")
+    assert started.rows("out") == [whole, None]
+    assert [seen.reason for seen in started.bad()] == [
+        f'column "{name}" of stream "out" is NOT NULL, and the row has no value for it'
+        for name in ("n", "price", "tags")
+    ]
 
 
 @ON_SPARK_BY_NIGHT

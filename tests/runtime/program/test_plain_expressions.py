@@ -89,6 +89,29 @@ def test_a_plain_entry_has_the_name_and_type_that_spark_gives_it(
         assert plain == columns_by_spark(spark.sparkContext, [text], SCOPE, allowed)
 
 
+DECIMAL_TYPES = st.integers(1, 38).flatmap(
+    lambda digits: st.integers(0, digits).map(lambda scale: f"DECIMAL({digits},{scale})")
+)
+
+
+@given(DECIMAL_TYPES, st.sampled_from(("sum", "min", "max", "count")))
+def test_a_total_of_a_decimal_has_the_type_that_spark_gives_it(
+    spark: SparkSession, kind: str, function: str
+) -> None:
+    scope = ColumnScope((ScopeSide("", (Column("price", kind),)),))
+    text, allowed = f"{function}(price) AS total", AllowedFunctions(aggregates=True)
+    plain = plain_columns([text], scope, allowed)
+    assert plain == columns_by_spark(spark.sparkContext, [text], scope, allowed)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [("sum(d)", "DECIMAL(19,2)"), ("min(d)", "DECIMAL(9,2)"), ("max(d)", "DECIMAL(9,2)")],
+)
+def test_totals_of_decimals_are_plain(text: str, kind: str) -> None:
+    assert plain_columns([text], SCOPE, AllowedFunctions(aggregates=True)) == (Column(text, kind),)
+
+
 LITERALS = (
     "'a'",
     "'/health%'",

@@ -230,6 +230,7 @@ POSTGRES: dict[str, Any] = {
     "config_secret": "login",
     "config": {"sslmode": "verify-full"},
     "create_if_missing": True,
+    "evolve": "add",
 }
 DELTA: dict[str, Any] = {
     "name": "lake",
@@ -237,6 +238,7 @@ DELTA: dict[str, Any] = {
     "config_secret": "keys",
     "config": {"aws_region": "eu-central-1"},
     "create_if_missing": True,
+    "evolve": "add",
     "commit_interval": "5m",
 }
 ICEBERG: dict[str, Any] = {
@@ -246,6 +248,7 @@ ICEBERG: dict[str, Any] = {
     "config_secret": "keys",
     "config": {"uri": "http://catalog:8181"},
     "create_if_missing": True,
+    "evolve": "add",
     "commit_interval": "5m",
 }
 PYTHON: dict[str, Any] = {

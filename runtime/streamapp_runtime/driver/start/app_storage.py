@@ -108,7 +108,9 @@ def connection_of(system: System, index: int, data: Path | None, secrets: Path |
     own = folder if system.config_secret else None
     if system.postgres is not None:
         sink = system.postgres
-        return PostgresConnection(sink.servers, sink.database, sink.config, own, sink.create_if_missing)
+        return PostgresConnection(
+            sink.servers, sink.database, sink.config, own, sink.create_if_missing, sink.evolve == "add"
+        )
     if system.delta is not None:
         lake = system.delta
         path = lake.path if "://" in lake.path else str(Path(lake.path).resolve())
@@ -118,6 +120,7 @@ def connection_of(system: System, index: int, data: Path | None, secrets: Path |
             own,
             lake.create_if_missing,
             milliseconds(lake.commit_interval) / 1000,
+            lake.evolve == "add",
         )
     if system.iceberg is not None:
         tables = system.iceberg
@@ -128,6 +131,7 @@ def connection_of(system: System, index: int, data: Path | None, secrets: Path |
             own,
             tables.create_if_missing,
             milliseconds(tables.commit_interval) / 1000,
+            tables.evolve == "add",
         )
     if system.python is not None:
         own_sink = system.python

@@ -1,9 +1,9 @@
 """Types of DECIMAL: of literals, of what is compared, and of sums and products."""
 
-import re
 from decimal import Decimal
 from typing import Final
 
+from streamapp_runtime.expressions.plain.plain_expression import DECIMAL_TYPE, MOST_DIGITS
 from streamapp_runtime.expressions.plain.plain_types import (
     DECIMAL_LITERAL,
     NULL_TYPE,
@@ -14,16 +14,13 @@ from streamapp_runtime.expressions.plain.plain_types import (
 )
 from streamapp_runtime.expressions.row_value import Cast, Constant, RowValue
 
-_TYPE: Final = re.compile(r"DECIMAL\(([0-9]+),\s*([0-9]+)\)")
-_MOST_DIGITS: Final = 38
-"""Of a type with more, Spark drops digits."""
 _DIGITS_OF_WHOLES: Final = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 20}
 
 
 def decimal_sides(left: PlainValue, right: PlainValue) -> tuple[PlainValue, PlainValue] | None:
     """Two values as the decimals that Spark makes of them; None where none of them is one yet."""
     kinds = {left.type, right.type}
-    if NULL_TYPE in kinds or not any(map(_TYPE.fullmatch, kinds)):
+    if NULL_TYPE in kinds or not any(map(DECIMAL_TYPE.fullmatch, kinds)):
         return None
     return _decimal(left), _decimal(right)
 
@@ -64,7 +61,7 @@ def _decimal(of: PlainValue) -> PlainValue:
             return _constant(Decimal(of.value.value))
         kind = f"DECIMAL({_DIGITS_OF_WHOLES[of.type]},0)"
         return PlainValue(Cast(of.value, of.type, kind), kind)
-    require(_TYPE.fullmatch(of.type) is not None)
+    require(DECIMAL_TYPE.fullmatch(of.type) is not None)
     return of
 
 
@@ -76,10 +73,10 @@ def _constant(number: Decimal) -> PlainValue:
 
 def _places(of: PlainValue) -> tuple[int, int]:
     """The number of digits before the point, and of those behind it."""
-    digits, scale = map(int, known(_TYPE.fullmatch(of.type)).groups())
+    digits, scale = map(int, known(DECIMAL_TYPE.fullmatch(of.type)).groups())
     return digits - scale, scale
 
 
 def _type(whole: int, scale: int) -> str:
-    require(whole + scale <= _MOST_DIGITS)
+    require(whole + scale <= MOST_DIGITS)
     return f"DECIMAL({whole + scale},{scale})"

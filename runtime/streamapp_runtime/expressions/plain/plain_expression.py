@@ -35,6 +35,11 @@ _RESERVED: Final = WORDS_FOR_NOW | frozenset(
 """Words that are, or may be, more than the name of a column."""
 _SIDES: Final = ("left", "right")
 """Words that are the sides of a join where a column follows them."""
+DECIMAL_TYPE: Final = re.compile(r"DECIMAL\(([0-9]+),\s*([0-9]+)\)")
+"""A type by its digits, and how many of them are behind the point."""
+MOST_DIGITS: Final = 38
+"""Of a type with more, Spark drops digits."""
+_MORE_DIGITS_OF_SUMS: Final = 10
 _SUMS: Final = dict.fromkeys(WHOLE_TYPES, "BIGINT") | dict.fromkeys(("FLOAT", "DOUBLE"), "DOUBLE")
 _ORDERED: Final = (*WHOLE_TYPES, "STRING", "DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "FLOAT", "DOUBLE", "BOOLEAN")
 
@@ -150,9 +155,18 @@ def _type_of_total(call: PlainCall, scope: ColumnScope) -> str | None:
         case "count":
             return "BIGINT"
         case "sum":
-            return _SUMS.get(column.type)
+            return _SUMS.get(column.type) or _decimal_sum(column.type)
         case _:
-            return column.type if column.type in _ORDERED else None
+            ordered = column.type in _ORDERED or DECIMAL_TYPE.fullmatch(column.type)
+            return column.type if ordered else None
+
+
+def _decimal_sum(kind: str) -> str | None:
+    """The type in which Spark sums a DECIMAL; None of other types."""
+    if (match := DECIMAL_TYPE.fullmatch(kind)) is None:
+        return None
+    digits, scale = map(int, match.groups())
+    return f"DECIMAL({min(digits + _MORE_DIGITS_OF_SUMS, MOST_DIGITS)},{scale})"
 
 
 def _name_of_total(call: PlainCall, text: str) -> str:

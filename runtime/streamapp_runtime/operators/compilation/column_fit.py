@@ -9,6 +9,7 @@ from streamapp.columns.compile_refusal import CompileRefusedError
 from streamapp.spec.problem import short
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.expressions.analysis import select_list_columns
+from streamapp_runtime.expressions.row_value import RequiredValue
 from streamapp_runtime.expressions.spark_source import SparkSource
 from streamapp_runtime.expressions.sql_types import quoted
 from streamapp_runtime.expressions.template import Template, column_template
@@ -79,4 +80,6 @@ def _required(value: Template, column: Column, what: str) -> Template:
         return value
     message = f'column "{short(column.name)}" of {what} is NOT NULL, and the row has no value for it'
     literal = message.replace("\\", "\\\\").replace("'", "\\'")
-    return value.inside(_REQUIRED, f"{_RAISES}'{literal}') AS {column.type}))")
+    text = value.inside(_REQUIRED, f"{_RAISES}'{literal}') AS {column.type}))")
+    of = value.in_python
+    return text if of is None else replace(text, value=RequiredValue(of, message, column.type))

@@ -40,6 +40,7 @@ from streamapp_runtime.expressions.row_value import (
     NullValue,
     NumberFunction,
     Or,
+    RequiredValue,
     RowValue,
     Substring,
     TextFunction,
@@ -283,6 +284,12 @@ class _Evaluation:
         names = [str(number) for number in range(len(conditions))]
         return pc.case_when(pa.StructArray.from_arrays(conditions, names), *values, otherwise)
 
+    def required(self, one: RequiredValue, needed: np.ndarray) -> pa.Array:
+        result = self.array(self.computed(one.of, needed), arrow_type(one.type))
+        if result.null_count:
+            self.fail(needed & np.asarray(result.is_null()), lambda _: one.error)
+        return result
+
     def first_value(self, one: Coalesce, needed: np.ndarray) -> pa.Array:
         kind = arrow_type(one.type)
         result = self.array(self.computed(one.values[0], needed), kind)
@@ -340,6 +347,7 @@ _EVALUATORS: Final[Mapping[type, Callable[[_Evaluation, Any, np.ndarray], Evalua
     Cast: _Evaluation.cast,
     Case: _Evaluation.case,
     Coalesce: _Evaluation.first_value,
+    RequiredValue: _Evaluation.required,
     Concat: lambda rows, one, needed: pc.binary_join_element_wise(
         *rows.in_turn(one.values, needed), "", null_handling="emit_null"
     ),

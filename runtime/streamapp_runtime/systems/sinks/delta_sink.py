@@ -51,6 +51,15 @@ class DeltaSink(LakeSink):
         schema = deltalake.Schema.from_arrow(written_schema(table))
         deltalake.DeltaTable.create(self.address, schema, mode="ignore", storage_options=dict(self.options))
 
+    def columns(self, state: Any) -> Collection[str]:
+        """The names of the columns that a state of the table has."""
+        return [one.name for one in state.schema().fields]
+
+    def add(self, state: Any, columns: pa.Schema) -> None:
+        """Give the table columns, which may be null."""
+        properties = deltalake.CommitProperties(max_commit_retries=0)
+        state.alter.add_columns(deltalake.Schema.from_arrow(columns).fields, commit_properties=properties)
+
     def misfits(self, table: SinkTable, state: Any) -> Iterator[str]:
         """Why the table does not take rows of the declared columns, or would forget the numbers."""
         wanted = deltalake.Schema.from_arrow(written_schema(table)).fields

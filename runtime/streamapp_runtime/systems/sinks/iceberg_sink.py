@@ -103,6 +103,17 @@ class IcebergSink(LakeSink):
                 raise
         catalog.create_table((*self.namespace, table.name), schema)
 
+    def columns(self, state: Table) -> Collection[str]:
+        """The names of the columns that a state of the table has."""
+        return [one.name for one in state.schema().fields]
+
+    def add(self, state: Table, columns: pa.Schema) -> None:
+        """Give the table columns, which may be null."""
+        transaction = _OneAttempt(state)
+        with transaction.update_schema() as update:
+            update.union_by_name(columns)
+        transaction.commit_transaction()
+
     def misfits(self, table: SinkTable, state: Table) -> Iterator[str]:
         """Why the table does not take rows of the declared columns, or cannot replace them."""
         wanted = {one.name: _type_name(one.type) for one in table.schema}

@@ -31,11 +31,15 @@ class LakeSink(ABC):
     """One table of a lake. `prepare` says which, before anything else is asked."""
 
     create_if_missing: bool = field(default=False, kw_only=True)
+    add_columns: bool = field(default=False, kw_only=True)
     _table: SinkTable | None = field(default=None, init=False)
     _since: float | None = field(default=None, init=False)  # since when a call lasts
 
     def prepare(self, table: SinkTable) -> tuple[str, ...]:
-        """Why the table cannot take the rows of those columns, each reason with a fix; it may be created."""
+        """Why the table cannot take the rows of those columns, each reason with a fix.
+
+        It may be created, or be given columns.
+        """
         self._table = table
         try:
             state = self._newest()
@@ -45,6 +49,8 @@ class LakeSink(ABC):
             with suppress(OvertakenError), self._call():  # who was first has made it
                 self.create(table)
             state = self._newest()
+        if self.add_columns:
+            state = self._with_columns(table, state)
         return tuple(self.misfits(table, state))
 
     def numbers(self, owner: str, names: Collection[str]) -> dict[str, int]:
@@ -68,7 +74,7 @@ class LakeSink(ABC):
                 continue
             crash_point("sink.after")
             return
-        raise UnavailableError(f"{self.address}: {MOST_ATTEMPTS} commits of others came between")
+        raise self._outrun()
 
     def forgetting(self, owner: str) -> str:
         """The advice how to forget the owner's numbers, which stay in the table."""
@@ -103,6 +109,14 @@ class LakeSink(ABC):
         """Make the table; OvertakenError, or nothing, where somebody else was first."""
 
     @abstractmethod
+    def columns(self, state: Any) -> Collection[str]:
+        """The names of the columns that a state of the table has."""
+
+    @abstractmethod
+    def add(self, state: Any, columns: pa.Schema) -> None:
+        """Give the table columns, which may be null; OvertakenError where the state is not the newest."""
+
+    @abstractmethod
     def misfits(self, table: SinkTable, state: Any) -> Iterator[str]:
         """Why the table cannot take the rows, each reason with a fix."""
 
@@ -121,6 +135,20 @@ class LakeSink(ABC):
     @abstractmethod
     def close(self) -> None:
         """Let go of everything."""
+
+    def _with_columns(self, table: SinkTable, state: Any) -> Any:
+        """The state of the table with the columns that it lacks, unless it is refused for something else."""
+        for _ in range(MOST_ATTEMPTS):
+            added = table.addable(self.columns(state))
+            if not added or any(self.misfits(table.without(added), state)):
+                return state
+            with suppress(OvertakenError), self._call():
+                self.add(state, pa.schema(table.schema.field(name) for name in added))
+            state = self._newest()
+        raise self._outrun()
+
+    def _outrun(self) -> UnavailableError:
+        return UnavailableError(f"{self.address}: {MOST_ATTEMPTS} commits of others came between")
 
     def _newest(self) -> Any:
         with self._call():
@@ -167,8 +195,8 @@ def misfit_columns(
     """
     for name, kind in wanted.items():
         if name not in there:
-            add = f"ALTER TABLE … ADD COLUMN `{name}` {kind}"
-            yield f'"{name}" is missing in the table; {add}, or leave it out of columns'
+            statement = f"ALTER TABLE … ADD COLUMN `{name}` {kind}"
+            yield table.missing(name, there, statement)
         elif not _holds(kind, there[name][0]):
             kinds = f"{there[name][0]} in the table, and {kind} here"
             yield f'"{name}" is {kinds}; cast it in a map, and change columns'

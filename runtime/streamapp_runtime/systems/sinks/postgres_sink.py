@@ -10,6 +10,7 @@ from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.systems.sinks.postgres_session import PostgresSession
 from streamapp_runtime.systems.sinks.postgres_tables import (
     TableColumn,
+    addition,
     creation,
     own_type,
     quoted,
@@ -52,22 +53,30 @@ class PostgresSink:
 
     session: PostgresSession
     create_if_missing: bool = False
+    add_columns: bool = False
     _types: dict[str, dict[str, str]] = field(default_factory=dict)  # of the columns, by table
     _has_numbers: bool = False
 
     def prepare(self, table: SinkTable) -> tuple[str, ...]:
-        """Why the table cannot take the rows of those columns, each reason with a mend; it may be created."""
+        """Why the table cannot take the rows of those columns, each reason with a fix.
+
+        It may be created, or be given columns.
+        """
         if table.name.count(".") > 1:
             return (f'"{table.name}" is no table; write a name, or schema.table, as its topic',)
         if unknown := tuple(unknown_types(table)):
             return unknown
         columns = self._columns(table)
         if not columns and self.create_if_missing:
-            self._create(creation(table))
+            self._define(creation(table))
             columns = self._columns(table)
         if not columns:
             statement = creation(table).replace(" IF NOT EXISTS", "")
             return (f'there is no table "{table.name}"; say createIfMissing: true, or {statement}',)
+        added = table.addable([column.name for column in columns]) if self.add_columns else ()
+        if added and not (*unfit_columns(table.without(added), columns), *self._unfit_key(table)):
+            self._define(addition(table, added))
+            columns = self._columns(table)
         self._types[table.name] = {column.name: column.type for column in columns}
         return (*unfit_columns(table, columns), *self._unfit_key(table))
 
@@ -80,7 +89,7 @@ class PostgresSink:
     def commit(self, commit: SinkCommit) -> None:
         """Do all of it, or nothing: the numbers are locked and compared before anything is written."""
         if not self._has_numbers and not self._numbers_exist():
-            self._create(_NUMBERS_TABLE)
+            self._define(_NUMBERS_TABLE)
             self._has_numbers = True
         with self.session.transaction():
             numbers = self._numbers(commit.owner, {*commit.expected, *commit.numbers}, lock=True)
@@ -107,8 +116,8 @@ class PostgresSink:
         """Let go of the connection."""
         self.session.close()
 
-    def _create(self, statement: str) -> None:
-        """Make a table, unless it is there. Of two that do so at once PostgreSQL would fail one."""
+    def _define(self, statement: str) -> None:
+        """Make a table or columns, unless they are there. Of two that do so at once PostgreSQL fails one."""
         with self.session.transaction():
             self.session.execute("SELECT pg_advisory_xact_lock($1)::text", _CREATION_LOCK)
             self.session.execute(statement)

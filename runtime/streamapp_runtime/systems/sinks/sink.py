@@ -7,7 +7,7 @@ that writes rows and new numbers, so that of two committers one is refused, when
 
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 import pyarrow as pa
@@ -42,6 +42,30 @@ class SinkTable:
     def required(self) -> frozenset[str]:
         """The columns that have a value in each row."""
         return frozenset(self.primary_key) | {column.name for column in self.columns if not column.nullable}
+
+    def addable(self, present: Collection[str]) -> tuple[str, ...]:
+        """The columns that a table with those present may be given.
+
+        None of the primary key, of which the rows that are there have no value; and none whose name differs
+        from one that is there by letter case alone, which many readers do not tell apart.
+        """
+        spellings = {name.lower() for name in present} | {name.lower() for name in self.primary_key}
+        return tuple(column.name for column in self.columns if column.name.lower() not in spellings)
+
+    def without(self, names: Collection[str]) -> "SinkTable":
+        """The table as it would be declared without some of its columns."""
+        columns = tuple(column for column in self.columns if column.name not in names)
+        schema = pa.schema(self.schema.field(column.name) for column in columns)
+        return replace(self, columns=columns, schema=schema)
+
+    def missing(self, name: str, present: Collection[str], statement: str) -> str:
+        """The reason why a table without one of the columns is refused; the statement adds the column."""
+        if name in self.addable(present):
+            return f'"{name}" is missing in the table; say evolve: add, or {statement}'
+        spelled = next((other for other in present if other.lower() == name.lower()), None)
+        if spelled is not None:
+            return f'"{name}" is "{spelled}" in the table; spell it so in columns'
+        return f'"{name}" of the primary key is missing in the table; {statement}, or change primaryKey'
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +103,9 @@ class Sink(Protocol):
     """A system of tables. One object per process; used by one thread at a time."""
 
     def prepare(self, table: SinkTable) -> tuple[str, ...]:
-        """Why the table cannot take the rows of those columns, each reason with a fix; it may be created.
+        """Why the table cannot take the rows of those columns, each reason with a fix.
 
-        Before anything else is asked of the table.
+        It may be created, or be given columns. Before anything else is asked of the table.
         """
 
     def numbers(self, owner: str, names: Collection[str]) -> dict[str, int]:

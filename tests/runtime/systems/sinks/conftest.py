@@ -1,13 +1,5 @@
-"""One PostgreSQL server for all tests of a module."""
+"""The server that tests of sinks ask for."""
 
-from collections.abc import Iterator
+from tests.harness.machine.postgres_server import postgres_server
 
-import pytest
-
-from tests.harness.machine.postgres_server import PostgresServer, running_postgres
-
-
-@pytest.fixture(scope="module")
-def postgres_server() -> Iterator[PostgresServer]:
-    with running_postgres() as started:
-        yield started
+__all__ = ["postgres_server"]

@@ -14,7 +14,8 @@ from streamapp_runtime.driver.checkpoints.outbox_delivery import OutboxDeliverie
 from streamapp_runtime.systems.sinks import lake_sink
 from streamapp_runtime.systems.stream_system import FencedError, StreamOptions, UnavailableError
 from tests.harness.engine.sink_outbox import SinkOutbox, TestedTables, tables_app
-from tests.runtime.systems.sinks.sink_contract import COLUMNS, SinkContract, all_rows, deliver_all, numbered
+from tests.runtime.systems.sinks.evolving_contract import EvolvingContract
+from tests.runtime.systems.sinks.sink_contract import COLUMNS, all_rows, deliver_all, numbered
 
 
 class LakeTables(TestedTables, Protocol):
@@ -36,7 +37,7 @@ def calling(monkeypatch: pytest.MonkeyPatch, call: Callable[[], object], times: 
     monkeypatch.setattr(lake_sink, "crash_point", before)
 
 
-class LakeContract(SinkContract):
+class LakeContract(EvolvingContract):
     def test_a_commit_of_somebody_else_in_between_is_followed_by_another_attempt(
         self, inserts: SinkOutbox, tables: LakeTables, monkeypatch: pytest.MonkeyPatch
     ) -> None:

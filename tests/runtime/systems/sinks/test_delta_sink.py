@@ -118,7 +118,11 @@ def test_a_table_whose_properties_let_positions_expire_is_refused(
 @pytest.mark.parametrize(
     ("table", "columns", "says"),
     [
-        ([("id", pa.int64())], "id BIGINT, shop STRING", '"shop" is missing in the table; ALTER TABLE … ADD'),
+        (
+            [("id", pa.int64())],
+            "id BIGINT, shop STRING",
+            '"shop" is missing in the table; say evolve: add, or ALTER',
+        ),
         ([("id", pa.int32())], "id BIGINT", '"id" is integer in the table, and long here; cast it in a map'),
         ([("id", pa.string())], "id BIGINT", '"id" is string in the table, and long here; cast it in a map'),
         (

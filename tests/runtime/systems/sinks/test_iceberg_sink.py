@@ -233,7 +233,11 @@ def test_a_commit_leaves_the_properties_of_the_table_and_names_its_positions_in_
 @pytest.mark.parametrize(
     ("table", "columns", "says"),
     [
-        ([("id", pa.int64())], "id BIGINT, shop STRING", '"shop" is missing in the table; ALTER TABLE … ADD'),
+        (
+            [("id", pa.int64())],
+            "id BIGINT, shop STRING",
+            '"shop" is missing in the table; say evolve: add, or ALTER',
+        ),
         ([("id", pa.int32())], "id BIGINT", '"id" is int in the table, and long here; cast it in a map'),
         ([("id", pa.string())], "id BIGINT", '"id" is string in the table, and long here; cast it'),
         ([("id", pa.decimal128(9, 2))], "id DECIMAL(9, 3)", '"id" is decimal(9,2) in the table, and decimal'),

@@ -25,7 +25,7 @@ from streamapp_runtime.systems.stream_system import (
 )
 from tests.harness.engine.sink_outbox import Row, SinkOutbox, tables_app
 from tests.harness.machine.postgres_server import USER, PostgresServer
-from tests.runtime.systems.sinks.sink_contract import SinkContract
+from tests.runtime.systems.sinks.evolving_contract import EvolvingContract
 
 _NUMBERS = count()
 
@@ -66,7 +66,7 @@ def tables(postgres_server: PostgresServer) -> PostgresTables:
     return PostgresTables(postgres_server, database)
 
 
-class TestPostgres(SinkContract):
+class TestPostgres(EvolvingContract):
     pass
 
 
@@ -83,7 +83,7 @@ def _outbox(
         (
             "id BIGINT",
             "id BIGINT, shop STRING",
-            '"shop" is missing in the table; ALTER TABLE "sales" ADD COLUMN',
+            '"shop" is missing in the table; say evolve: add, or ALTER TABLE "sales" ADD COLUMN',
         ),
         (
             "id INT",
@@ -202,6 +202,28 @@ def test_a_table_named_with_its_schema_is_written_there(tmp_path: Path, tables: 
     made.deliver()
     made.close()
     assert tables.execute("SELECT id FROM shop.sales") == [(3,)]
+
+
+def test_a_role_that_does_not_own_the_table_is_told_so_and_adds_no_column(
+    tmp_path: Path, tables: PostgresTables
+) -> None:
+    writer = f"writer_{tables.database}"
+    for statement in (
+        f"CREATE ROLE {writer} LOGIN",
+        f"GRANT CREATE ON SCHEMA public TO {writer}",
+        "CREATE TABLE sales (id BIGINT)",
+        f"GRANT SELECT, INSERT ON sales TO {writer}",
+    ):
+        tables.execute(statement)
+    body = {**tables.system["postgres"], "config": {"user": writer}, "evolve": "add"}
+    app = tables_app({"postgres": body}, "id BIGINT, shop STRING", upserts=False)
+    with closing(SinkOutbox(tmp_path / "home", tables, app)) as made:
+        with pytest.raises(DeniedError, match="must be owner of table sales"):
+            made.take_over()
+        tables.execute(f"ALTER TABLE sales OWNER TO {writer}")
+        made.write([("", {"id": 1, "shop": "a"})])
+        made.deliver()
+    assert tables.rows("sales") == [{"id": 1, "shop": "a"}]
 
 
 def test_several_tables_of_a_database_are_written_in_one_transaction(
