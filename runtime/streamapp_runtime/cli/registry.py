@@ -164,14 +164,13 @@ def _registered_streams(app: "StreamApp") -> "list[Stream]":
 
 
 def _schemas_of(app: "StreamApp", stream: "Stream", secrets: Path | None) -> "RegistrySchemas":
-    from streamapp_runtime.driver.start.app_storage import connection_of, registry_connection
+    from streamapp_runtime.driver.start.app_storage import stream_registry
     from streamapp_runtime.systems.connection import open_registry
 
-    for index, system in enumerate(app.spec.systems):
-        if system.name == stream.system and system.kafka and system.kafka.schema_registry:
-            connection = connection_of(system, index, None, secrets)
-            return open_registry(registry_connection(system.kafka, system.kafka.schema_registry, connection))
-    raise click.ClickException(f'the system "{stream.system}" has no schemaRegistry')
+    connection = stream_registry(app, stream, secrets)
+    if connection is None:
+        raise click.ClickException(f'the system "{stream.system}" has no schemaRegistry')
+    return open_registry(connection)
 
 
 def _schemas_at(url: str, secrets: Path | None) -> "RegistrySchemas":

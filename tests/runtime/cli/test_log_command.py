@@ -284,18 +284,24 @@ def test_records_of_an_apps_stream_have_the_key_that_the_app_says(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("form", "given", "records"),
+    ("form", "given", "records", "rows"),
     [
         (
             "debezium",
             '{"op":"c","after":{"user":"u1","n":1}}\n{"op":"d","before":{"user":"u2"}}\n{"op":"t"}\n',
             ["u1", "u2", None],
+            ['{"user":"u1","n":1}', "null", '{"op":"t"}'],
         ),
-        ("csv", 'u1,1\n"u,2",2\nu3\n', ["u1", "u,2", None]),
+        (
+            "csv",
+            'u1,1\n"u,2",2\nu3\n',
+            ["u1", "u,2", None],
+            ['{"user":"u1","n":1}', '{"user":"u,2","n":2}', "u3"],
+        ),
     ],
 )
-def test_lines_of_other_formats_have_the_keys_of_their_rows(
-    tmp_path: Path, form: str, given: str, records: list[str | None]
+def test_lines_of_other_formats_have_the_keys_of_their_rows_and_are_read_as_rows(
+    tmp_path: Path, form: str, given: str, records: list[str | None], rows: list[str]
 ) -> None:
     file = tmp_path / "app.yaml"
     text = APP.replace("path: data", f"path: {tmp_path / 'data'}").replace(
@@ -307,6 +313,11 @@ def test_lines_of_other_formats_have_the_keys_of_their_rows(
     found = [json.loads(line) for line in lines(str(tmp_path / "data"), "page-views", "-o", "json")]
     assert [row["key"] for row in found] == records
     assert [row["value"] for row in found] == given.splitlines()
+    read = run("read", str(file), "views", "--rows", "--keys")
+    assert read.stdout.splitlines() == [
+        f"{key or 'null'}\t{row}" for key, row in zip(records, rows, strict=True)
+    ]
+    assert read.stderr.startswith("page-views#0 at offset 2: ")
 
 
 def test_a_key_that_no_record_has_is_refused_and_nothing_is_made(data: str) -> None:
@@ -345,6 +356,14 @@ def test_a_stream_that_the_app_does_not_have_leaves_no_folder_behind(tmp_path: P
     file.write_text(APP.replace("path: data", f"path: {tmp_path / 'data'}"))
     run(verb, str(file), "vews", given=views(3), code=1)
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_rows_are_of_an_app_and_of_a_stream_with_columns(data: str, tmp_path: Path) -> None:
+    file = tmp_path / "app.yaml"
+    file.write_text(APP.replace("path: data", f"path: {data}"))
+    run("write", data, "out", given="{}\n")
+    assert "--rows goes with an app" in run("read", data, "out", "--rows", code=2).stderr
+    assert 'the app says no columns of "out"' in run("read", str(file), "out", "--rows", code=1).stderr
 
 
 def test_a_stream_that_was_deleted_is_gone_with_its_records_and_may_be_made_anew(data: str) -> None:

@@ -5,11 +5,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 import yaml
 from click.testing import CliRunner, Result
 
+from streamapp.cli.app_sources import read_apps
 from streamapp.cli.main import root
+from streamapp_runtime.cli.log_commands.decoded_rows import row_decoder
+from streamapp_runtime.systems.stream_system import HEADERS
 from tests.harness.kafka.schema_server import SchemaServer, schema_server
 
 pytestmark = pytest.mark.usefixtures("loopback")
@@ -123,6 +127,22 @@ def test_what_cannot_be_answered(
     result = run(*(each.replace("URL", server.url).replace("APP", str(source)) for each in arguments))
     assert result.exit_code == exit_code
     assert message in result.stderr
+
+
+def test_records_are_read_as_rows_by_their_schemas(server: SchemaServer, tmp_path: Path) -> None:
+    """What `streamapp log read --rows` prints of a stream of Kafka."""
+    server.register(7, json.loads(server.versions["page.views-value", "1"]["schema"]))
+    declared = read_apps(str(app(tmp_path, server.url, "user STRING")))[0]
+    told: list[str] = []
+    decoder = row_decoder(declared, "views", None, told.append)
+    values = [b"\0\0\0\0\x07\x06ann", b"\x06bob", b"\0\0\0\0\x08\x06cyd", None]
+    headers = [[], [{"name": "__value_schema_id", "value": b"\0\0\0\0\x07"}], [], []]
+    columns = [pa.array([0, 1, 2, 3]), pa.array(values, pa.binary()), pa.array(headers, HEADERS.type)]
+    records = pa.RecordBatch.from_arrays(columns, ["offset", "value", "headers"])
+    decoded = decoder.decoded("views#0", records)
+    assert decoded.column("value").to_pylist() == [b'{"user":"ann"}', b'{"user":"bob"}', values[2], None]
+    assert decoded.column("schemaId").to_pylist() == ["7", "7", "8", None]
+    assert told == ["views#0 at offset 2: schema id 8: the registry says: Schema not found"]
 
 
 def test_an_app_without_registered_streams(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import click
 
 from streamapp.cli.output_option import JSON, output_option
 from streamapp_runtime.cli.log_access import cli_errors, partition_count
-from streamapp_runtime.cli.log_commands.log_target import LogTarget, target_options
+from streamapp_runtime.cli.log_commands.log_target import SCHEMA_ID, LogTarget, target_options
 from streamapp_runtime.cli.log_commands.time_argument import time_in_ms
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ _LOOK_AGAIN_S = 0.1
 @click.option("--timestamps", is_flag=True, help="Print the time and a tab before each value.")
 @click.option("--keys", is_flag=True, help="Print the key and a tab before each value.")
 @click.option("--headers", is_flag=True, help="Print the headers, as JSON, and a tab before each value.")
+@click.option("--rows", is_flag=True, help="Print the rows that values hold, as JSON; LOG is an app.")
 @output_option("values", JSON)
 def read(
     target: LogTarget,
@@ -51,6 +52,7 @@ def read(
     timestamps: bool,
     keys: bool,
     headers: bool,
+    rows: bool,
     output: str,
 ) -> None:
     """Print the records of STREAM in LOG, one partition after the other; with --follow as they come.
@@ -60,6 +62,10 @@ def read(
 
     Without it time, key and headers stand before the value in this order, with a tab behind each.
 
+    With --rows values are decoded by the format of the stream, also by schemas of a registry, and printed as
+    objects of its columns; with -o json a record of a registry has its schemaId. A value that cannot be
+    decoded is printed as it is, and the reason on standard error.
+
     A TIME is a date, such as 2026-11-22T09:30 or 2026-11-22T09:30:00Z, that of this machine where it names no
     zone; or how long ago it was, such as -10m.
 
@@ -67,20 +73,24 @@ def read(
     Examples:
       streamapp log read ./data enriched --limit 10
       streamapp log read ./data enriched --from -10m
-      streamapp log read app.yaml enriched --secrets ./kafka-client --keys
+      streamapp log read app.yaml enriched --secrets ./kafka-client --keys --rows
       streamapp log read kafka://localhost:9092 enriched --from latest --follow -o json
     """
     if output == "json" and (keys or timestamps):
         flag, what = ("--keys", "the key") if keys else ("--timestamps", "the time")
         raise click.UsageError(f"-o json always prints {what}; leave {flag} out")
     print_records = (
-        _print_json if output == "json" else partial(_print_values, timestamps=timestamps, keys=keys)
+        partial(_print_json, headers=headers)
+        if output == "json"
+        else partial(_print_values, timestamps=timestamps, keys=keys, headers=headers)
     )
     with cli_errors(), target.streams(target.system_of(stream)) as target_streams:
+        decoder = target.row_decoder(stream) if rows else None
         positions = _positions(target_streams.system, target_streams.name_in_system(stream), partition, start)
-        out = sys.stdout.buffer
-        for read_partition, batch in _batches(target_streams.system, positions, follow, limit, headers):
-            print_records(out, read_partition, batch)
+        out, with_headers = sys.stdout.buffer, headers or (decoder is not None and decoder.has_registry)
+        for read_partition, batch in _batches(target_streams.system, positions, follow, limit, with_headers):
+            records = decoder.decoded(str(read_partition), batch) if decoder else batch
+            print_records(out, read_partition, records)
             out.flush()
 
 
@@ -143,18 +153,22 @@ def _batches(
 
 
 def _print_values(
-    out: BinaryIO, _: "TopicPartition", batch: "pa.RecordBatch", *, timestamps: bool, keys: bool
+    out: BinaryIO,
+    _: "TopicPartition",
+    batch: "pa.RecordBatch",
+    *,
+    timestamps: bool,
+    keys: bool,
+    headers: bool,
 ) -> None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     columns = [batch.column("timestamp").cast(pa.string()).cast(pa.binary())] if timestamps else []
     columns += [batch.column("key")] if keys else []
-    if "headers" in batch.schema.names:
-        headers = (
-            json.dumps(_headers(row), ensure_ascii=False) for row in batch.column("headers").to_pylist()
-        )
-        columns.append(pa.array(map(str.encode, headers), pa.binary()))
+    if headers:
+        texts = (json.dumps(_headers(row), ensure_ascii=False) for row in batch.column("headers").to_pylist())
+        columns.append(pa.array(map(str.encode, texts), pa.binary()))
     parts = [pc.fill_null(column, b"null") for column in (*columns, batch.column("value"))]
     between = pa.scalar(b"\t", pa.binary())
     lines = pc.binary_join_element_wise(*parts, between) if columns else parts[0]
@@ -163,7 +177,9 @@ def _print_values(
     out.write(b"\n")
 
 
-def _print_json(out: BinaryIO, partition: "TopicPartition", batch: "pa.RecordBatch") -> None:
+def _print_json(
+    out: BinaryIO, partition: "TopicPartition", batch: "pa.RecordBatch", *, headers: bool
+) -> None:
     for row in batch.to_pylist():
         record: dict[str, Any] = {
             "partition": partition.index,
@@ -171,8 +187,10 @@ def _print_json(out: BinaryIO, partition: "TopicPartition", batch: "pa.RecordBat
             "timestamp": row["timestamp"],
             "key": _text(row["key"]),
         }
-        if "headers" in row:
+        if headers:
             record["headers"] = _headers(row["headers"])
+        if SCHEMA_ID in row:
+            record[SCHEMA_ID] = row[SCHEMA_ID]
         record["value"] = _text(row["value"])
         out.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
 

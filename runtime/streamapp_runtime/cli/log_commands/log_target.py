@@ -16,11 +16,14 @@ from streamapp_runtime.cli.log_access import open_log
 
 if TYPE_CHECKING:
     from streamapp.spec.resource.app import StreamApp
+    from streamapp_runtime.cli.log_commands.decoded_rows import RowDecoder
     from streamapp_runtime.formats.line_keys import LineKeys
     from streamapp_runtime.systems.connection import Connection
     from streamapp_runtime.systems.stream_system import StreamSystem
 
 KAFKA_PREFIX = "kafka://"
+SCHEMA_ID = "schemaId"
+"""The column of decoded records that says what their schema is called in the registry."""
 _APPS = (".json", ".py", ".yaml", ".yml")
 
 
@@ -89,6 +92,14 @@ class LogTarget:
         keys = {stream: key for stream, key in named if key is not None}
         partitioners = {stream.name: stream.partitioner for stream in app.spec.streams}
         return TargetNames(declared_topics(app), stream_prefix(app.application_id), keys, partitioners)
+
+    def row_decoder(self, stream: str) -> "RowDecoder":
+        """The decoder of a stream of an app."""
+        from streamapp_runtime.cli.log_commands.decoded_rows import row_decoder
+
+        if not is_app_source(self.log):
+            raise click.UsageError("--rows goes with an app, which says the format and the columns")
+        return row_decoder(self._parsed_app, stream, self.secrets, lambda text: click.echo(text, err=True))
 
     def line_keys(self, stream: str) -> "LineKeys | None":
         """The keys of lines of a stream of an app, where these are no JSON objects of its columns."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from streamapp.author.app_streams import outboxes
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.streams import Stream
 from streamapp.spec.resource.systems import Kafka, SchemaRegistry, System
 from streamapp.spec.value_types.durations import milliseconds
 from streamapp_runtime.driver.app_refusal import AppRefusedError
@@ -64,6 +65,15 @@ def registry_connection(kafka: Kafka, registry: SchemaRegistry, connection: Conn
     urls = tuple(url.strip().rstrip("/") for url in registry.url.split(","))
     secrets = connection.secrets if isinstance(connection, KafkaConnection) else None
     return RegistryConnection(urls, milliseconds(registry.timeout) / 1000, kafka.config, secrets)
+
+
+def stream_registry(app: StreamApp, stream: Stream, secrets: Path | None) -> RegistryConnection | None:
+    """The connection to the registry that has the schemas of a stream; None where it has none."""
+    for index, system in enumerate(app.spec.systems):
+        if stream.registry and system.name == stream.system and system.kafka and system.kafka.schema_registry:
+            connection = connection_of(system, index, None, secrets)
+            return registry_connection(system.kafka, system.kafka.schema_registry, connection)
+    return None
 
 
 def stream_locations(app: StreamApp) -> dict[str, StreamLocation]:

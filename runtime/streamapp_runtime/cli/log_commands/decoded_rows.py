@@ -1,0 +1,65 @@
+"""The rows that the records of an app's stream hold, as JSON."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.value_types.column_list import parse_columns
+from streamapp_runtime.cli.log_commands.log_target import SCHEMA_ID
+from streamapp_runtime.driver.start.app_storage import stream_registry
+from streamapp_runtime.formats.format_options import options_of
+from streamapp_runtime.formats.json.json_writer import json_records
+from streamapp_runtime.formats.record_format import RecordFormat
+from streamapp_runtime.formats.schema_frames import split_frames, with_header_frames
+from streamapp_runtime.formats.stream_format import open_format
+from streamapp_runtime.rows.byte_columns import byte_spans
+from streamapp_runtime.systems.connection import open_registry
+from streamapp_runtime.systems.stream_system import HEADERS
+
+
+@dataclass(frozen=True, slots=True)
+class RowDecoder:
+    """The format of a stream, by which records become rows; what is wrong with a record is told."""
+
+    form: RecordFormat
+    has_registry: bool
+    tell: Callable[[str], None]
+
+    def decoded(self, label: str, records: pa.RecordBatch) -> pa.RecordBatch:
+        """The records with rows as values, null where one deletes; a bad record stays as it is."""
+        values = framed = records.column("value")
+        if self.has_registry:  # a header may name the schema of a record
+            framed = with_header_frames(values, records.column(HEADERS.name))
+            records = records.append_column(SCHEMA_ID, _schema_ids(framed))
+        decoded = self.form.decode(framed)
+        rows = json_records(decoded.columns).cast(pa.binary())
+        rows = pc.if_else(decoded.tombstones(values), pa.scalar(None, pa.binary()), rows)
+        for bad in decoded.bad:
+            self.tell(f"{label} at offset {records.column('offset')[bad.index]}: {bad.reason}")
+        rows = pc.if_else(decoded.good(), rows, values)
+        return records.set_column(records.schema.get_field_index("value"), "value", rows)
+
+
+def _schema_ids(framed: pa.BinaryArray) -> pa.StringArray:
+    """The id of each record's schema; null where it names none."""
+    names: list[str | None] = [None] * len(framed)
+    for group in split_frames(byte_spans(framed), np.flatnonzero(framed.is_valid())).groups:
+        for row in group.rows.tolist():
+            names[row] = str(group.schema_id)
+    return pa.array(names, pa.string())
+
+
+def row_decoder(app: StreamApp, name: str, secrets: Path | None, tell: Callable[[str], None]) -> RowDecoder:
+    """The decoder of a stream's records; ValueError where the app does not say its columns."""
+    stream = next((one for one in app.spec.streams if one.name == name), None)
+    if stream is None or stream.columns is None:
+        raise ValueError(f'the app says no columns of "{name}", which rows would have; leave --rows out')
+    registry = stream_registry(app, stream, secrets)
+    schemas = open_registry(registry) if registry else None
+    form = open_format(stream.format, parse_columns(stream.columns), options_of(stream), schemas)
+    return RowDecoder(form, stream.registry, tell)
