@@ -1,6 +1,7 @@
 """Nexmark queries by Kafka Streams, Spark and Flink, over the topics that the apps read.
 
-All write exactly once but Spark, whose sink for Kafka does so at least once. State is in RocksDB. Each has two threads, in one process.
+All write exactly once but Spark, whose sink for Kafka does so at least once. State is in RocksDB. Each has
+two threads, in one process.
 """
 
 import json
@@ -15,7 +16,7 @@ import pyarrow as pa
 from bench.kafka.fetched import classes, spark
 from bench.kafka.others import COMMIT_MS, Progress, told_by
 from bench.kafka.topics import committed, create, newest
-from bench.nexmark.answers import Answers
+from bench.nexmark.answers import Answers, RowDifferences
 from bench.nexmark.nexmark_queries import NexmarkQuery
 from bench.nexmark.peer_queries import OF_FLINK, OF_SPARK, OF_STREAMS, PeerQuery
 from bench.nexmark.query_runs import EVENTS, rate_row
@@ -28,20 +29,37 @@ READ_BY_TASKS: Final = ("person", "auction", "bid")
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """The topics of a cluster, the records of each, and a folder for what peers keep."""
+
+    brokers: str
+    counts: Mapping[str, int]
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
 class PeerRun:
-    """A query that a peer is asked, and where."""
+    """A query that a peer is asked, and the topic of its answer."""
 
     query: NexmarkQuery
     asked: PeerQuery
-    brokers: str
+    source: Source
     out: str
-    folder: Path
-    counts: Mapping[str, int]
 
     @property
     def sql(self) -> str:
         """The statement of the query."""
         return self.asked.sql or self.query.sql
+
+    @property
+    def brokers(self) -> str:
+        """The cluster."""
+        return self.source.brokers
+
+    @property
+    def folder(self) -> Path:
+        """The folder of this run alone."""
+        return self.source.folder / self.out
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,35 +79,35 @@ class Peer:
         return None if least is None else Aim(least=least)
 
 
-def peer_rows(
-    peer: Peer,
-    query: NexmarkQuery,
-    brokers: str,
-    folder: Path,
-    counts: Mapping[str, int],
-    expected: Answers,
-    ours: Row,
-) -> Iterator[Row]:
+def peer_rows(peer: Peer, query: NexmarkQuery, source: Source, expected: Answers, ours: Row) -> Iterator[Row]:
     """The rate of a peer beside that of the app, once its answer is that of SQL."""
-    asked, out = peer.queries[query.name], f"{peer.prefix}-{query.name}"
-    create(brokers, out)
-    told = peer.run(PeerRun(query, asked, brokers, out, folder / out, counts))
-    batches = (
-        [newest(brokers, out)] if asked.key else [batch.column("value") for batch in committed(brokers, out)]
-    )
-    written = pa.chunked_array(batches, pa.binary())
-    differences = expected.differences(replace(query, updated_by=""), written, asked.closed)
+    told, differences = peer_answer(peer, query, source, expected)
     if differences or not differences.written:
         raise AssertionError(f"{peer.name}, {query.name}: {differences}")
-    count = sum(counts[stream] for stream in query.inputs)
+    count = sum(source.counts[stream] for stream in query.inputs)
     theirs = rate_row(f"  {peer.name}", told, count, differences.written)
     yield replace(theirs, compared=Compared("StreamApp", ours.figure))
     ratio = ours.figure / theirs.figure
     yield Row("    CPU seconds that it takes for each of ours", ratio, "x", peer.aim_of(query.name))
 
 
+def peer_answer(
+    peer: Peer, query: NexmarkQuery, source: Source, expected: Answers
+) -> tuple[list[Progress], RowDifferences]:
+    """The progress of a peer, and its rows beside those of SQL."""
+    asked, out = peer.queries[query.name], f"{peer.prefix}-{query.name}"
+    create(source.brokers, out)
+    told = peer.run(PeerRun(query, asked, source, out))
+    if asked.key:
+        batches = [newest(source.brokers, out)]
+    else:
+        batches = [batch.column("value") for batch in committed(source.brokers, out)]
+    written = pa.chunked_array(batches, pa.binary())
+    return told, expected.differences(replace(query, updated_by=""), written, asked.closed)
+
+
 def _by_streams(run: PeerRun) -> list[Progress]:
-    count = sum(run.counts[stream] for stream in run.query.inputs if stream in READ_BY_TASKS)
+    count = sum(run.source.counts[stream] for stream in run.query.inputs if stream in READ_BY_TASKS)
     commit = COMMIT_MS["exactly_once_v2"]
     given = (run.query.name, run.brokers, run.out, run.folder, commit, count)
     return told_by(["java", "-Xmx1g", "-cp", classes("streams"), "NexmarkStreams", *map(str, given)])

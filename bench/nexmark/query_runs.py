@@ -1,6 +1,7 @@
 """A run of a Nexmark app over the events that lie on a system, its rate, and the proof of its answer.
 
-`STREAMAPP_BENCH_EVENTS` says how many events; `python -m bench --quick` takes fewer.
+`STREAMAPP_BENCH_EVENTS` says how many events, and `STREAMAPP_BENCH_QUERIES` which queries, comma between
+them; `python -m bench --quick` takes fewer.
 """
 
 import os
@@ -21,6 +22,9 @@ from bench.nexmark.nexmark_queries import FOLDER, QUERIES
 from bench.row import Row
 
 EVENTS = int(os.environ.get("STREAMAPP_BENCH_EVENTS", "2000000"))
+MEASURED = tuple(
+    QUERIES[name] for name in os.environ.get("STREAMAPP_BENCH_QUERIES", ",".join(QUERIES)).split(",")
+)
 BATCH = max(EVENTS // 20, 10_000)
 WARM, LAST = 0.1, 0.9
 """Rates are of the part between; all that is read counts, also what the app has written for itself."""
@@ -39,7 +43,7 @@ def query_rows(
     written: Callable[[str], Sequence[pa.Array]],
 ) -> Iterator[Row]:
     """Each app on a system on which its inputs lie: how many rows it reads for each CPU second."""
-    for query in QUERIES.values():
+    for query in MEASURED:
         app = query.to_the_end()
         app["spec"]["systems"] = [{"name": "main", **system}]
         environment = {"PYTHONPATH": str(FOLDER)}
