@@ -81,18 +81,22 @@ def told_by(command: Sequence[str], *, added: bool = False, batches: int = 0) ->
             command, cwd=REPOSITORY, env=environment, stdout=subprocess.PIPE, stderr=errors, text=True
         ) as process,
     ):
-        total, ended = 0, False
-        for line in process.stdout or ():
-            if line.startswith("["):
-                rows, cpu = json.loads(line)
-                total = total + rows if added else rows
-                told.append(Progress(total, cpu, monotonic()))
-            if ended := bool(batches and len(told) == batches):
-                process.terminate()
-                break
-        if process.wait() and not ended:
+        total, code = 0, 0
+        try:
+            for line in process.stdout or ():
+                if line.startswith("["):
+                    rows, cpu = json.loads(line)
+                    total = total + rows if added else rows
+                    told.append(Progress(total, cpu, monotonic()))
+                if batches and len(told) == batches:
+                    break
+            else:
+                code = process.wait()
+        finally:
+            process.terminate()
+        if code:
             errors.seek(0)
-            raise RuntimeError(f"{command[0]} ended with {process.returncode}:\n{errors.read()[-4000:]}")
+            raise RuntimeError(f"{command[0]} ended with {code}:\n{errors.read()[-4000:]}")
     if len(told) < 2:
         raise MissingError(f"{' '.join(command)} said too little of its progress")
     return told
