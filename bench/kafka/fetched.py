@@ -16,15 +16,16 @@ class MissingError(Exception):
     """Something cannot be had on this machine; the message says what."""
 
 
-def streams_classes() -> str:
-    """The class path of the join by Kafka Streams, compiled."""
-    jars = _jars("streams")
-    classes = jars / "classes"
-    source = HERE / "streams" / "Joined.java"
-    compiled = classes / "Joined.class"
-    if not compiled.exists() or compiled.stat().st_mtime < source.stat().st_mtime:
-        _run(["javac", "-cp", f"{jars}/*", "-d", str(classes), str(source)])
-    return f"{classes}:{jars}/*"
+def classes(name: str) -> str:
+    """The class path of the Java programs in a folder here, compiled with the jars of its pom."""
+    jars, folder = _jars(name), HERE / name
+    compiled, sources = jars / "classes", sorted([*HERE.glob("*.java"), *folder.glob("*.java")])
+    stamp = compiled / "sources"
+    text = "".join(source.read_text("utf-8") for source in sources)
+    if not stamp.exists() or stamp.read_text("utf-8") != text:
+        _run(["javac", "-cp", f"{jars}/*", "-d", str(compiled), *map(str, sources)])
+        stamp.write_text(text, "utf-8")
+    return f"{compiled}:{folder}:{jars}/*"
 
 
 def spark() -> tuple[Path, str]:

@@ -72,7 +72,7 @@ def _stock(broker: Broker, folder: Path, ours: float) -> Iterator[Row]:
         told = stock_spark(way, broker.bootstrap, folder / way, batches=STOCK_BATCHES)
         theirs = rate(told, STOCK_BATCH)
         beside, compared = wall(told, STOCK_BATCH), Compared("StreamApp", ours)
-        yield Row(f"{name}, {told[-1].views:,} rows", theirs, "rows/CPU s", beside=beside, compared=compared)
+        yield Row(f"{name}, {told[-1].rows:,} rows", theirs, "rows/CPU s", beside=beside, compared=compared)
         yield Row("  CPU seconds that it takes for each of ours", ours / theirs, "x", Aim(least=aim))
 
 

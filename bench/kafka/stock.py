@@ -3,9 +3,9 @@
 import sys
 from collections.abc import Callable, Mapping
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, DataFrameReader
 from pyspark.sql import functions as f
-from pyspark.sql.streaming.readwriter import DataStreamWriter
+from pyspark.sql.streaming.readwriter import DataStreamReader, DataStreamWriter
 
 from bench.engine.stock import USERS, VIEWS, WAYS, Listener, stock_session
 from bench.kafka.others import COUNTING
@@ -14,17 +14,21 @@ Read = Callable[[str, str], DataFrame]
 
 
 def stock_rows(
-    spark: SparkSession, brokers: str, topic: str, columns: str, options: Mapping[str, str]
+    reader: DataFrameReader | DataStreamReader,
+    brokers: str,
+    topic: str,
+    columns: str,
+    options: Mapping[str, str],
 ) -> DataFrame:
     """The rows of a topic's records."""
-    source = spark.readStream.format("kafka").option("kafka.bootstrap.servers", brokers)
+    source = reader.format("kafka").option("kafka.bootstrap.servers", brokers)
     records = source.option("subscribe", topic).options(**options).load()
     return records.select(f.from_json(f.col("value").cast("string"), columns).alias("row")).select("row.*")
 
 
-def stock_sink(rows: DataFrame, brokers: str, out: str, folder: str) -> DataStreamWriter:
-    """Rows on their way into a topic, by user."""
-    records = rows.selectExpr("CAST(user AS BINARY) AS key", "CAST(to_json(struct(*)) AS BINARY) AS value")
+def stock_sink(rows: DataFrame, brokers: str, out: str, folder: str, key: str = "user") -> DataStreamWriter:
+    """Rows on their way into a topic, under the value of this expression."""
+    records = rows.selectExpr(f"CAST({key} AS BINARY) AS key", "CAST(to_json(struct(*)) AS BINARY) AS value")
     sink = records.writeStream.format("kafka").option("kafka.bootstrap.servers", brokers)
     return sink.option("topic", out).option("checkpointLocation", folder)
 
@@ -37,7 +41,7 @@ def main(way: str, brokers: str, out: str, rows: str, folder: str, jars: str) ->
 
     def read(topic: str, columns: str) -> DataFrame:
         given = {"startingOffsets": "earliest", "maxOffsetsPerTrigger": rows}
-        return stock_rows(spark, brokers, topic, columns, given)
+        return stock_rows(spark.readStream, brokers, topic, columns, given)
 
     made = _counted(read) if way == COUNTING else _joined(way, read)
     query = stock_sink(made, brokers, out, folder).trigger(availableNow=True).start()

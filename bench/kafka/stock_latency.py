@@ -17,7 +17,7 @@ BATCH_OF_REAL_TIME = "5 minutes"
 def main(trigger: str, brokers: str, out: str, partitions: str, folder: str, jars: str) -> None:
     """Filter views that come from now on."""
     spark = stock_session(trigger, jars, int(partitions))
-    views = stock_rows(spark, brokers, "views", VIEWS, {"startingOffsets": "latest"})
+    views = stock_rows(spark.readStream, brokers, "views", VIEWS, {"startingOffsets": "latest"})
     sink = stock_sink(views.where("page NOT LIKE '/health%'"), brokers, out, folder)
     _triggered(sink.outputMode("update"), trigger).start().awaitTermination()
 

@@ -56,6 +56,14 @@ def committed(brokers: str, topic: str) -> Iterator[pa.RecordBatch]:
             yield from system.read(partition, span.oldest, span.end)
 
 
+def newest(brokers: str, topic: str) -> pa.Array:
+    """The last value of each key; a key whose last value is none has been deleted."""
+    values: dict[bytes, bytes | None] = {}
+    for batch in committed(brokers, topic):
+        values.update(zip(batch.column("key").to_pylist(), batch.column("value").to_pylist(), strict=True))
+    return pa.array([value for value in values.values() if value is not None], pa.binary())
+
+
 def check_joined(brokers: str, topic: str, views: int) -> None:
     """Every view that is no health check is there once."""
     wanted = page_views.real(page_views.views(views))

@@ -40,7 +40,7 @@ def rows() -> Iterator[Row]:
             yield Row(f"left out: {error}", float("nan"), "")
             return
         theirs = rate(told, STOCK_BATCH)
-        name = f"Spark, groupBy(window), {told[-1].views:,} rows"
+        name = f"Spark, groupBy(window), {told[-1].rows:,} rows"
         beside, compared = wall(told, STOCK_BATCH), Compared("StreamApp", ours)
         yield Row(name, theirs, "rows/CPU s", beside=beside, compared=compared)
         yield Row("  CPU seconds that it takes for each of ours", ours / theirs, "x")

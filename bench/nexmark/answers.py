@@ -41,8 +41,13 @@ class Answers:
 
     connection: duckdb.DuckDBPyConnection
 
-    def differences(self, query: NexmarkQuery, values: pa.ChunkedArray) -> RowDifferences:
-        """What an app wrote, as JSON in the order of each partition, beside the answer of SQL."""
+    def differences(
+        self, query: NexmarkQuery, values: pa.ChunkedArray, compared: str = "true"
+    ) -> RowDifferences:
+        """What an app wrote, as JSON in the order of each partition, beside the answer of SQL.
+
+        Rows for which the condition does not hold are not compared.
+        """
         run = self.connection.execute
         columns = run(f"DESCRIBE {query.sql}").fetchall()
         typed = ", ".join(f"CAST(value->>'{name}' AS {kind}) AS \"{name}\"" for name, kind, *_ in columns)
@@ -52,8 +57,8 @@ class Answers:
         output = pa.table({"place": np.arange(len(values)), "value": values.cast(pa.string())})
         self.connection.register("output", output)
         run(f"CREATE OR REPLACE TEMP TABLE typed AS SELECT place, {typed} FROM output")
-        run(f"CREATE OR REPLACE TEMP TABLE actual AS SELECT {names} FROM typed {newest}")
-        run(f"CREATE OR REPLACE TEMP TABLE expected AS {query.sql}")
+        run(f"CREATE OR REPLACE TEMP TABLE actual AS SELECT {names} FROM typed WHERE {compared} {newest}")
+        run(f"CREATE OR REPLACE TEMP TABLE expected AS FROM ({query.sql}) WHERE {compared}")
         counts: dict[str, int] = {}
         shown: list[str] = []
         for kind, rows in SIDES.items():

@@ -32,8 +32,13 @@ class NexmarkQuery:
     @property
     def inputs(self) -> tuple[str, ...]:
         """The streams that it reads."""
+        return tuple(self.columns)
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """The columns of each stream that it reads, as far as it uses them."""
         streams = self.resource["spec"]["streams"]
-        return tuple(stream["name"] for stream in streams if stream["name"] != self.name)
+        return {stream["name"]: stream["columns"] for stream in streams if stream["name"] != self.name}
 
     @property
     def sql(self) -> str:

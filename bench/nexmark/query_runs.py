@@ -1,11 +1,11 @@
 """A run of a Nexmark app over the events that lie on a system, its rate, and the proof of its answer.
 
-`STREAMAPP_BENCH_EVENTS` says how many events; `python -m bench --quick` takes fewer.
+`STREAMAPP_BENCH_EVENTS` says how many events, and `STREAMAPP_BENCH_QUERIES` which queries, comma between
+them; `python -m bench --quick` takes fewer.
 """
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -13,14 +13,18 @@ from typing import Any
 import pyarrow as pa
 import yaml
 
-from bench.app_runs.runs import Moment, Run, run_app
+from bench.app_runs.runs import Run, run_app
+from bench.kafka.others import Progress, within
 from bench.nexmark.answers import Answers
 from bench.nexmark.event_records import records
 from bench.nexmark.events import KEYS
-from bench.nexmark.nexmark_queries import FOLDER, QUERIES, NexmarkQuery
+from bench.nexmark.nexmark_queries import FOLDER, QUERIES
 from bench.row import Row
 
 EVENTS = int(os.environ.get("STREAMAPP_BENCH_EVENTS", "2000000"))
+MEASURED = tuple(
+    QUERIES[name] for name in os.environ.get("STREAMAPP_BENCH_QUERIES", ",".join(QUERIES)).split(",")
+)
 BATCH = max(EVENTS // 20, 10_000)
 WARM, LAST = 0.1, 0.9
 """Rates are of the part between; all that is read counts, also what the app has written for itself."""
@@ -39,7 +43,7 @@ def query_rows(
     written: Callable[[str], Sequence[pa.Array]],
 ) -> Iterator[Row]:
     """Each app on a system on which its inputs lie: how many rows it reads for each CPU second."""
-    for query in QUERIES.values():
+    for query in MEASURED:
         app = query.to_the_end()
         app["spec"]["systems"] = [{"name": "main", **system}]
         environment = {"PYTHONPATH": str(FOLDER)}
@@ -48,24 +52,21 @@ def query_rows(
         if differences:
             raise AssertionError(f"{query.name}: {differences}")
         count = sum(counts[stream] for stream in query.inputs)
-        yield _row(query, run, count, differences.written)
+        yield rate_row(query.name, _told(run), count, differences.written)
 
 
-def _row(query: NexmarkQuery, run: Run, count: int, answered: int) -> Row:
-    first, last = _at(run, WARM), _at(run, LAST)
-    part = count * (last.rows_in - first.rows_in) / run.rows_in
+def rate_row(name: str, told: Sequence[Progress], count: int, answered: int) -> Row:
+    """The rows of the inputs for each CPU second, and by the clock."""
+    first, last = within(told, WARM, LAST)
+    part = count * (last.rows - first.rows) / told[-1].rows
     beside = (
         f"{part / (last.at - first.at):,.0f} by the clock; "
         f"{count:,} rows, {answered:,} of the answer, all as DuckDB's"
     )
-    return Row(query.name, part / (last.cpu - first.cpu), "rows/CPU s", beside=beside)
+    return Row(name, part / (last.cpu - first.cpu), "rows/CPU s", beside=beside)
 
 
-def _at(run: Run, share: float) -> Moment:
-    """The end of the batch by which this share was read, with all rows until then."""
+def _told(run: Run) -> list[Progress]:
+    """What was read until the end of each batch."""
     totals = accumulate(moment.rows_in for moment in run.moments)
-    return next(
-        replace(moment, rows_in=total)
-        for moment, total in zip(run.moments, totals, strict=True)
-        if total >= share * run.rows_in
-    )
+    return [Progress(total, moment.cpu, moment.at) for moment, total in zip(run.moments, totals, strict=True)]

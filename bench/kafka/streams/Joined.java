@@ -1,9 +1,6 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import com.sun.management.OperatingSystemMXBean;
-import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
@@ -28,8 +25,7 @@ public final class Joined {
   public static void main(String[] given) throws Exception {
     long views = Long.parseLong(given[3]);
     ObjectMapper json = new ObjectMapper();
-    Serde<JsonNode> values =
-        Serdes.serdeFrom((topic, node) -> written(json, node), (topic, bytes) -> read(json, bytes));
+    Serde<JsonNode> values = JsonSerde.of(json);
     AtomicLong seen = new AtomicLong();
     CountDownLatch all = new CountDownLatch(1);
 
@@ -56,21 +52,16 @@ public final class Joined {
     streams.start();
     all.await();
     streams.close();
-    tell(views);
+    Progress.tell(views);
   }
 
   private static void count(long number, long views, CountDownLatch all) {
     if (number % STEP == 0 && number < views) {
-      tell(number);
+      Progress.tell(number);
     }
     if (number == views) {
       all.countDown();
     }
-  }
-
-  private static void tell(long number) {
-    var system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-    System.out.println("[" + number + ", " + system.getProcessCpuTime() / 1e9 + "]");
   }
 
   private static JsonNode joined(ObjectMapper json, JsonNode view, JsonNode user) {
@@ -79,21 +70,5 @@ public final class Joined {
     made.set("page", view.get("page"));
     made.set("country", user.get("country"));
     return made;
-  }
-
-  private static JsonNode read(ObjectMapper json, byte[] bytes) {
-    try {
-      return bytes == null ? null : json.readTree(bytes);
-    } catch (IOException error) {
-      throw new IllegalArgumentException(error);
-    }
-  }
-
-  private static byte[] written(ObjectMapper json, JsonNode node) {
-    try {
-      return node == null ? null : json.writeValueAsBytes(node);
-    } catch (IOException error) {
-      throw new IllegalArgumentException(error);
-    }
   }
 }
