@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
     from streamapp_runtime.systems.stream_system import StreamSystem
 
+SCHEMA_ID = "schemaId"
+"""The column of decoded records that says what their schema is called in the registry."""
+
 
 def has_log(folder: Path) -> bool:
     """True if there is a log in a folder."""

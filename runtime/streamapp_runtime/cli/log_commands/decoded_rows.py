@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.value_types.column_list import parse_columns
-from streamapp_runtime.cli.log_commands.log_target import SCHEMA_ID
+from streamapp_runtime.cli.log_access import SCHEMA_ID
 from streamapp_runtime.driver.start.app_storage import stream_registry
 from streamapp_runtime.formats.format_options import options_of
 from streamapp_runtime.formats.json.json_writer import json_records

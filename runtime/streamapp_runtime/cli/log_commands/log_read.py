@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from streamapp.cli.output_option import JSON, output_option
-from streamapp_runtime.cli.log_access import cli_errors, partition_count
-from streamapp_runtime.cli.log_commands.log_target import SCHEMA_ID, LogTarget, target_options
+from streamapp_runtime.cli.log_access import SCHEMA_ID, cli_errors, partition_count
+from streamapp_runtime.cli.log_commands.log_target import LogTarget, target_options
 from streamapp_runtime.cli.log_commands.time_argument import time_in_ms
 
 if TYPE_CHECKING:

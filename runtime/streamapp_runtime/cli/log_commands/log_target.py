@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from streamapp_runtime.systems.stream_system import StreamSystem
 
 KAFKA_PREFIX = "kafka://"
-SCHEMA_ID = "schemaId"
-"""The column of decoded records that says what their schema is called in the registry."""
 _APPS = (".json", ".py", ".yaml", ".yml")
 
 
