@@ -225,12 +225,18 @@ class InProcessApp(TestApp):
             [(self._streams.codec(stream), batch) for stream, batch in records.items()], moves_clock=True
         )
 
-    def delete(self, stream: str, *keys: str, at: TestTime | None = None) -> None:
-        """Write a tombstone for each key, and have the app process them."""
+    def delete(self, stream: str, *keys: str | int, at: TestTime | None = None) -> None:
+        """Write a tombstone for each key, and have the app process them; a whole number is its text."""
         codec = self._streams.codec(stream)
+        for key in keys:
+            if not isinstance(key, str | int):
+                raise WrongUseError(f"{key!r} is no key; give a text, or a whole number")
         if at is not None:
             self._move(at)
-        arrays = [pa.array([key.encode() for key in keys], pa.binary()), pa.nulls(len(keys), pa.binary())]
+        arrays = [
+            pa.array([str(key).encode() for key in keys], pa.binary()),
+            pa.nulls(len(keys), pa.binary()),
+        ]
         times = pa.array([self.now] * len(keys), pa.int64())
         tombstones = pa.RecordBatch.from_arrays([*arrays, times], schema=RECORDS)
         self._write([(codec, tombstones)], moves_clock=False)

@@ -280,6 +280,11 @@ def test_a_tombstone_takes_a_row_out_of_a_table(streamapp: Start) -> None:
     app.send("users", [ANN, ANN | {"user": "bob"}])
     app.delete("users", "ann")
     assert list(app.table("users")) == ["bob"]
+    app.send("users", ANN | {"user": "7"})
+    app.delete("users", 7)
+    assert list(app.table("users")) == ["bob"]
+    with pytest.raises(WrongUseError, match=r"^1\.5 is no key; give a text"):
+        app.delete("users", 1.5)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("store", ["memory", "lmdb", "rocksdb"])
