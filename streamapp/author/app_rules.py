@@ -137,7 +137,6 @@ def _registry(app: StreamApp) -> Iterator[Problem]:
     with_registry = {
         system.name for system in app.spec.systems if system.kafka and system.kafka.schema_registry
     }
-    written = {operator.send_to.stream for operator in app.spec.operators if operator.send_to}
     for index, stream in enumerate(app.spec.streams):
         path = f"spec.streams[{index}].registry"
         if not stream.registry:
@@ -152,9 +151,6 @@ def _registry(app: StreamApp) -> Iterator[Problem]:
         elif stream.system not in with_registry:
             message = f'the system "{stream.system}" has no schema registry; say kafka.schemaRegistry there'
             yield _invalid(path, message)
-        elif stream.columns is None and stream.name not in written:
-            message = "missing; `streamapp registry columns` prints those of the registered schema"
-            yield _invalid(f"spec.streams[{index}].columns", message)
 
 
 def _writer_schemas(app: StreamApp) -> Iterator[Problem]:

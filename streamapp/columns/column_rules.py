@@ -64,9 +64,11 @@ def input_columns(stream: Stream, declared: tuple[Column, ...]) -> tuple[Column,
 def require_columns(stream: Stream, columns: tuple[Column, ...]) -> None:
     """Refuse to read a stream of which nothing says the columns."""
     if not columns:
-        raise CompileRefusedError(
-            f'missing; the app reads "{stream.name}", and format "{stream.format}" needs them', "columns"
+        message = f'missing; the app reads "{stream.name}", and format "{stream.format}" needs them'
+        hint = (
+            "; `streamapp registry columns` prints those of the registered schema" if stream.registry else ""
         )
+        raise CompileRefusedError(message + hint, "columns")
 
 
 def require_declared_columns(table: Table) -> None:

@@ -63,7 +63,11 @@ def app(folder: Path, url: str, columns: str | None, **kafka: Any) -> Path:
 
 
 def test_the_columns_of_a_stream_that_has_none_yet(server: SchemaServer, tmp_path: Path) -> None:
-    result = run("columns", app(tmp_path, server.url, None), "views")
+    source = app(tmp_path, server.url, None)
+    refused = CliRunner().invoke(root, ["check", str(source)])
+    assert "columns: missing; the app reads" in refused.stderr
+    assert refused.stderr.count("`streamapp registry columns` prints") == 1
+    result = run("columns", source, "views")
     assert result.stdout == "user STRING, n BIGINT\n"
     assert result.stderr == "left out: either: it is a union of int and string, which no column holds\n"
     older = run("columns", server.url, "page.views-value", "--version", "1", "-o", "json")
