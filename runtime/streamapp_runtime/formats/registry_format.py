@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +27,8 @@ from streamapp_runtime.registered_schema import (
 from streamapp_runtime.rows.byte_columns import byte_spans
 from streamapp_runtime.rows.row_form import Positions
 
+T = TypeVar("T")
+
 Encode = Callable[[pa.RecordBatch], pa.BinaryArray]
 """The value of each row behind its frame; ValueError where the schema has no place for it."""
 
@@ -41,6 +43,28 @@ class SchemaColumns:
 
     columns: pa.Schema
     left_out: Mapping[str, str]  # by the field's path: why
+
+
+def held_fields(
+    fields: Mapping[str, T],
+    type_of: Callable[[T, str], pa.DataType],
+    path: str,
+    empty: str,
+    left_out: dict[str, str],
+) -> pa.StructType:
+    """The column of fields, each by its type at its path; those that no column holds are left out.
+
+    UnresolvableSchemaError with the reason `empty` where none is held.
+    """
+    held: dict[str, pa.DataType] = {}
+    for name, field in fields.items():
+        try:
+            held[name] = type_of(field, f"{path}.{name}" if path else name)
+        except UnresolvableSchemaError as unresolvable:
+            left_out[unresolvable.path] = unresolvable.reason
+    if not held:
+        raise UnresolvableSchemaError(path, empty)
+    return pa.struct(list(held.items()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,25 +1,25 @@
 """The columns of a registered Avro schema: those that hold its records without a loss."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-import fastavro
 import pyarrow as pa
 
+from streamapp.spec.value_types.column_list import MOST_DIGITS
 from streamapp_runtime.formats.avro.schema_resolution import (
+    INSTANT,
+    UNITS,
     ZONED,
     Schema,
+    linked_text,
     logical_type,
     shown_schema,
     type_name,
 )
-from streamapp_runtime.formats.registry_format import SchemaColumns
+from streamapp_runtime.formats.registry_format import SchemaColumns, held_fields
 from streamapp_runtime.registered_schema import RegisteredSchema, UnresolvableSchemaError
 
-_MOST_DIGITS: Final = 38
-_INSTANT: Final = pa.timestamp("us", "UTC")
 _PLAIN: Final[Mapping[str, pa.DataType]] = {
     "boolean": pa.bool_(),
     "int": pa.int32(),
@@ -33,9 +33,9 @@ _PLAIN: Final[Mapping[str, pa.DataType]] = {
 }
 _LOGICAL: Final[Mapping[tuple[str, str], pa.DataType]] = {
     ("int", "date"): pa.date32(),
-    **{("long", f"timestamp-{unit}"): _INSTANT for unit in ("millis", "micros", "nanos")},
-    ("string", ZONED): _INSTANT,
-    **{("long", f"local-timestamp-{unit}"): pa.timestamp("us") for unit in ("millis", "micros", "nanos")},
+    **{("long", f"timestamp-{unit}"): INSTANT for unit in UNITS},
+    ("string", ZONED): INSTANT,
+    **{("long", f"local-timestamp-{unit}"): pa.timestamp("us") for unit in UNITS},
 }
 _WIDER: Final[Sequence[tuple[frozenset[pa.DataType], pa.DataType]]] = (
     (frozenset({pa.int32(), pa.int64()}), pa.int64()),
@@ -47,10 +47,7 @@ _WIDER: Final[Sequence[tuple[frozenset[pa.DataType], pa.DataType]]] = (
 
 def schema_columns(registered: RegisteredSchema) -> SchemaColumns:
     """The columns of a schema, and the fields that no column holds."""
-    named: dict[str, Schema] = {}
-    for dependency in registered.dependencies:
-        fastavro.parse_schema(json.loads(dependency.text), named_schemas=named)
-    parsed = fastavro.parse_schema(json.loads(registered.text), named_schemas=named)
+    parsed, named = linked_text(registered.text, registered.dependencies)
     if type_name(parsed) != "record":
         raise UnresolvableSchemaError("", f"it is no record but {shown_schema(parsed)}")
     reading = _ColumnsOfAvro(named)
@@ -77,23 +74,21 @@ class _ColumnsOfAvro:
         if name == "null":
             raise UnresolvableSchemaError(path, "nothing but null is written there")
         meaning = logical_type(writer)
-        if meaning == "decimal" and writer["precision"] <= _MOST_DIGITS:
+        if meaning == "decimal" and writer["precision"] <= MOST_DIGITS:
             return pa.decimal128(writer["precision"], writer.get("scale", 0))
         return _LOGICAL.get((name, meaning), _PLAIN[name])
 
     def _record(self, writer: Schema, path: str, within: tuple[str, ...]) -> pa.StructType:
         if writer["name"] in within:
             raise UnresolvableSchemaError(path, f'"{writer["name"]}" contains itself, which no column can')
-        fields: dict[str, pa.DataType] = {}
-        for part in writer["fields"]:
-            inside = f"{path}.{part['name']}" if path else part["name"]
-            try:
-                fields[part["name"]] = self.type(part["type"], inside, (*within, writer["name"]))
-            except UnresolvableSchemaError as unresolvable:
-                self.left_out[unresolvable.path] = unresolvable.reason
-        if not fields:
-            raise UnresolvableSchemaError(path, f'"{writer["name"]}" has no field that a column holds')
-        return pa.struct(list(fields.items()))
+        within = (*within, writer["name"])
+        return held_fields(
+            {part["name"]: part["type"] for part in writer["fields"]},
+            lambda part, inside: self.type(part, inside, within),
+            path,
+            f'"{writer["name"]}" has no field that a column holds',
+            self.left_out,
+        )
 
     def _union(self, writer: Sequence[Schema], path: str, within: tuple[str, ...]) -> pa.DataType:
         branches = [branch for branch in writer if type_name(branch) != "null"]

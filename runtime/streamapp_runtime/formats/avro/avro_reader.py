@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-import fastavro
 import numpy as np
 import pyarrow as pa
 
-from streamapp_runtime.formats.avro.schema_resolution import Schema, SchemaResolution
+from streamapp_runtime.formats.avro.schema_resolution import Schema, SchemaResolution, linked_schema
 from streamapp_runtime.formats.avro.wire_types import WireRecord
 from streamapp_runtime.formats.read_records import ReadRecords, good_records
 from streamapp_runtime.formats.record_cursor import RecordCursor, padded
@@ -37,10 +36,7 @@ class AvroReader:
 
         Errors are an UnresolvableSchemaError, or of fastavro where it is no schema.
         """
-        named: dict[str, Schema] = {}
-        for dependency in dependencies:
-            fastavro.parse_schema(dependency, named_schemas=named)
-        parsed = fastavro.parse_schema(writer, named_schemas=named)
+        parsed, named = linked_schema(writer, dependencies)
         return cls(SchemaResolution(named).record(parsed, schema, reader), schema, required)
 
     def read(self, data: Bytes, starts: Positions, ends: Positions) -> ReadRecords:

@@ -1,6 +1,5 @@
 """The writing of Avro records, and what a schema has to be like for rows to be written by it."""
 
-import json
 from collections.abc import Mapping
 from io import BytesIO
 from typing import Final
@@ -11,6 +10,7 @@ import pyarrow as pa
 from streamapp_runtime.formats.avro.schema_resolution import (
     Schema,
     SchemaResolution,
+    linked_text,
     shown_schema,
     type_name,
 )
@@ -33,7 +33,7 @@ _PLACES: Final[Mapping[pa.DataType, frozenset[str]]] = {
 
 def parsed_writer(writer: ResolvedWriterSchema) -> Schema:
     """The schema with the types that it refers to."""
-    return _parsed(writer)[0]
+    return linked_text(writer.text, writer.dependencies)[0]
 
 
 def encoded_records(columns: pa.RecordBatch, schema: Schema, frame: bytes = b"") -> pa.BinaryArray:
@@ -52,15 +52,8 @@ def encoded_records(columns: pa.RecordBatch, schema: Schema, frame: bytes = b"")
 
 def check_writable(columns: pa.Schema, writer: ResolvedWriterSchema) -> None:
     """UnresolvableSchemaError where a column has no place in the schema, or a field no value."""
-    parsed, named = _parsed(writer)
+    parsed, named = linked_text(writer.text, writer.dependencies)
     _Writability(named).check(parsed, pa.struct(list(columns)), "")
-
-
-def _parsed(writer: ResolvedWriterSchema) -> tuple[Schema, dict[str, Schema]]:
-    named: dict[str, Schema] = {}
-    for dependency in writer.dependencies:
-        fastavro.parse_schema(json.loads(dependency.text), named_schemas=named)
-    return fastavro.parse_schema(json.loads(writer.text), named_schemas=named), named
 
 
 class _Writability:

@@ -21,11 +21,13 @@ that their converters write beside them. Of a union each branch is resolved: a r
 place in the column is bad. Fields without a column are skipped. A type that contains itself is refused.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
+import fastavro
 import pyarrow as pa
 
 from streamapp_runtime.formats.avro.wire_types import (
@@ -51,12 +53,12 @@ from streamapp_runtime.formats.value_conversions import (
     times,
     times_of_texts,
 )
-from streamapp_runtime.registered_schema import UnresolvableSchemaError
+from streamapp_runtime.registered_schema import SchemaDependency, UnresolvableSchemaError
 
 Schema = Any
 """A schema as fastavro parses it: a name, a list of branches, or a mapping."""
 
-_UNITS: Final = {"millis": "ms", "micros": "us", "nanos": "ns"}
+UNITS: Final = {"millis": "ms", "micros": "us", "nanos": "ns"}
 _PLAIN: Final[Mapping[str, WireType]] = {
     "boolean": WireBoolean(),
     "int": WireLong(narrow=True),
@@ -66,7 +68,7 @@ _PLAIN: Final[Mapping[str, WireType]] = {
     "bytes": WireBytes(),
     "string": WireBytes(),
 }
-_INSTANT: Final = pa.timestamp("us", "UTC")
+INSTANT: Final = pa.timestamp("us", "UTC")
 ZONED: Final = "zoned-timestamp"
 _MEANINGS: Final[Mapping[str, str]] = {
     "io.debezium.time.Date": "date",
@@ -259,7 +261,7 @@ def _decimal(writer: Schema, name: str, kind: pa.DataType) -> WireType | None:
 def _time(writer: Schema, name: str, kind: pa.DataType) -> WireType | None:
     meaning, wire, fault = logical_type(writer), _PLAIN[name], "a time is not in the years 1 to 9999"
     if name == "string":
-        if meaning != ZONED or kind != _INSTANT:
+        if meaning != ZONED or kind != INSTANT:
             return None
         return WireConversion(
             _TEXT, partial(times_of_texts, kind=kind), kind, "a text is no time with a zone"
@@ -267,13 +269,9 @@ def _time(writer: Schema, name: str, kind: pa.DataType) -> WireType | None:
     if pa.types.is_date(kind):
         return WireConversion(wire, dates, kind, fault) if (name, meaning) == ("int", "date") else None
     kind_of_time, _, unit = meaning.rpartition("-")
-    if (
-        name != "long"
-        or unit not in _UNITS
-        or kind_of_time != ("timestamp" if kind.tz else "local-timestamp")
-    ):
+    if name != "long" or unit not in UNITS or kind_of_time != ("timestamp" if kind.tz else "local-timestamp"):
         return None
-    return WireConversion(wire, times(_UNITS[unit], kind), kind, fault)
+    return WireConversion(wire, times(UNITS[unit], kind), kind, fault)
 
 
 def _with_bytes(item: WireType, path: str) -> WireType:
@@ -300,6 +298,19 @@ def _of_kind(reader: Schema, name: str) -> Mapping[str, Any]:
     """The part of the stream's own schema that is such a type, also as a branch; empty where none is."""
     branches = reader if isinstance(reader, list) else [reader]
     return next((each for each in branches if isinstance(each, dict) and each.get("type") == name), {})
+
+
+def linked_schema(schema: Schema, dependencies: Iterable[Schema]) -> tuple[Schema, dict[str, Schema]]:
+    """The parsed schema, and its named types with those of the schemas that it refers to."""
+    named: dict[str, Schema] = {}
+    for dependency in dependencies:
+        fastavro.parse_schema(dependency, named_schemas=named)
+    return fastavro.parse_schema(schema, named_schemas=named), named
+
+
+def linked_text(text: str, dependencies: Iterable[SchemaDependency]) -> tuple[Schema, dict[str, Schema]]:
+    """The same of texts as a registry has them."""
+    return linked_schema(json.loads(text), (json.loads(dependency.text) for dependency in dependencies))
 
 
 def logical_type(writer: Schema) -> str:

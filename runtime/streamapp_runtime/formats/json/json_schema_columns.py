@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from streamapp_runtime.formats.registry_format import SchemaColumns
+from streamapp_runtime.formats.registry_format import SchemaColumns, held_fields
 from streamapp_runtime.registered_schema import RegisteredSchema, UnresolvableSchemaError
 
 _PLAIN: Final[Mapping[str, pa.DataType]] = {
@@ -71,16 +71,13 @@ class _ColumnsOfJson:
             if not isinstance(values, dict):
                 raise UnresolvableSchemaError(path, "it is an object of any fields")
             return pa.map_(pa.string(), self.type(values, file, f"{path}{{}}", within))
-        fields: dict[str, pa.DataType] = {}
-        for name, part in schema["properties"].items():
-            inside = f"{path}.{name}" if path else name
-            try:
-                fields[name] = self.type(part, file, inside, within)
-            except UnresolvableSchemaError as unresolvable:
-                self.left_out[unresolvable.path] = unresolvable.reason
-        if not fields:
-            raise UnresolvableSchemaError(path, "it has no property that a column holds")
-        return pa.struct(list(fields.items()))
+        return held_fields(
+            schema["properties"],
+            lambda part, inside: self.type(part, file, inside, within),
+            path,
+            "it has no property that a column holds",
+            self.left_out,
+        )
 
     def _referred(self, reference: str, file: Any, path: str, within: tuple[str, ...]) -> pa.DataType:
         """The column of what a schema refers to, in its own file or in another one."""

@@ -8,7 +8,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from streamapp_runtime.formats.protobuf.message_resolution import TIMESTAMP, WRAPPERS
 from streamapp_runtime.formats.protobuf.schema_files import schema_file
-from streamapp_runtime.formats.registry_format import SchemaColumns
+from streamapp_runtime.formats.registry_format import SchemaColumns, held_fields
 from streamapp_runtime.registered_schema import RegisteredSchema, UnresolvableSchemaError
 
 _UNSIGNED: Final = pa.decimal128(20, 0)
@@ -44,16 +44,14 @@ def _message(
 ) -> pa.StructType:
     if message.full_name in within:
         raise UnresolvableSchemaError(path, f'"{message.full_name}" contains itself, which no column can')
-    fields: dict[str, pa.DataType] = {}
-    for field in message.fields:
-        inside = f"{path}.{field.name}" if path else field.name
-        try:
-            fields[field.name] = _field(field, inside, (*within, message.full_name), left_out)
-        except UnresolvableSchemaError as unresolvable:
-            left_out[unresolvable.path] = unresolvable.reason
-    if not fields:
-        raise UnresolvableSchemaError(path, f'"{message.full_name}" has no field that a column holds')
-    return pa.struct(list(fields.items()))
+    within = (*within, message.full_name)
+    return held_fields(
+        {field.name: field for field in message.fields},
+        lambda field, inside: _field(field, inside, within, left_out),
+        path,
+        f'"{message.full_name}" has no field that a column holds',
+        left_out,
+    )
 
 
 def _field(
