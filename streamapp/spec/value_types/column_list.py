@@ -188,6 +188,11 @@ class _Reader:
         return self.tokens[self.position - 1][0]
 
 
+def digits_of_sum(digits: int) -> int:
+    """The digits of the DECIMAL in which Spark sums one of so many."""
+    return min(digits + 10, MOST_DIGITS)
+
+
 def _is_decimal(digits: int, decimals: int = 0) -> bool:
     return 1 <= digits <= MOST_DIGITS and decimals <= digits
 

@@ -53,14 +53,14 @@ def embedded_storage(folder: Path, app: StreamApp | None = None) -> AppStorage:
 def app_connections(app: StreamApp, by_name: Mapping[str, Connection]) -> SystemConnections:
     """The connections of an app, with the locations of its streams."""
     registries = {
-        system.name: registry_connection(system.kafka, system.kafka.schema_registry, by_name[system.name])
+        system.name: _registry(system.kafka, system.kafka.schema_registry, by_name[system.name])
         for system in app.spec.systems
         if system.kafka and system.kafka.schema_registry
     }
     return SystemConnections(app.spec.home.name, by_name, stream_locations(app), outboxes(app), registries)
 
 
-def registry_connection(kafka: Kafka, registry: SchemaRegistry, connection: Connection) -> RegistryConnection:
+def _registry(kafka: Kafka, registry: SchemaRegistry, connection: Connection) -> RegistryConnection:
     """The connection to the registry of a cluster, with the secrets of that; a log in its place has none."""
     urls = tuple(url.strip().rstrip("/") for url in registry.url.split(","))
     secrets = connection.secrets if isinstance(connection, KafkaConnection) else None
@@ -72,7 +72,7 @@ def stream_registry(app: StreamApp, stream: Stream, secrets: Path | None) -> Reg
     for index, system in enumerate(app.spec.systems):
         if stream.registry and system.name == stream.system and system.kafka and system.kafka.schema_registry:
             connection = connection_of(system, index, None, secrets)
-            return registry_connection(system.kafka, system.kafka.schema_registry, connection)
+            return _registry(system.kafka, system.kafka.schema_registry, connection)
     return None
 
 

@@ -3,7 +3,8 @@
 from decimal import Decimal
 from typing import Final
 
-from streamapp_runtime.expressions.plain.plain_expression import DECIMAL_TYPE, MOST_DIGITS
+from streamapp.spec.value_types.column_list import MOST_DIGITS
+from streamapp_runtime.expressions.plain.plain_expression import DECIMAL_TYPE
 from streamapp_runtime.expressions.plain.plain_types import (
     DECIMAL_LITERAL,
     NULL_TYPE,
@@ -78,5 +79,5 @@ def _places(of: PlainValue) -> tuple[int, int]:
 
 
 def _type(whole: int, scale: int) -> str:
-    require(whole + scale <= MOST_DIGITS)
+    require(whole + scale <= MOST_DIGITS)  # of a type with more, Spark drops digits
     return f"DECIMAL({whole + scale},{scale})"

@@ -11,7 +11,7 @@ from typing import Final
 
 from streamapp.columns.column_scope import ColumnScope
 from streamapp.columns.spark_functions import WORDS_FOR_NOW
-from streamapp.spec.value_types.column_list import Column
+from streamapp.spec.value_types.column_list import Column, digits_of_sum
 from streamapp_runtime.expressions.row_value import WHOLE_TYPES
 
 _TOKEN: Final = re.compile(
@@ -37,9 +37,6 @@ _SIDES: Final = ("left", "right")
 """Words that are the sides of a join where a column follows them."""
 DECIMAL_TYPE: Final = re.compile(r"DECIMAL\(([0-9]+),\s*([0-9]+)\)")
 """A type by its digits, and how many of them are behind the point."""
-MOST_DIGITS: Final = 38
-"""Of a type with more, Spark drops digits."""
-_MORE_DIGITS_OF_SUMS: Final = 10
 _SUMS: Final = dict.fromkeys(WHOLE_TYPES, "BIGINT") | dict.fromkeys(("FLOAT", "DOUBLE"), "DOUBLE")
 _ORDERED: Final = (*WHOLE_TYPES, "STRING", "DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "FLOAT", "DOUBLE", "BOOLEAN")
 
@@ -166,7 +163,7 @@ def _decimal_sum(kind: str) -> str | None:
     if (match := DECIMAL_TYPE.fullmatch(kind)) is None:
         return None
     digits, scale = map(int, match.groups())
-    return f"DECIMAL({min(digits + _MORE_DIGITS_OF_SUMS, MOST_DIGITS)},{scale})"
+    return f"DECIMAL({digits_of_sum(digits)},{scale})"
 
 
 def _name_of_total(call: PlainCall, text: str) -> str:

@@ -29,7 +29,8 @@ class DebeziumFormat:
     ) -> None:
         self._changes = ChangeRows(columns, key, flattened=flattened)
         self.schema, fields = self._changes.schema, self._changes.fields
-        self._keys = change_keys(self._changes, spelling)
+        key_column = self._changes.key
+        self._keys = None if key_column is None else ChangeKeys(self.schema.field(key_column.name), spelling)
         self._spelling, self._flattened = spelling, flattened
         wrapped = [] if PAYLOAD in self.schema.names and flattened else [pa.field(PAYLOAD, pa.struct(fields))]
         self._reader = JsonReader(pa.schema([*fields, *wrapped]), spelling=spelling)
@@ -58,11 +59,6 @@ class DebeziumFormat:
         if faults:
             raise UndecodableError(next(iter(faults.values())), faults)
         return rows
-
-
-def change_keys(changes: ChangeRows, spelling: JsonSpelling) -> ChangeKeys | None:
-    """The reader of the keys of a table's changes; None where rows are told apart by no column."""
-    return None if changes.key is None else ChangeKeys(changes.schema.field(changes.key.name), spelling)
 
 
 def _unwrapped(record: pa.RecordBatch) -> list[pa.Array]:

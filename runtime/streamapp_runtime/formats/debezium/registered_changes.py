@@ -13,8 +13,8 @@ from streamapp.spec.value_types.column_list import Column, quote
 from streamapp_runtime.formats.arrow_types import spark_type
 from streamapp_runtime.formats.avro.registered_avro import AVRO
 from streamapp_runtime.formats.bad_record_isolation import rows_in_place
+from streamapp_runtime.formats.debezium.change_keys import ChangeKeys
 from streamapp_runtime.formats.debezium.change_rows import ChangeRows
-from streamapp_runtime.formats.debezium.debezium_format import change_keys
 from streamapp_runtime.formats.format_options import FormatOptions
 from streamapp_runtime.formats.json.json_spelling import JsonSpelling
 from streamapp_runtime.formats.read_records import SchemaReader
@@ -37,11 +37,8 @@ class RegisteredChanges:
         self.schema, read = self._changes.schema, self._changes.fields
         fields = [Column(field.name, spark_type(field.type)) for field in read]
         self._records = RegistryFormat(AVRO, fields, _PLAIN_OPTIONS, schemas)
-        self._plain_keys = change_keys(self._changes, JsonSpelling(dates="days"))
         key_column = self._changes.key
-        self._framed_keys = (
-            RegistryFormat(_KEYS, [key_column], _PLAIN_OPTIONS, schemas) if key_column else None
-        )
+        self._keys = None if key_column is None else _RegisteredKeys(key_column, schemas)
 
     def decode(self, values: pa.BinaryArray) -> DecodedBatch:
         """The row of each change; a deletion has null in every column, as a record without a value has."""
@@ -57,18 +54,8 @@ class RegisteredChanges:
         return self._changes.decoded(rows_in_place([rows], [places], len(values)), every)
 
     def read_keys(self, keys: pa.BinaryArray) -> ReadKeys:
-        """The keys of records as rows have keys: those behind a frame are Avro, others JSON or plain."""
-        if self._plain_keys is None or self._framed_keys is None:
-            return ReadKeys(keys, {})
-        framed = pc.match_substring_regex(keys, _FRAMED).fill_null(False)
-        places = true_places(framed)
-        if not places:
-            return self._plain_keys.read(keys)
-        others, faults = self._plain_keys.read(pc.if_else(framed, pa.scalar(None, pa.binary()), keys))
-        decoded = self._framed_keys.decode(keys.filter(framed))
-        of_frames = {places[each.index]: f"its key: {each.reason}" for each in decoded.bad}
-        read = pc.replace_with_mask(others, framed, key_bytes(decoded.columns.column(0)))
-        return ReadKeys(read, {**faults, **of_frames})
+        """The keys of records, which are Avro, JSON or plain, as rows have keys."""
+        return ReadKeys(keys, {}) if self._keys is None else self._keys.read(keys)
 
     def resolved(self, registered: RegisteredSchema, name: str) -> SchemaReader | str:
         """The reader of a schema of this name, or why there is none."""
@@ -77,6 +64,26 @@ class RegisteredChanges:
     def encode(self, columns: pa.RecordBatch) -> pa.BinaryArray:
         """A ValueError: an app does not write changes, and no schema says how."""
         return self._records.encode(columns)
+
+
+class _RegisteredKeys:
+    """The reader of keys: those behind a frame are Avro, others JSON or plain."""
+
+    def __init__(self, column: Column, schemas: SchemaLookup | None) -> None:
+        self._framed = RegistryFormat(_KEYS, [column], _PLAIN_OPTIONS, schemas)
+        self._others = ChangeKeys(self._framed.schema.field(0), JsonSpelling(dates="days"))
+
+    def read(self, keys: pa.BinaryArray) -> ReadKeys:
+        """The key of each record; null where it has none, or one with a fault."""
+        framed = pc.match_substring_regex(keys, _FRAMED).fill_null(False)
+        places = true_places(framed)
+        if not places:
+            return self._others.read(keys)
+        others, faults = self._others.read(pc.if_else(framed, pa.scalar(None, pa.binary()), keys))
+        decoded = self._framed.decode(keys.filter(framed))
+        of_frames = {places[each.index]: f"its key: {each.reason}" for each in decoded.bad}
+        read = pc.replace_with_mask(others, framed, key_bytes(decoded.columns.column(0)))
+        return ReadKeys(read, {**faults, **of_frames})
 
 
 def _reading_key(

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from streamapp.spec.value_types.column_list import MOST_DIGITS
 from streamapp_runtime.formats.arrow_types import UnknownTypeError
 from streamapp_runtime.formats.json import base64_text
 from streamapp_runtime.formats.json.arrow_messages import explain_arrow_message
@@ -21,8 +22,6 @@ from streamapp_runtime.formats.value_conversions import dates, decimals, times_o
 
 Convert = Callable[[pa.Array], pa.Array]
 """An array as it was read to one of the column's type, or ArrowInvalid or UndecodableError."""
-
-MOST_DIGITS = 38
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from streamapp.spec.value_types.column_list import digits_of_sum
 from streamapp_runtime.operators.aggregate.exact_sums import Numbers, is_wide, summable
 
-_MOST_DIGITS = 38
 _NOT_A_NUMBER = float("nan")
 
 
@@ -103,7 +103,7 @@ def _sum_type(argument: pa.DataType) -> pa.DataType | None:
     if pa.types.is_floating(argument):
         return pa.float64()
     if pa.types.is_decimal128(argument):
-        return pa.decimal128(min(argument.precision + 10, _MOST_DIGITS), argument.scale)
+        return pa.decimal128(digits_of_sum(argument.precision), argument.scale)
     return argument if pa.types.is_duration(argument) else None
 
 

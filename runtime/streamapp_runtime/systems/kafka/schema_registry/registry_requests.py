@@ -11,12 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from ssl import SSLContext
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.request import HTTPRedirectHandler, HTTPSHandler, OpenerDirector, Request, build_opener
 
 from streamapp_runtime.systems.kafka.wire.client_settings import tls_context
 from streamapp_runtime.systems.stream_system import DeniedError, InvalidSettingsError, UnavailableError
+
+T = TypeVar("T")
 
 _LARGEST_ANSWER: Final = 16 << 20
 _LONGEST_REFUSAL: Final = 300
@@ -61,17 +63,17 @@ class RegistryRequests:
 
     def get(self, path: str) -> dict[str, Any]:
         """The answer to a request; NotRegisteredError, DeniedError, or UnavailableError of all URLs."""
-        return dict(self._asked("GET", path, None, dict))
+        return self._asked("GET", path, None, dict)
 
     def get_list(self, path: str) -> list[Any]:
         """The same where the answer is a list."""
-        return list(self._asked("GET", path, None, list))
+        return self._asked("GET", path, None, list)
 
     def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to a request with a body; besides, an UnfitRequestError with the registry's words."""
-        return dict(self._asked("POST", path, json.dumps(body).encode(), dict))
+        return self._asked("POST", path, json.dumps(body).encode(), dict)
 
-    def _asked(self, method: str, path: str, body: bytes | None, form: type) -> Any:
+    def _asked(self, method: str, path: str, body: bytes | None, form: type[T]) -> T:
         silent: list[str] = []
         for url in self.urls:
             try:
@@ -83,7 +85,7 @@ class RegistryRequests:
             return answer
         raise UnavailableError(f"the schema registry cannot be asked: {'; '.join(silent)}")
 
-    def _answer(self, url: str, method: str, path: str, body: bytes | None, form: type) -> Any:
+    def _answer(self, url: str, method: str, path: str, body: bytes | None, form: type[T]) -> T:
         try:
             headers = {**self._headers, "Content-Type": _CONTENT_TYPE}
             request = Request(f"{url}{path}", body, headers, method=method)  # noqa: S310
