@@ -61,6 +61,8 @@ def columns(
       streamapp registry columns app.yaml views --secrets ./kafka-client
       streamapp registry columns http://localhost:8081 views-value --version 2
     """
+    from streamapp.cli.app_sources import one_app
+
     with _registry_errors():
         from streamapp_runtime.driver.start.writer_schemas import subject_of
         from streamapp_runtime.formats.arrow_types import column_list
@@ -69,7 +71,8 @@ def columns(
         if source.startswith(_URLS):
             declared, schemas, subject = None, _schemas_at(source, secrets), stream
         else:
-            app, declared = _declared(source, name, stream)
+            app = one_app(source, name)
+            declared = _stream_of(app, stream)
             schemas, subject = _schemas_of(app, declared, secrets), subject_of(declared)
         version = version or _versions(schemas, subject)[-1]
         schema = schemas.of_version((subject, version))
@@ -139,13 +142,6 @@ def _registry_errors() -> Iterator[None]:
         raise UnreachableError(str(error)) from None
     except UnknownSchemaError as error:
         raise click.ClickException(str(error)) from None
-
-
-def _declared(source: str, app_name: str | None, stream: str) -> "tuple[StreamApp, Stream]":
-    from streamapp.cli.app_sources import one_app
-
-    app = one_app(source, app_name)
-    return app, _stream_of(app, stream)
 
 
 def _stream_of(app: "StreamApp", name: str) -> "Stream":

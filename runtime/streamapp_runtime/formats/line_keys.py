@@ -8,9 +8,9 @@ import pyarrow as pa
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp.spec.value_types.format_names import FormatName
-from streamapp_runtime.formats.format_options import format_options
+from streamapp_runtime.formats.format_options import options_of
 from streamapp_runtime.formats.record_format import RecordFormat
-from streamapp_runtime.formats.stream_format import DEFAULT_OPTIONS, open_format
+from streamapp_runtime.formats.stream_format import open_format
 
 _READ_FOR_KEYS: Final[tuple[FormatName, ...]] = ("debezium", "csv")
 
@@ -34,5 +34,5 @@ def line_keys(app: StreamApp, name: str) -> LineKeys | None:
         return None
     columns = parse_columns(stream.columns or "")
     key = next(one.name for one in columns if one.name.lower() == stream.key_in_values.lower())
-    form = open_format(stream.format, columns, format_options(app).get(name, DEFAULT_OPTIONS))
+    form = open_format(stream.format, columns, options_of(stream))
     return LineKeys(form, key)

@@ -101,30 +101,24 @@ class Siege:
         (self.points / point).touch()
         assert self.process is not None
         self.process.wait(PATIENCE_SECONDS)
-        self.kill_app()
-        self.start_app()
+        self.restart_app()
 
     def restart_app(self) -> None:
         self.kill_app()
         self.start_app()
 
-    @contextmanager
-    def trouble(self, name: str, begin: Callable[[], None], end: Callable[[], None]) -> Iterator[None]:
+    def outage(self, name: str) -> None:
+        self._trouble(name, self.brokers[name].kill, self.brokers[name].start)
+
+    def freeze(self, name: str) -> None:
+        self._trouble(name, self.brokers[name].freeze, self.brokers[name].thaw)
+
+    def _trouble(self, name: str, begin: Callable[[], None], end: Callable[[], None]) -> None:
         """A system in trouble; nobody could say of what is written into it meanwhile whether it is there."""
         with self._locks[name]:
             begin()
-            yield
+            time.sleep(FAULT_SECONDS)
             end()
-
-    def outage(self, name: str) -> None:
-        broker = self.brokers[name]
-        with self.trouble(name, broker.kill, broker.start):
-            time.sleep(FAULT_SECONDS)
-
-    def freeze(self, name: str) -> None:
-        broker = self.brokers[name]
-        with self.trouble(name, broker.freeze, broker.thaw):
-            time.sleep(FAULT_SECONDS)
 
     def load(self) -> None:
         while not self._ended.wait(PAUSE_SECONDS):

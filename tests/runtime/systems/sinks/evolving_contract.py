@@ -1,16 +1,19 @@
 """What sinks that give tables columns must do too: derive from `EvolvingContract`."""
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from streamapp_runtime.driver.app_refusal import AppRefusedError
-from streamapp_runtime.systems.stream_system import FencedError
 from tests.harness.engine.sink_outbox import Row, SinkOutbox, TestedTables, tables_app
-from tests.runtime.systems.sinks.sink_contract import COLUMNS, SinkContract, all_rows, numbered
+from tests.runtime.systems.sinks.sink_contract import (
+    COLUMNS,
+    SinkContract,
+    all_rows,
+    numbered,
+    taken_over_at_once,
+)
 
 MORE = f"{COLUMNS}, city STRING, price DECIMAL(9, 2)"
 
@@ -117,17 +120,7 @@ class EvolvingContract(SinkContract):
             before.write(numbered(0, 1))
             before.deliver()
         with closing(outbox(tmp_path, tables, MORE)) as after:
-            together = threading.Barrier(4)
-
-            def start() -> None:
-                together.wait()
-                with suppress(FencedError):
-                    after.take_over()
-
-            with ThreadPoolExecutor(4) as drivers:
-                starts = [drivers.submit(start) for _ in range(4)]
-            for started in starts:
-                started.result()
+            taken_over_at_once(after)
             after.write([("1", {"id": 1, "shop": "shop-1", "city": "Oslo", "price": None})])
             after.deliver()
             assert [row["city"] for row in sorted_rows(after)] == [None, "Oslo"]

@@ -33,6 +33,21 @@ def all_rows(count: int) -> list[Row]:
     return sorted([{"id": n, "shop": f"shop-{n % 3}"} for n in range(count)], key=str)
 
 
+def taken_over_at_once(outbox: SinkOutbox) -> None:
+    """Four drivers that start at the same moment; those that are fenced by another one end."""
+    together = threading.Barrier(4)
+
+    def start() -> None:
+        together.wait()
+        with suppress(FencedError):
+            outbox.take_over()
+
+    with ThreadPoolExecutor(4) as drivers:
+        starts = [drivers.submit(start) for _ in range(4)]
+    for started in starts:
+        started.result()
+
+
 def deliver_all(delivery: OutboxDelivery) -> None:
     while delivery.deliver():
         pass
@@ -109,17 +124,7 @@ class SinkContract:
         assert sorted(inserts.rows(), key=str) == all_rows(2)
 
     def test_drivers_that_start_at_once_make_the_table_once(self, inserts: SinkOutbox) -> None:
-        together = threading.Barrier(4)
-
-        def start() -> None:
-            together.wait()
-            with suppress(FencedError):
-                inserts.take_over()
-
-        with ThreadPoolExecutor(4) as drivers:
-            starts = [drivers.submit(start) for _ in range(4)]
-        for started in starts:
-            started.result()
+        taken_over_at_once(inserts)
 
     def test_of_two_drivers_that_take_over_again_and_again_each_row_comes_once(
         self, inserts: SinkOutbox, monkeypatch: pytest.MonkeyPatch
