@@ -12,26 +12,20 @@ from streamapp_runtime.formats.record_format import DecodedBatch
 from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.registered_schema import (
     RegisteredSchema,
-    SchemaId,
     UnresolvableSchemaError,
 )
+from tests.harness.engine.known_schemas import KnownSchemas
 from tests.harness.engine.protobuf_schemas import ProtobufRecords, as_rows, protobuf_records
 
 FRAME = b"\0\0\0\0\x07\0"
 
 
-class OneSchema:
-    """A registry of one schema."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def schema(self, _: SchemaId) -> RegisteredSchema:
-        return RegisteredSchema("PROTOBUF", self.text)
+def of_text(text: str) -> KnownSchemas:
+    return KnownSchemas({7: RegisteredSchema("PROTOBUF", text)})
 
 
 def decoded(text: str, columns: str, values: list[bytes | None]) -> DecodedBatch:
-    form = open_format("protobuf", parse_columns(columns), FormatOptions(registry=True), OneSchema(text))
+    form = open_format("protobuf", parse_columns(columns), FormatOptions(registry=True), of_text(text))
     return form.decode(pa.array(values, pa.binary()))
 
 
@@ -86,7 +80,7 @@ def test_rows_are_written_so_that_they_are_read_as_they_were(made: ProtobufRecor
     columns = made.columns.removeprefix("extra STRING").removeprefix(", ")
     assume(columns and not ("DECIMAL" in columns or "DOUBLE" in columns))
     options = FormatOptions(registry=True, writer=writer)
-    form = open_format("protobuf", parse_columns(columns), options, OneSchema(made.text))
+    form = open_format("protobuf", parse_columns(columns), options, of_text(made.text))
     try:
         PROTOBUF.check_writable(form.schema, writer)
     except UnresolvableSchemaError as refused:

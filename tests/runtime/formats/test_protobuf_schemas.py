@@ -16,27 +16,17 @@ from streamapp_runtime.registered_schema import (
     RegisteredSchema,
     SchemaCompilerError,
     SchemaDependency,
-    SchemaId,
     UnresolvableSchemaError,
 )
+from tests.harness.engine.known_schemas import KnownSchemas
 
 pytestmark = pytest.mark.usefixtures("process")
 FRAME = b"\0\0\0\0\x07\0"
 
 
-class SchemaOfSeven:
-    """A registry of one schema."""
-
-    def __init__(self, schema: RegisteredSchema) -> None:
-        self.registered = schema
-
-    def schema(self, _: SchemaId) -> RegisteredSchema:
-        return self.registered
-
-
 def decoded(schema: RegisteredSchema, columns: str, values: list[bytes | None]) -> DecodedBatch:
     options = FormatOptions(registry=True)
-    form = open_format("protobuf", parse_columns(columns), options, SchemaOfSeven(schema))
+    form = open_format("protobuf", parse_columns(columns), options, KnownSchemas({7: schema}))
     return form.decode(pa.array(values, pa.binary()))
 
 
@@ -74,7 +64,7 @@ def test_a_schema_that_cannot_be_read_says_why(text: str, columns: str, reason: 
 def test_a_compiler_that_does_not_end_makes_no_record_bad(monkeypatch: pytest.MonkeyPatch) -> None:
     schema = file_of("message A { int32 a = 1; }")
     form = open_format(
-        "protobuf", parse_columns("a INT"), FormatOptions(registry=True), SchemaOfSeven(schema)
+        "protobuf", parse_columns("a INT"), FormatOptions(registry=True), KnownSchemas({7: schema})
     )
     records = pa.array([FRAME + b"\x08\x05"], pa.binary())
     with monkeypatch.context() as patched, pytest.raises(SchemaCompilerError, match="protoc cannot be run"):
@@ -180,7 +170,7 @@ def test_a_schema_of_the_columns_has_a_place_for_every_row() -> None:
     PROTOBUF.check_writable(form.schema, writer)
     options = FormatOptions(registry=True, writer=writer)
     written = open_format(
-        "protobuf", parse_columns(COLUMNS), options, SchemaOfSeven(RegisteredSchema("PROTOBUF", text))
+        "protobuf", parse_columns(COLUMNS), options, KnownSchemas({7: RegisteredSchema("PROTOBUF", text)})
     )
     first, second = written.decode(written.encode(rows)).columns.to_pylist()
     assert first == rows.to_pylist()[0]

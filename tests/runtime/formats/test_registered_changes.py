@@ -23,9 +23,9 @@ from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.registered_schema import (
     RegisteredSchema,
     SchemaId,
-    UnknownSchemaError,
     UnresolvableSchemaError,
 )
+from tests.harness.engine.known_schemas import KnownSchemas
 
 TIME = "io.debezium.time"
 COLUMNS = (
@@ -75,13 +75,10 @@ KEY, TEXT_KEY, WIDE_KEY = record("Key", ("id", "int")), "int", record("Wide", ("
 SCHEMAS: dict[SchemaId, Any] = {1: ENVELOPE, 2: FLAT, 3: KEY, 4: TEXT_KEY, 5: WIDE_KEY, 6: VALUE}
 
 
-class Registry:
-    """The schemas above."""
-
-    def schema(self, schema_id: SchemaId) -> RegisteredSchema:
-        if schema_id not in SCHEMAS:
-            raise UnknownSchemaError(f"schema id {schema_id}: the registry says: not found")
-        return RegisteredSchema("AVRO", json.dumps(SCHEMAS[schema_id]))
+def registry() -> KnownSchemas:
+    return KnownSchemas(
+        {one: RegisteredSchema("AVRO", json.dumps(schema)) for one, schema in SCHEMAS.items()}
+    )
 
 
 def framed(schema_id: int, value: Any) -> bytes:
@@ -101,7 +98,7 @@ def change(op: str, after: Any = None, before: Any = None) -> bytes:
 
 def changes(columns: str = COLUMNS, **options: Any) -> RegisteredChanges:
     made = FormatOptions(**{"key": "id", "registry": True, **options})
-    form = open_format("debezium", parse_columns(columns), made, Registry())
+    form = open_format("debezium", parse_columns(columns), made, registry())
     assert isinstance(form, RegisteredChanges)
     return form
 
@@ -227,12 +224,12 @@ def test_keys_are_records_of_one_field_values_alone_or_json() -> None:
 def test_columns_of_the_registry_are_those_of_the_table() -> None:
     fields = {"name": "s", "system": "m", "format": "debezium", "registry": True}
     stream = Stream.model_validate({**fields, "columns": "id BIGINT NOT NULL"})
-    envelope = Registry().schema(1)
+    envelope = registry().schema(1)
     assert column_list(stream_columns(envelope, stream).columns) == COLUMNS.replace(" NOT NULL", "")
-    found = schema_difference(stream, "s-value", {1: envelope, 2: Registry().schema(3)})
+    found = schema_difference(stream, "s-value", {1: envelope, 2: registry().schema(3)})
     refusal = "a change has the row there; flattened: true is for rows alone"
     assert found.refused == [f"version 2: after: {refusal}"]
     flat = Stream.model_validate({**fields, "columns": "id INT", "flattened": True})
-    assert schema_difference(flat, "s-value", {1: Registry().schema(6)}).refused == []
+    assert schema_difference(flat, "s-value", {1: registry().schema(6)}).refused == []
     with pytest.raises(UnresolvableSchemaError, match="after: a change has the row there"):
-        stream_columns(Registry().schema(3), stream)
+        stream_columns(registry().schema(3), stream)

@@ -15,11 +15,10 @@ from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.registered_schema import (
     RegisteredSchema,
     SchemaDependency,
-    SchemaId,
-    UnknownSchemaError,
 )
 from streamapp_runtime.systems.stream_system import HEADERS, UnavailableError
 from tests.harness.engine.avro_schemas import record_bytes
+from tests.harness.engine.known_schemas import KnownSchemas
 
 USERS = {"type": "record", "name": "User", "fields": [{"name": "user", "type": "string"}]}
 TIERED = {
@@ -28,21 +27,6 @@ TIERED = {
     "fields": [{"name": "tier", "type": ["null", "int"]}, {"name": "user", "type": "string"}],
 }
 GUID = UUID("89791762-2336-4186-9674-299b90a802e2")
-
-
-class Schemas:
-    """A registry in this process."""
-
-    def __init__(self, schemas: dict[SchemaId, RegisteredSchema]) -> None:
-        self.schemas, self.asked, self.is_away = schemas, list[SchemaId](), False
-
-    def schema(self, schema_id: SchemaId) -> RegisteredSchema:
-        self.asked.append(schema_id)
-        if self.is_away:
-            raise UnavailableError("the schema registry cannot be asked")
-        if schema_id not in self.schemas:
-            raise UnknownSchemaError(f"schema id {schema_id}: the registry says: not found")
-        return self.schemas[schema_id]
 
 
 def avro(schema: Any, **fields: Any) -> RegisteredSchema:
@@ -54,7 +38,10 @@ def numbered(schema_id: int, value: bytes) -> bytes:
 
 
 def decoded(
-    schemas: Schemas, values: list[bytes | None], columns: str = "user STRING, tier BIGINT", own: Any = None
+    schemas: KnownSchemas,
+    values: list[bytes | None],
+    columns: str = "user STRING, tier BIGINT",
+    own: Any = None,
 ) -> DecodedBatch:
     options = FormatOptions(json.dumps(own) if own else None, registry=True)
     return open_format("avro", parse_columns(columns), options, schemas).decode(pa.array(values, pa.binary()))
@@ -65,7 +52,7 @@ def faults(batch: DecodedBatch) -> dict[int, str]:
 
 
 def test_each_record_is_read_by_the_schema_that_it_names() -> None:
-    schemas = Schemas({7: avro(USERS), 300: avro(TIERED), GUID: avro(TIERED)})
+    schemas = KnownSchemas({7: avro(USERS), 300: avro(TIERED), GUID: avro(TIERED)})
     values = [
         numbered(300, record_bytes(TIERED, {"tier": 1, "user": "ann"})),
         None,
@@ -84,7 +71,7 @@ def test_each_record_is_read_by_the_schema_that_it_names() -> None:
 
 def test_what_is_wrong_with_a_record_is_said_with_its_schema_and_others_are_read() -> None:
     text = {"type": "record", "name": "User", "fields": [{"name": "user", "type": "int"}]}
-    schemas = Schemas(
+    schemas = KnownSchemas(
         {
             7: avro(USERS),
             8: avro(text),
@@ -123,7 +110,7 @@ def test_what_is_wrong_with_a_record_is_said_with_its_schema_and_others_are_read
 
 
 def test_a_registry_that_is_away_makes_no_record_bad_and_is_asked_again() -> None:
-    schemas = Schemas({7: avro(USERS)})
+    schemas = KnownSchemas({7: avro(USERS)})
     schemas.is_away = True
     form = open_format("avro", parse_columns("user STRING"), FormatOptions(registry=True), schemas)
     values = pa.array([numbered(7, record_bytes(USERS, {"user": "ann"}))])
@@ -136,7 +123,7 @@ def test_a_registry_that_is_away_makes_no_record_bad_and_is_asked_again() -> Non
 
 
 def test_an_id_that_is_registered_later_is_read_from_then_on() -> None:
-    schemas = Schemas({})
+    schemas = KnownSchemas({})
     form = open_format("avro", parse_columns("user STRING"), FormatOptions(registry=True), schemas)
     values = pa.array([numbered(7, record_bytes(USERS, {"user": "ann"}))])
     assert len(form.decode(values).bad) == 1
@@ -151,7 +138,7 @@ def test_the_streams_own_schema_has_aliases_and_defaults_for_what_writers_have_n
     ]
     own = {"type": "record", "name": "User", "fields": fields}
     batch = decoded(
-        Schemas({7: avro(USERS)}), [numbered(7, b"\x02a")], "name STRING, tier BIGINT NOT NULL", own
+        KnownSchemas({7: avro(USERS)}), [numbered(7, b"\x02a")], "name STRING, tier BIGINT NOT NULL", own
     )
     assert batch.columns.to_pylist() == [{"name": "a", "tier": 3}]
 
@@ -162,7 +149,7 @@ def test_types_of_schemas_that_are_referred_to_are_known() -> None:
         "name": "Visit",
         "fields": [{"name": "by", "type": "User"}, {"name": "of", "type": "User"}],
     }
-    schemas = Schemas({7: avro(outer, dependencies=(SchemaDependency("User", json.dumps(USERS)),))})
+    schemas = KnownSchemas({7: avro(outer, dependencies=(SchemaDependency("User", json.dumps(USERS)),))})
     batch = decoded(schemas, [numbered(7, b"\x02a\x02b")], "of STRUCT<user: STRING>")
     assert batch.columns.to_pylist() == [{"of": {"user": "b"}}]
 
@@ -174,4 +161,4 @@ def test_a_header_names_the_schema_before_what_the_value_begins_with() -> None:
     values = pa.array([plain, numbered(7, plain), None, None])
     framed = with_header_frames(values, headers)
     assert framed.to_pylist() == [b"\x01" + GUID.bytes + plain, numbered(7, plain), None, None]
-    assert decoded(Schemas({7: avro(USERS), GUID: avro(USERS)}), framed.to_pylist()).bad == ()
+    assert decoded(KnownSchemas({7: avro(USERS), GUID: avro(USERS)}), framed.to_pylist()).bad == ()

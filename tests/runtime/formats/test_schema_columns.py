@@ -23,27 +23,19 @@ from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.registered_schema import (
     RegisteredSchema,
     SchemaDependency,
-    SchemaId,
     UnresolvableSchemaError,
 )
 from tests.harness.engine.avro_schemas import Evolution, evolutions
+from tests.harness.engine.known_schemas import KnownSchemas
 from tests.harness.engine.protobuf_schemas import ProtobufRecords, as_rows, protobuf_records
 
 FRAME = b"\0\0\0\0\x07"
 
 
-class OneSchema:
-    """A registry of one schema."""
-
-    def __init__(self, registered: RegisteredSchema) -> None:
-        self.registered = registered
-
-    def schema(self, _: SchemaId) -> RegisteredSchema:
-        return self.registered
-
-
 def rows(form: str, registered: RegisteredSchema, columns: str, values: list[bytes]) -> list[dict[str, Any]]:
-    reading = open_format(form, parse_columns(columns), FormatOptions(registry=True), OneSchema(registered))
+    reading = open_format(
+        form, parse_columns(columns), FormatOptions(registry=True), KnownSchemas({7: registered})
+    )
     decoded = reading.decode(pa.array([FRAME + value for value in values], pa.binary()))
     assert decoded.bad == ()
     return decoded.columns.to_pylist(maps_as_pydicts="strict" if form == "avro" else None)
