@@ -2,10 +2,11 @@
 
 import asyncio
 import subprocess
-from collections.abc import Coroutine, Mapping
-from contextlib import ExitStack
+from collections.abc import Coroutine, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import pytest
@@ -32,6 +33,7 @@ from streamapp_operator.reconciler.reconcile import reconcile
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.api_server.memory_api import MemoryApi, MemoryCalls
 from tests.harness.api_server.mortal_cluster import Mortal
+from tests.harness.api_server.served_memory_api import ServedClock, ServedMemoryApi, served_memory_api
 from tests.harness.operator.simulated_cluster import Hands, incarnation_in
 
 T = TypeVar("T")
@@ -43,6 +45,10 @@ ON_REAL_SERVER = pytest.mark.parametrize("sim", [_REAL], indirect=True)
 """The mark of what only a real API server answers: admission, columns, scales, watches, who wrote a field."""
 ON_BOTH_SERVERS = pytest.mark.parametrize("sim", ["memory", _REAL], indirect=True)
 """The mark of scenes that hold the API server in memory against the real one."""
+ON_SERVED_MEMORY = pytest.mark.parametrize(
+    "sim", [pytest.param("served memory", marks=pytest.mark.loopback)], indirect=True
+)
+"""The mark of commands that ask for no more than the API server in memory answers."""
 
 
 @dataclass(slots=True)
@@ -82,6 +88,16 @@ class OperatorSim(Hands):
         """A simulation before an API server in memory that has its clock."""
         sim = cls(MemoryApi(lambda: sim.now), "shop")
         return sim
+
+    @classmethod
+    @contextmanager
+    def in_served_memory(cls, folder: Path) -> Iterator["OperatorSim"]:
+        """The same, with a server that commands can ask, too."""
+        clock = ServedClock()
+        with served_memory_api(clock, folder) as api:
+            sim = cls(api, "shop")
+            clock.now = lambda: sim.now
+            yield sim
 
     async def _connected(self) -> ApiTransport:
         if isinstance(self.server, MemoryApi):
@@ -177,6 +193,11 @@ class OperatorSim(Hands):
     def edit(self, name: str = "app", **spec: Any) -> None:
         path = self._path("streamapps", name, "apis/streamapp.dev/v1alpha1")
         self.server.ask("PATCH", path, {"spec": spec}, "application/merge-patch+json")
+
+    def kubeconfig(self, user: str = "admin") -> str:
+        """The file by which commands of a user get to the API server."""
+        assert isinstance(self.server, ApiServer | ServedMemoryApi)
+        return str(self.server.kubeconfig(user))
 
     def kubectl(self, *words: str) -> subprocess.CompletedProcess[str]:
         assert isinstance(self.server, ApiServer)

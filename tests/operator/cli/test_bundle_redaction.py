@@ -69,10 +69,9 @@ def planted(value: Any, marks: Marks, shape: str, path: tuple[str | int, ...] = 
 @pytest.fixture
 def contents(sim: OperatorSim) -> BundleContents:
     """All that is read of an app that runs, with an executor, a variable and events."""
-    assert isinstance(sim.server, ApiServer)
     sim.bring_up(join(env=[{"name": "REGION", "value": "somewhere-far"}]))
     sim.executor(1)
-    access = ClusterAccess(kubeconfig=str(sim.server.kubeconfig()))
+    access = ClusterAccess(kubeconfig=sim.kubeconfig())
     return run_with_cluster(access, lambda cluster: read_bundle(cluster, sim.namespace, "app", 10))
 
 

@@ -20,7 +20,7 @@ GONE = "3c2f2a50-0000-4000-8000-000000000000"
 
 def run(sim: OperatorSim, *words: str, answer: str | None = None) -> Result:
     assert isinstance(sim.server, ApiServer)
-    where = ["--namespace", sim.namespace, "--kubeconfig", str(sim.server.kubeconfig())]
+    where = ["--namespace", sim.namespace, "--kubeconfig", sim.kubeconfig()]
     return CliRunner().invoke(claims, [*words, *where], input=answer)
 
 

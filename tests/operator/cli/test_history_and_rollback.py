@@ -22,7 +22,7 @@ MERGE = "application/merge-patch+json"
 
 def arguments(sim: OperatorSim, *args: str) -> list[str]:
     assert isinstance(sim.server, ApiServer)
-    return [*args, "--namespace", sim.namespace, "--kubeconfig", str(sim.server.kubeconfig())]
+    return [*args, "--namespace", sim.namespace, "--kubeconfig", sim.kubeconfig()]
 
 
 def history_of(sim: OperatorSim, *args: str) -> Result:
@@ -43,9 +43,8 @@ def run_edit(sim: OperatorSim, **spec: Any) -> None:
 
 def replace_spec(sim: OperatorSim, app: dict[str, Any], spec: dict[str, Any]) -> Any:
     """Replace the spec of an app as it was read before, as a user may."""
-    assert isinstance(sim.server, ApiServer)
     return run_with_cluster(
-        ClusterAccess(kubeconfig=str(sim.server.kubeconfig())),
+        ClusterAccess(kubeconfig=sim.kubeconfig()),
         lambda cluster: cluster.replace_spec(app, spec, "test", dry_run=False),
         writes=True,
     )

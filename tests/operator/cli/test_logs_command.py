@@ -36,7 +36,7 @@ class Kubelet(BaseHTTPRequestHandler):
 
 def told(sim: OperatorSim, *args: str) -> Result:
     assert isinstance(sim.server, ApiServer)
-    where = ["--namespace", sim.namespace, "--kubeconfig", str(sim.server.kubeconfig())]
+    where = ["--namespace", sim.namespace, "--kubeconfig", sim.kubeconfig()]
     return CliRunner().invoke(logs, ["app", *args, *where])
 
 

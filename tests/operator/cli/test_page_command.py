@@ -43,7 +43,7 @@ def kubelet(sim: OperatorSim, api_server: ApiServer) -> Iterator[ForwardingKubel
 
 def command(sim: OperatorSim, *words: str) -> list[str]:
     assert isinstance(sim.server, ApiServer)
-    where = ["--namespace", sim.namespace, "--kubeconfig", str(sim.server.kubeconfig())]
+    where = ["--namespace", sim.namespace, "--kubeconfig", sim.kubeconfig()]
     return [STREAMAPP, "page", "app", "--no-open", *words, *where]
 
 
@@ -130,7 +130,7 @@ def test_a_port_that_is_taken_is_named(sim: OperatorSim, kubelet: ForwardingKube
 def apps_served(sim: OperatorSim, folder: Path, user: str = "admin") -> Iterator[str]:
     """`streamapp page` without an app, and the address that it says."""
     assert isinstance(sim.server, ApiServer)
-    where = ["--namespace", sim.namespace, "--kubeconfig", str(sim.server.kubeconfig(user))]
+    where = ["--namespace", sim.namespace, "--kubeconfig", sim.kubeconfig(user)]
     words = [STREAMAPP, "page", "--no-open", *where]
     with Child(words, folder / "apps.log", dict(os.environ)) as child:
         until(lambda: "until Ctrl-C" in child.said(), SECONDS, child)

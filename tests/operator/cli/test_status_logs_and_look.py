@@ -24,7 +24,7 @@ pytestmark = ON_REAL_SERVER
 
 def kubeconfig(sim: OperatorSim) -> str:
     assert isinstance(sim.server, ApiServer)
-    return str(sim.server.kubeconfig())
+    return sim.kubeconfig()
 
 
 def told(sim: OperatorSim, *args: str) -> Result:

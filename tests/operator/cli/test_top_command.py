@@ -30,9 +30,8 @@ LAG = 4_096  # as drivers report it: a power of two
 
 
 def command(sim: OperatorSim, *words: str, user: str = "admin", everywhere: bool = False) -> list[str]:
-    assert isinstance(sim.server, ApiServer)
     scope = ["-A"] if everywhere else ["--namespace", sim.namespace]
-    return [STREAMAPP, "top", *words, *scope, "--kubeconfig", str(sim.server.kubeconfig(user))]
+    return [STREAMAPP, "top", *words, *scope, "--kubeconfig", sim.kubeconfig(user)]
 
 
 def once(sim: OperatorSim, *words: str, **options: Any) -> subprocess.CompletedProcess[str]:

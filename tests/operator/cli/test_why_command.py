@@ -1,4 +1,4 @@
-"""`streamapp why` before a real API server: each situation of its table is made, and found."""
+"""`streamapp why`: each situation of its table is made, and found."""
 
 import json
 from collections.abc import Callable
@@ -28,6 +28,7 @@ from tests.harness.api_server.api_server import ApiServer
 from tests.harness.api_server.forwarding_kubelet import ForwardingKubelet
 from tests.harness.api_server.granted_rights import grant_apps, user
 from tests.harness.api_server.played_node import played_node
+from tests.harness.core.all_cases import all_cases
 from tests.harness.engine.batch_results import batch
 from tests.harness.engine.watched_pages import (
     BEGAN,
@@ -39,7 +40,7 @@ from tests.harness.engine.watched_pages import (
     two_merged_streams,
 )
 from tests.harness.graphs.shop_apps import shop
-from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, ON_SERVED_MEMORY, OperatorSim
 from tests.harness.operator.small_apps import join
 
 LATER = 45.0
@@ -48,8 +49,7 @@ LAG = 2**22  # more than a batch takes
 
 
 def told(sim: OperatorSim, *words: str, name: str = "app", user: str = "admin") -> Result:
-    assert isinstance(sim.server, ApiServer)
-    where = ["--namespace", sim.namespace, "--kubeconfig", str(sim.server.kubeconfig(user))]
+    where = ["--namespace", sim.namespace, "--kubeconfig", sim.kubeconfig(user)]
     return CliRunner().invoke(why, [name, *words, *where])
 
 
@@ -454,6 +454,18 @@ SCENES: dict[str, tuple[Callable[[OperatorSim], None], str]] = {
     "behind": (behind, "4,194,304 records"),
 }
 """By situation: how it comes about, and what its detail has."""
+OF_PAGES = frozenset(
+    {
+        "driver-waits",
+        "slow-code",
+        "slow-expressions",
+        "slow-quota",
+        "slow-remote-table",
+        "slow-task",
+        "stuck-watermark",
+    }
+)
+"""Those that the driver's page shows, which the API server forwards."""
 
 
 def test_each_situation_has_a_scene_and_each_scene_a_situation() -> None:
@@ -467,9 +479,19 @@ def test_the_next_commands_of_streamapp_are_there() -> None:
     assert {words[0] for words in commands} == {"streamapp", "kubectl"}
 
 
-@ON_REAL_SERVER
-@pytest.mark.parametrize("situation", SCENES)
+@ON_SERVED_MEMORY
+@pytest.mark.parametrize("situation", [name for name in SCENES if name not in OF_PAGES])
 def test_a_situation_is_found_and_is_the_first_matter(sim: OperatorSim, situation: str) -> None:
+    assert_is_first_matter(sim, situation)
+
+
+@ON_REAL_SERVER
+@pytest.mark.parametrize("situation", sorted(OF_PAGES))
+def test_a_situation_that_the_page_shows_is_found(sim: OperatorSim, situation: str) -> None:
+    assert_is_first_matter(sim, situation)
+
+
+def assert_is_first_matter(sim: OperatorSim, situation: str) -> None:
     scene, detail = SCENES[situation]
     scene(sim)
     result = told(sim, "-o", "json")
@@ -481,7 +503,7 @@ def test_a_situation_is_found_and_is_the_first_matter(sim: OperatorSim, situatio
     assert [finding["situation"] for finding in findings[1:]] == [], findings
 
 
-@ON_REAL_SERVER
+@ON_SERVED_MEMORY
 def test_an_app_that_runs_has_nothing_the_matter(sim: OperatorSim) -> None:
     sim.bring_up(join())
     result = told(sim)
@@ -501,7 +523,7 @@ def test_the_text_has_the_sentence_the_detail_and_the_next_command(sim: Operator
     ]
 
 
-@ON_REAL_SERVER
+@ON_SERVED_MEMORY
 def test_the_log_of_the_driver_that_failed_is_named_also_where_the_next_one_is_there(
     sim: OperatorSim,
 ) -> None:
@@ -515,7 +537,7 @@ def test_the_log_of_the_driver_that_failed_is_named_also_where_the_next_one_is_t
     assert finding["nextCommand"] == f"streamapp logs app -n {sim.namespace} --previous --tail 100"
 
 
-@ON_REAL_SERVER
+@ON_SERVED_MEMORY
 def test_what_is_no_consequence_comes_after_the_cause(sim: OperatorSim) -> None:
     spec_rejected(sim)
     sim.report(progress=Progress(lag=LAG))
@@ -571,7 +593,7 @@ def test_what_a_page_of_a_later_version_tells_of_is_something_that_the_driver_wa
     assert (finding.situation, finding.detail) == ("driver-waits", "the node of processor-1 is slow")
 
 
-@ON_REAL_SERVER
+@ON_SERVED_MEMORY
 def test_a_condition_that_no_situation_explains_is_there_with_the_meaning_of_its_reason(
     sim: OperatorSim,
 ) -> None:
@@ -593,9 +615,11 @@ def test_what_may_not_be_read_is_left_out_and_named(sim: OperatorSim) -> None:
 
 
 @ON_REAL_SERVER
-@pytest.mark.parametrize("name", ["nobody", "", "app/status", "../configmaps/app-report", "App"])
-def test_an_app_that_is_not_there_is_named(sim: OperatorSim, name: str) -> None:
-    sim.bring_up(join())
-    result = told(sim, name=name)
-    assert result.exit_code == 1
-    assert f'there is no StreamApp "{name}" in namespace {sim.namespace}' in result.output
+def test_an_app_that_is_not_there_is_named(sim: OperatorSim) -> None:
+    sim.apply(join())
+    with all_cases() as case:
+        for name in ("nobody", "", "app/status", "../configmaps/app-report", "App"):
+            with case(name):
+                result = told(sim, name=name)
+                assert result.exit_code == 1
+                assert f'there is no StreamApp "{name}" in namespace {sim.namespace}' in result.output
