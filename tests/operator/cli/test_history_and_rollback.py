@@ -1,4 +1,4 @@
-"""`streamapp history` and `rollback` before a real API server, with the operator's own revisions."""
+"""`streamapp history` and `rollback`, with the operator's own revisions."""
 
 import json
 from typing import Any
@@ -12,8 +12,7 @@ from streamapp_operator.cli.cluster_access.cluster_command import run_with_clust
 from streamapp_operator.cli.history import history
 from streamapp_operator.cli.rollback import rollback
 from streamapp_operator.controller.client.api_errors import WriteConflict
-from tests.harness.api_server.api_server import ApiServer
-from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, ON_SERVED_MEMORY, OperatorSim
 from tests.harness.operator.small_apps import join
 
 APPS = "apis/apps/v1"
@@ -21,7 +20,6 @@ MERGE = "application/merge-patch+json"
 
 
 def arguments(sim: OperatorSim, *args: str) -> list[str]:
-    assert isinstance(sim.server, ApiServer)
     return [*args, "--namespace", sim.namespace, "--kubeconfig", sim.kubeconfig()]
 
 
@@ -62,7 +60,7 @@ def edited(sim: OperatorSim) -> OperatorSim:
     return sim
 
 
-@ON_REAL_SERVER
+@ON_SERVED_MEMORY
 def test_the_history_names_each_spec_and_what_it_changed(edited: OperatorSim) -> None:
     result = history_of(edited)
     assert result.exit_code == 0
@@ -74,7 +72,7 @@ def test_the_history_names_each_spec_and_what_it_changed(edited: OperatorSim) ->
     assert second[:3] == ["2", "*", "2"]
 
 
-@ON_REAL_SERVER
+@ON_SERVED_MEMORY
 def test_the_history_as_json_has_the_same(edited: OperatorSim) -> None:
     first, second = json.loads(history_of(edited, "-o", "json").output)["revisions"]
     assert (first["revision"], first["generation"], first["changed"], first["isPresent"]) == (1, 1, [], False)
@@ -83,7 +81,7 @@ def test_the_history_as_json_has_the_same(edited: OperatorSim) -> None:
     assert second["recordedAt"].endswith("Z")
 
 
-@ON_REAL_SERVER
+@ON_SERVED_MEMORY
 def test_one_revision_is_its_spec(edited: OperatorSim) -> None:
     result = history_of(edited, "--revision", "1")
     assert result.output.startswith("spec:\n")
@@ -93,7 +91,7 @@ def test_one_revision_is_its_spec(edited: OperatorSim) -> None:
     assert document["spec"]["batch"] == {"rows": 400}
 
 
-@ON_REAL_SERVER
+@ON_SERVED_MEMORY
 def test_two_revisions_are_compared(edited: OperatorSim) -> None:
     lines = history_of(edited, "--revision", "2", "--against", "1").output.splitlines()
     assert lines[:2] == ["--- revision 1", "+++ revision 2"]
@@ -102,19 +100,19 @@ def test_two_revisions_are_compared(edited: OperatorSim) -> None:
     assert document == {"revision": 2, "against": 1, "changed": ["batch.rows", "partitionSettle"]}
 
 
-@ON_REAL_SERVER
+@ON_SERVED_MEMORY
 def test_a_revision_that_is_not_there_is_answered_with_those_that_are(edited: OperatorSim) -> None:
     for result in (history_of(edited, "--revision", "7"), roll_back(edited, "--to-revision", "7")):
         assert result.exit_code == 1
         assert 'app "app" has no revision 7; it has 1, 2' in result.output
 
 
-@ON_REAL_SERVER
+@ON_SERVED_MEMORY
 def test_against_alone_is_a_wrong_use(edited: OperatorSim) -> None:
     assert history_of(edited, "--against", "1").exit_code == 2
 
 
-@ON_REAL_SERVER
+@ON_SERVED_MEMORY
 def test_an_app_that_has_not_run_has_no_history(sim: OperatorSim) -> None:
     sim.apply(join())
     sim.settle()
@@ -126,7 +124,7 @@ def test_an_app_that_has_not_run_has_no_history(sim: OperatorSim) -> None:
     assert 'app "app" has no spec to go back to' in result.output
 
 
-@ON_REAL_SERVER
+@ON_SERVED_MEMORY
 def test_an_app_that_is_not_there_has_neither(sim: OperatorSim) -> None:
     for result in (history_of(sim), roll_back(sim)):
         assert result.exit_code == 1
@@ -150,7 +148,7 @@ def test_a_rollback_writes_the_spec_before_and_leaves_what_an_app_is_operated_by
     ] == [2, 3]
 
 
-@ON_REAL_SERVER
+@ON_SERVED_MEMORY
 def test_a_rollback_after_a_refused_edit_goes_to_what_runs(edited: OperatorSim) -> None:
     edited.edit(serviceAccountName="admin")
     edited.settle()
@@ -162,7 +160,7 @@ def test_a_rollback_after_a_refused_edit_goes_to_what_runs(edited: OperatorSim) 
     assert edited.says("Accepted")[0] == "True"
 
 
-@ON_REAL_SERVER
+@ON_SERVED_MEMORY
 def test_a_dry_run_shows_the_same_and_writes_nothing(edited: OperatorSim) -> None:
     before = edited.app()
     result = roll_back(edited, "--dry-run")
@@ -172,7 +170,7 @@ def test_a_dry_run_shows_the_same_and_writes_nothing(edited: OperatorSim) -> Non
     assert edited.app() == before
 
 
-@ON_REAL_SERVER
+@ON_SERVED_MEMORY
 def test_the_present_spec_is_no_place_to_go_back_to(edited: OperatorSim) -> None:
     result = roll_back(edited, "--to-revision", "2")
     assert result.exit_code == 1
@@ -180,7 +178,7 @@ def test_the_present_spec_is_no_place_to_go_back_to(edited: OperatorSim) -> None
     assert "raise spec.restartNonce" in result.output
 
 
-@ON_REAL_SERVER
+@ON_SERVED_MEMORY
 def test_a_rollback_that_existing_state_forbids_is_refused_before_it_is_written(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.edit(resetNonce=1, state={"persistentVolumeClaim": {"size": "1Gi"}})
@@ -198,7 +196,7 @@ def test_a_rollback_that_existing_state_forbids_is_refused_before_it_is_written(
     assert sim.app() == before
 
 
-@ON_REAL_SERVER
+@ON_SERVED_MEMORY
 def test_a_rollback_whose_plan_is_refused_shows_the_plan_and_writes_nothing(sim: OperatorSim) -> None:
     sim.bring_up(join())
     operators = [{"name": "out", "sendTo": {"from": "views", "stream": "enriched"}}]
@@ -218,7 +216,7 @@ def test_a_rollback_whose_plan_is_refused_shows_the_plan_and_writes_nothing(sim:
     assert sim.app() == before
 
 
-@ON_REAL_SERVER
+@ON_SERVED_MEMORY
 @pytest.mark.parametrize(
     ("metadata", "manager"),
     [
@@ -248,7 +246,7 @@ def test_a_resource_that_flux_applies_without_labels_is_known_by_its_field_manag
     assert "warning: Flux applies this resource" in roll_back(edited, "--dry-run").output
 
 
-@ON_REAL_SERVER
+@ON_SERVED_MEMORY
 def test_a_paused_app_is_rolled_back_with_a_warning(edited: OperatorSim) -> None:
     body = {"metadata": {"annotations": {"streamapp.dev/pause-reconciliation": "true"}}}
     edited.server.ask("PATCH", app_path(edited), body, MERGE)
@@ -273,7 +271,7 @@ def test_a_change_of_the_status_is_no_edit_and_a_change_of_the_spec_is(edited: O
 @pytest.mark.parametrize(
     ("address", "words"),
     [
-        ("127.0.0.1:1", "looking at topic"),
+        ("127.0.0.1:1", "no broker can be reached; the last try: 127.0.0.1:1"),
         ("kafka.invalid:9092", "no name of kafka.invalid:9092 can be resolved here"),
     ],
 )
@@ -291,7 +289,7 @@ def test_brokers_that_cannot_be_asked_leave_the_plan_to_the_operator(
     assert sim.app()["spec"]["batch"]["rows"] == 1_000_000
 
 
-@ON_REAL_SERVER
+@ON_SERVED_MEMORY
 def test_a_revision_that_cannot_be_read_is_named(edited: OperatorSim) -> None:
     path = f"/{APPS}/namespaces/{edited.namespace}/controllerrevisions/app-revision-1"
     revision = edited.server.ask("GET", path)

@@ -20,6 +20,8 @@ from streamapp_operator.reconciler.partition_counts.lookup_messages import MOST_
 
 CHECK_SECONDS: Final = 0.05
 """How often a look-up's threads are counted."""
+CONNECT_SECONDS: Final = 3.0
+"""Seconds until a cluster to none of whose brokers there is a connection is unavailable."""
 PARTITIONS_AT_ONCE: Final = 10_000
 """The client describes each with more than a kilobyte."""
 _THREADS: Final = Path("/proc/self/task")
@@ -50,6 +52,7 @@ class KafkaTopicAdmin:
     settings: Mapping[str, str] = field(repr=False)
     answer_seconds: float
     _last_error: str = ""  # the last error of its connections
+    _is_disconnected: bool = False  # from all brokers
 
     def partitions(self, topics: Iterable[str]) -> dict[str, int | None]:
         """The count of each topic, None for one that does not exist."""
@@ -57,12 +60,12 @@ class KafkaTopicAdmin:
         if not names:
             return {}
         self._resolve()
-        client, end = self._client(), monotonic() + self.answer_seconds * 2
+        client, begun = self._client(), monotonic()
         while asked_names := names[len(counts) : len(counts) + number]:
             answers = client.describe_topics(
                 TopicCollection(asked_names), request_timeout=self.answer_seconds
             )
-            self._await(list(answers.values()), end)
+            self._await(client, list(answers.values()), begun)
             counts |= {name: self._count(name, future) for name, future in answers.items()}
             largest = max(count or 1 for count in counts.values())
             number = max(1, min(number * 2, PARTITIONS_AT_ONCE // largest))
@@ -76,8 +79,11 @@ class KafkaTopicAdmin:
                 return
         raise KafkaUnavailableError(f"no name of {self.bootstrap_servers} can be resolved here")
 
-    def _await(self, answers: list["Future[TopicDescription]"], end: float) -> None:
-        while wait(answers, timeout=CHECK_SECONDS).not_done and monotonic() < end:
+    def _await(self, client: AdminClient, answers: list["Future[TopicDescription]"], begun: float) -> None:
+        while wait(answers, timeout=CHECK_SECONDS).not_done and monotonic() < begun + self.answer_seconds * 2:
+            client.poll(0)  # errors of its connections are recorded then
+            if self._is_disconnected and monotonic() > begun + CONNECT_SECONDS:
+                raise KafkaUnavailableError(f"no broker can be reached; the last try: {self._last_error}")
             if _THREADS.is_dir() and sum(1 for _ in _THREADS.iterdir()) > MOST_THREADS:
                 raise LookupExceededError(_TOO_MANY_THREADS)
 
@@ -119,7 +125,10 @@ class KafkaTopicAdmin:
             raise KafkaUnavailableError(message) from None
 
     def _record_error(self, error: KafkaError) -> None:
-        self._last_error = self._without_values(error.str())
+        if error.name() == "_ALL_BROKERS_DOWN":
+            self._is_disconnected = True
+        else:
+            self._last_error = self._without_values(error.str())
 
     def _without_values(self, text: str) -> str:
         """The text without the values of settings, which may be a Secret's."""
