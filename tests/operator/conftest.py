@@ -10,7 +10,7 @@ from tests.harness.operator.operator_sim import OperatorSim
 
 @pytest.fixture
 def sim(request: pytest.FixtureRequest) -> Iterator[OperatorSim]:
-    """An operator before an API server in memory, or before a one that is served or real where the test's mark says so."""
+    """An operator before an API server in memory; served, or a real one, where the test's mark says so."""
     with ExitStack() as closing:
         match getattr(request, "param", "memory"):
             case "memory":

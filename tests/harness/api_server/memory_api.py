@@ -1,6 +1,6 @@
 """An API server in memory, for thousands of steps: as much of the real one as the operator's calls need.
 
-What it does is held against the real one: `test_both_servers.py` plays the same scenes on each.
+What it does is held against the real one: scenes of `ON_BOTH_SERVERS` are played on each.
 """
 
 import json
@@ -76,7 +76,7 @@ class MemoryApi:
             return self._create(f"{path}/{body['metadata']['name']}", body)
         part = path.removesuffix("/status") if path.endswith("/status") else path
         if method == "PATCH":
-            return self._patch(part, body, content, status=part != path)
+            return self._patch(part, body, content, status=part != path, dry_run="dryRun" in query)
         if method == "DELETE":
             return self._delete(path, body or {}, query)
         return self.objects[path] if path in self.objects else self._list(path, query)
@@ -117,17 +117,15 @@ class MemoryApi:
         self.on_change(new)
         return new
 
-    def _patch(self, path: str, body: Any, content: str, *, status: bool) -> Object:
+    def _patch(self, path: str, body: Any, content: str, *, status: bool, dry_run: bool) -> Object:
         before = self.objects.get(path)
         if before is None:
             if content != "application/apply-patch+yaml":
                 raise Refused(404, "NotFound")
             return self._create(path, body)
         if content == "application/json-patch+json":
-            version, change = body
-            if version["value"] != before["metadata"]["resourceVersion"]:
-                raise Refused(409, "Conflict")
-            return self._store(path, {**_copy(before), "status": change["value"]})
+            changed = _stepped(before, body)
+            return changed if dry_run else self._store(path, changed)
         merged = _merged(before, {"status": body.get("status")} if status else body)
         return self._store(path, merged)
 
@@ -197,6 +195,22 @@ def _merged(before: Any, change: Any) -> Any:
         else:
             found[name] = _merged(before.get(name), value)
     return found
+
+
+def _stepped(before: Object, steps: list[Object]) -> Object:
+    """The object after a JSON patch; refused where a test fails, or another version is there."""
+    changed = _copy(before)
+    for step in steps:
+        *way, name = step["path"].split("/")[1:]
+        holder = changed
+        for part in way:
+            holder = holder[part]
+        if step["op"] == "test" and holder[name] != step["value"]:
+            raise Refused(422, "Invalid", "the server rejected our request due to an error in our request")
+        if name == "resourceVersion" and holder[name] != step["value"]:
+            raise Refused(409, "Conflict")
+        holder[name] = step["value"]
+    return dict(changed)
 
 
 def _unversioned(one: Object) -> Object:

@@ -1,9 +1,8 @@
-"""The API server in memory, at a port of loopback: for commands, which find their API server by a kubeconfig."""
+"""The API server in memory at a port of loopback, for commands: they get there by a kubeconfig."""
 
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Lock, Thread
@@ -32,18 +31,11 @@ class ServedMemoryApi(MemoryApi):
             return super().answer(method, path, body, content)
 
 
-@dataclass(slots=True)
-class ServedClock:
-    """The seconds since the epoch, as the simulation says them once it is there."""
-
-    now: Callable[[], float] = lambda: 0.0
-
-
 @contextmanager
-def served_memory_api(clock: ServedClock, folder: Path) -> Iterator[ServedMemoryApi]:
+def served_memory_api(clock: Callable[[], float], folder: Path) -> Iterator[ServedMemoryApi]:
     """An API server in memory that answers at a port for as long as this lasts."""
     file = folder / "kubeconfig.yaml"
-    api = ServedMemoryApi(lambda: clock.now(), file)
+    api = ServedMemoryApi(clock, file)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -61,7 +53,7 @@ def served_memory_api(clock: ServedClock, folder: Path) -> Iterator[ServedMemory
             self.end_headers()
             self.wfile.write(reply)
 
-        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _answer
+        do_GET = do_POST = do_PATCH = do_DELETE = _answer  # noqa: N815 - names of http.server
 
         def log_message(self, *_: object) -> None:
             """Say nothing."""

@@ -33,7 +33,7 @@ from streamapp_operator.reconciler.reconcile import reconcile
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.api_server.memory_api import MemoryApi, MemoryCalls
 from tests.harness.api_server.mortal_cluster import Mortal
-from tests.harness.api_server.served_memory_api import ServedClock, ServedMemoryApi, served_memory_api
+from tests.harness.api_server.served_memory_api import ServedMemoryApi, served_memory_api
 from tests.harness.operator.simulated_cluster import Hands, incarnation_in
 
 T = TypeVar("T")
@@ -93,10 +93,8 @@ class OperatorSim(Hands):
     @contextmanager
     def in_served_memory(cls, folder: Path) -> Iterator["OperatorSim"]:
         """The same, with a server that commands can ask, too."""
-        clock = ServedClock()
-        with served_memory_api(clock, folder) as api:
+        with served_memory_api(lambda: sim.now, folder) as api:
             sim = cls(api, "shop")
-            clock.now = lambda: sim.now
             yield sim
 
     async def _connected(self) -> ApiTransport:

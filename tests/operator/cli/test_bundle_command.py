@@ -61,7 +61,6 @@ class Kubelet(BaseHTTPRequestHandler):
 
 
 def run(sim: OperatorSim, output: Path, *words: str, user: str = "admin") -> Result:
-    assert isinstance(sim.server, ApiServer)
     where = ["--namespace", sim.namespace, "--kubeconfig", sim.kubeconfig(user)]
     return CliRunner().invoke(bundle, ["app", "--output", str(output), *words, *where])
 

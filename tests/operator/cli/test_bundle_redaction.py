@@ -15,8 +15,7 @@ from streamapp_operator.cli.support_bundle.bundle_archive import archive_bytes
 from streamapp_operator.cli.support_bundle.bundle_contents import BundleContents
 from streamapp_operator.cli.support_bundle.bundle_index import redacted_bundle
 from streamapp_operator.cli.support_bundle.bundle_reading import read_bundle
-from tests.harness.api_server.api_server import ApiServer
-from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
+from tests.harness.operator.operator_sim import ON_SERVED_MEMORY, OperatorSim
 from tests.harness.operator.small_apps import join
 
 SHAPES = {
@@ -87,7 +86,7 @@ def changed(contents: BundleContents, change: Callable[[Any], Any]) -> BundleCon
     return with_change
 
 
-@ON_REAL_SERVER
+@ON_SERVED_MEMORY
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
 def test_a_secret_in_any_text_of_any_object_is_not_in_the_archive(
     contents: BundleContents, shape: str
@@ -103,7 +102,7 @@ def test_a_secret_in_any_text_of_any_object_is_not_in_the_archive(
     assert [mark for mark in marks.made if mark.encode() in content] == []
 
 
-@ON_REAL_SERVER
+@ON_SERVED_MEMORY
 def test_what_the_app_wrote_of_a_variable_is_hidden_in_its_log_too(contents: BundleContents) -> None:
     contents.add("logs/app-driver-1/driver.log", "a log", "the region is somewhere-far, the app is app\n")
     content = written(contents)
@@ -122,7 +121,7 @@ def texts(value: Any) -> Iterator[str]:
         yield value
 
 
-@ON_REAL_SERVER
+@ON_SERVED_MEMORY
 def test_what_is_no_secret_stays(contents: BundleContents) -> None:
     """Of all texts of an app without secrets only variables and field sets are hidden."""
     redaction = Redaction([file.content for file in contents.files])

@@ -1,4 +1,4 @@
-"""`streamapp claims` before a real API server: what is listed, and what may be deleted."""
+"""`streamapp claims`: what is listed, and what may be deleted."""
 
 import json
 from typing import Any
@@ -8,18 +8,14 @@ from click.testing import CliRunner, Result
 
 from streamapp_operator.cli.claims import claims
 from streamapp_operator.reconciler.objects.object_names import executor_set
-from tests.harness.api_server.api_server import ApiServer
-from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
+from tests.harness.operator.operator_sim import ON_REAL_SERVER, ON_SERVED_MEMORY, OperatorSim
 from tests.harness.operator.small_apps import join
-
-pytestmark = ON_REAL_SERVER
 
 SPEC = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
 GONE = "3c2f2a50-0000-4000-8000-000000000000"
 
 
 def run(sim: OperatorSim, *words: str, answer: str | None = None) -> Result:
-    assert isinstance(sim.server, ApiServer)
     where = ["--namespace", sim.namespace, "--kubeconfig", sim.kubeconfig()]
     return CliRunner().invoke(claims, [*words, *where], input=answer)
 
@@ -66,6 +62,7 @@ def listed(sim: OperatorSim, *words: str) -> dict[str, Any]:
     return {claim["name"]: claim for claim in json.loads(result.output)["claims"]}
 
 
+@ON_SERVED_MEMORY
 def test_each_claim_says_who_needs_it(sim: OperatorSim, names: dict[str, str]) -> None:
     by_name = listed(sim)
     uses = {key: (by_name[name]["holds"], by_name[name]["use"]) for key, name in names.items()}
@@ -82,6 +79,7 @@ def test_each_claim_says_who_needs_it(sim: OperatorSim, names: dict[str, str]) -
     assert len(lines) == 6
 
 
+@ON_SERVED_MEMORY
 def test_what_is_left_over_goes_but_for_logs(sim: OperatorSim, names: dict[str, str]) -> None:
     refused = run(sim, "delete", "--left-over", answer="n\n")
     assert refused.exit_code == 1
@@ -93,6 +91,7 @@ def test_what_is_left_over_goes_but_for_logs(sim: OperatorSim, names: dict[str, 
     assert run(sim, "delete", "--left-over").output == f"no claim of namespace {sim.namespace} is left over\n"
 
 
+@ON_REAL_SERVER
 def test_a_claim_goes_by_its_name_unless_a_pod_has_it(sim: OperatorSim, names: dict[str, str]) -> None:
     mounted = run(sim, "delete", names["log"], names["mounted"], "--yes")
     assert mounted.exit_code == 1
@@ -102,6 +101,7 @@ def test_a_claim_goes_by_its_name_unless_a_pod_has_it(sim: OperatorSim, names: d
     assert left(sim) == {names["mounted"], names["earlier"], names["gone"]}
 
 
+@ON_SERVED_MEMORY
 @pytest.mark.parametrize(
     ("words", "message"),
     [

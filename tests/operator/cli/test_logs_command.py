@@ -35,7 +35,6 @@ class Kubelet(BaseHTTPRequestHandler):
 
 
 def told(sim: OperatorSim, *args: str) -> Result:
-    assert isinstance(sim.server, ApiServer)
     where = ["--namespace", sim.namespace, "--kubeconfig", sim.kubeconfig()]
     return CliRunner().invoke(logs, ["app", *args, *where])
 

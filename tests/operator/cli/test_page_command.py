@@ -42,7 +42,6 @@ def kubelet(sim: OperatorSim, api_server: ApiServer) -> Iterator[ForwardingKubel
 
 
 def command(sim: OperatorSim, *words: str) -> list[str]:
-    assert isinstance(sim.server, ApiServer)
     where = ["--namespace", sim.namespace, "--kubeconfig", sim.kubeconfig()]
     return [STREAMAPP, "page", "app", "--no-open", *words, *where]
 
@@ -129,7 +128,6 @@ def test_a_port_that_is_taken_is_named(sim: OperatorSim, kubelet: ForwardingKube
 @contextmanager
 def apps_served(sim: OperatorSim, folder: Path, user: str = "admin") -> Iterator[str]:
     """`streamapp page` without an app, and the address that it says."""
-    assert isinstance(sim.server, ApiServer)
     where = ["--namespace", sim.namespace, "--kubeconfig", sim.kubeconfig(user)]
     words = [STREAMAPP, "page", "--no-open", *where]
     with Child(words, folder / "apps.log", dict(os.environ)) as child:

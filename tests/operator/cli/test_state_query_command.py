@@ -24,7 +24,6 @@ STREAMAPP = str(Path(sys.executable).with_name("streamapp"))
 
 
 def state(sim: OperatorSim, verb: str, *words: str) -> subprocess.CompletedProcess[str]:
-    assert isinstance(sim.server, ApiServer)
     where = ["--namespace", sim.namespace, "--kubeconfig", sim.kubeconfig()]
     command = [STREAMAPP, "state", verb, "app", *words, *where]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=os.environ)

@@ -15,15 +15,13 @@ from streamapp_operator.cli.logs import logs
 from streamapp_operator.cli.look import look
 from streamapp_operator.cli.status import status
 from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
-from tests.harness.api_server.api_server import ApiServer
-from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
+from tests.harness.operator.operator_sim import ON_SERVED_MEMORY, OperatorSim
 from tests.harness.operator.small_apps import join
 
-pytestmark = ON_REAL_SERVER
+pytestmark = ON_SERVED_MEMORY
 
 
 def kubeconfig(sim: OperatorSim) -> str:
-    assert isinstance(sim.server, ApiServer)
     return sim.kubeconfig()
 
 
@@ -140,7 +138,8 @@ def test_a_change_that_state_forbids_is_told_before_it_is_applied(sim: OperatorS
     assert problem.path == "spec.state.persistentVolumeClaim"
 
 
+@pytest.mark.usefixtures("process")
 def test_brokers_that_do_not_answer_are_told(sim: OperatorSim) -> None:
     other = app(sim, systems=[{"name": "main", "kafka": {"bootstrapServers": "127.0.0.1:1"}}])
-    with pytest.raises(UnreachableError, match='the system "main" cannot be asked: looking at topic'):
+    with pytest.raises(UnreachableError, match='the system "main" cannot be asked: no broker can be reached'):
         look(other, ClusterAccess(sim.namespace, kubeconfig(sim)))
