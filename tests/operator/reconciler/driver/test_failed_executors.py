@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.harness.machine.processes import Child, until
 from tests.harness.operator.driver_kubelet import asking_for_executors
 from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
@@ -54,6 +56,7 @@ def test_ten_failed_executors_of_one_driver_are_replaced(sim: OperatorSim, tmp_p
         assert _java(spark)
 
 
+@pytest.mark.nightly
 def test_an_app_may_set_a_limit_at_which_spark_ends(sim: OperatorSim, tmp_path: Path) -> None:
     sim.apply(join(driver={"sparkConf": {LIMIT: "3"}}))
     sim.settle()

@@ -102,6 +102,7 @@ def test_each_live_edit_reaches_the_driver_which_goes_on(acted: Acted) -> None:
     until(lambda: acted.report().counts["lines"] == 3, PATIENCE_SECONDS, acted.child)
     assert incarnation_in(sim.driver()) == 1
     assert acted.report().incarnation == 1
+    assert not {"page", "stateQueries"} & {one.get("event") for one in acted.said()}
 
 
 def test_what_spark_or_the_apps_code_refuses_ends_no_driver(acted: Acted) -> None:
@@ -199,25 +200,6 @@ def test_the_generation_that_runs_is_the_one_that_the_driver_goes_by(sim: Operat
     assert sim.says("Progressing") == ("False", "Stable")
 
 
-def test_a_driver_answers_queries_of_state_while_its_resource_says_so(
-    sim: OperatorSim, tmp_path: Path
-) -> None:
-    app = copying()
-    app["spec"]["stateQueries"] = {"enabled": True}
-    with acting(sim, tmp_path, app) as acted:
-        acted.comes_to(DriverState.RUNNING, 1)
-        (url,) = [one["url"] for one in acted.said() if one.get("event") == "stateQueries"]
-        assert json.loads(got(url)[2]) == {"tables": []}
-        assert got(url.replace("/state/", "/page/"))[0] == 404
-        with pytest.raises(ConnectionRefusedError):  # which one that listens everywhere would answer
-            got(url.replace("127.0.0.1", "127.0.0.2"))
-        sim.edit(stateQueries={"enabled": False})
-        sim.settle()
-        acted.replace()
-        acted.comes_to(DriverState.RUNNING, 2)
-        assert [one for one in acted.said() if one.get("event") == "stateQueries"] == []
-
-
 def test_a_driver_with_a_token_of_a_secret_answers_other_services_too(
     sim: OperatorSim, tmp_path: Path
 ) -> None:
@@ -251,19 +233,26 @@ def test_a_driver_reports_how_busy_it_is_and_autoscaling_reads_it(sim: OperatorS
         assert sim.status()["autoscale"]["message"].startswith("utilization 0 %, target 60 %")
 
 
-def test_a_driver_has_a_page_on_loopback_while_its_resource_says_so(sim: OperatorSim, tmp_path: Path) -> None:
+def test_a_driver_has_a_page_and_answers_queries_on_loopback_if_its_resource_says_so(
+    sim: OperatorSim, tmp_path: Path
+) -> None:
     app = copying()
-    app["spec"]["page"] = {"enabled": True}
+    app["spec"] |= {"page": {"enabled": True}, "stateQueries": {"enabled": True}}
     with acting(sim, tmp_path, app) as acted:
         acted.comes_to(DriverState.RUNNING, 1)
-        (url,) = [one["url"] for one in acted.said() if one.get("event") == "page"]
-        snapshot = json.loads(got(url + "data")[2])
+        (page,) = [one["url"] for one in acted.said() if one.get("event") == "page"]
+        snapshot = json.loads(got(page + "data")[2])
         assert [row["name"] for row in snapshot["streams"]] == ["copied", "lines"]
         assert snapshot["showValues"] is False
-        with pytest.raises(ConnectionRefusedError):  # which one that listens everywhere would answer
-            got(url.replace("127.0.0.1", "127.0.0.2"))
+        (state,) = [one["url"] for one in acted.said() if one.get("event") == "stateQueries"]
+        assert json.loads(got(state)[2]) == {"tables": []}
+        for url in (page, state):
+            with pytest.raises(ConnectionRefusedError):  # which one that listens everywhere would answer
+                got(url.replace("127.0.0.1", "127.0.0.2"))
         sim.edit(page={"enabled": False})
         sim.settle()
         acted.replace()
         acted.comes_to(DriverState.RUNNING, 2)
+        (state,) = [one["url"] for one in acted.said() if one.get("event") == "stateQueries"]
+        assert got(state.replace("/state/", "/page/"))[0] == 404
         assert [one for one in acted.said() if one.get("event") == "page"] == []

@@ -114,9 +114,7 @@ def levels(child: Child) -> set[str]:
 
 
 @ON_REAL_SERVER
-@pytest.mark.parametrize(
-    "executor", [pytest.param("plain", marks=pytest.mark.nightly), "encrypted"], indirect=True
-)
+@pytest.mark.nightly
 def test_an_executor_with_the_secret_is_taken(executor: tuple[Child, dict[str, str]], tmp_path: Path) -> None:
     _, variables = executor
     with running(tmp_path, variables, tmp_path / "run") as child:
@@ -143,32 +141,34 @@ def test_an_executor_says_what_went_wrong_and_nothing_else(
 
 
 @ON_REAL_SERVER
-@pytest.mark.parametrize(
-    "stranger", ["without a secret", pytest.param("with another secret", marks=pytest.mark.nightly)]
-)
-def test_a_stranger_is_refused(executor: tuple[Child, dict[str, str]], tmp_path: Path, stranger: str) -> None:
-    """It knows all but the secret, and asks for the settings of the app as an executor does."""
+@pytest.mark.parametrize("executor", ["encrypted"], indirect=True)
+def test_of_all_only_an_executor_that_has_the_secret_and_encrypts_is_taken(
+    executor: tuple[Child, dict[str, str]], tmp_path: Path
+) -> None:
+    """The first does not encrypt, the second knows all but the secret; each asks for the app's settings."""
+    _, variables = executor
+    crypto = {name for name, value in variables.items() if "spark.network.crypto" in value}
+    secret = {name for name, value in variables.items() if "spark.authenticate" in value}
+    assert (len(crypto), bool(secret)) == (4, True)
+    for left_out in (crypto, secret):
+        known = {name: value for name, value in variables.items() if name not in left_out}
+        with running(tmp_path, known, tmp_path / "run") as child:
+            assert child.wait(PATIENCE_SECONDS) != 0
+            assert REGISTERED not in child.said()
+    with running(tmp_path, variables, tmp_path / "run") as child:
+        until(lambda: REGISTERED in child.said(), PATIENCE_SECONDS, child)
+        assert "INFO" in levels(child)
+
+
+@ON_REAL_SERVER
+@pytest.mark.nightly
+def test_a_stranger_with_another_secret_is_refused(
+    executor: tuple[Child, dict[str, str]], tmp_path: Path
+) -> None:
     _, variables = executor
     other = tmp_path / "other"
     other.mkdir()
     (other / "secret").write_bytes(os.urandom(32))
-    if stranger == "without a secret":
-        variables = {name: value for name, value in variables.items() if "spark.authenticate" not in value}
     with running(tmp_path, variables, other) as child:
-        assert child.wait(PATIENCE_SECONDS) != 0
-        assert REGISTERED not in child.said()
-
-
-@ON_REAL_SERVER
-@pytest.mark.parametrize("executor", ["encrypted"], indirect=True)
-def test_an_executor_that_does_not_encrypt_is_refused(
-    executor: tuple[Child, dict[str, str]], tmp_path: Path
-) -> None:
-    """It has the secret, and speaks to the driver as an app without encryption does."""
-    _, variables = executor
-    crypto = {name for name, value in variables.items() if "spark.network.crypto" in value}
-    assert len(crypto) == 4
-    variables = {name: value for name, value in variables.items() if name not in crypto}
-    with running(tmp_path, variables, tmp_path / "run") as child:
         assert child.wait(PATIENCE_SECONDS) != 0
         assert REGISTERED not in child.said()
