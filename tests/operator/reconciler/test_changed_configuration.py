@@ -77,7 +77,6 @@ def test_a_restart_takes_it_up(sim: OperatorSim) -> None:
     assert sim.says("ConfigurationOutdated") == CURRENT
 
 
-@ON_BOTH_SERVERS
 def test_an_app_that_asks_for_it_is_restarted_once(sim: OperatorSim) -> None:
     sim.bring_up(join(**NAMING, onConfigurationChange="restart"))
     put(sim, "secrets", "shop", "second")
@@ -95,7 +94,6 @@ def test_an_app_that_asks_for_it_is_restarted_once(sim: OperatorSim) -> None:
     assert sim.status()["driver"]["failures"] == 0
 
 
-@ON_BOTH_SERVERS
 def test_the_policy_is_taken_up_without_a_restart(sim: OperatorSim) -> None:
     sim.bring_up(join(**NAMING))
     sim.edit(onConfigurationChange="restart")
@@ -104,7 +102,6 @@ def test_the_policy_is_taken_up_without_a_restart(sim: OperatorSim) -> None:
     assert sim.says("Progressing")[1] in {"Stable", "SpecChanged"}
 
 
-@ON_BOTH_SERVERS
 def test_nothing_is_restarted_for_what_is_deleted_since_the_next_driver_could_not_start(
     sim: OperatorSim,
 ) -> None:
@@ -115,7 +112,6 @@ def test_nothing_is_restarted_for_what_is_deleted_since_the_next_driver_could_no
     assert incarnation_in(sim.driver()) == 1
 
 
-@ON_BOTH_SERVERS
 def test_what_comes_after_the_driver_was_made_held_its_pod_back_and_is_no_change(sim: OperatorSim) -> None:
     delete(sim, "secrets", "shop")
     sim.bring_up(join(**NAMING))
@@ -124,7 +120,6 @@ def test_what_comes_after_the_driver_was_made_held_its_pod_back_and_is_no_change
     assert sim.says("ConfigurationOutdated") == CURRENT
 
 
-@ON_BOTH_SERVERS
 def test_a_secret_for_pulling_images_is_of_no_concern_to_a_pod_that_runs(sim: OperatorSim) -> None:
     sim.bring_up(join(**NAMING))
     put(sim, "secrets", "pull", "second")
@@ -142,7 +137,6 @@ def test_the_operator_asks_for_metadata_alone(sim: OperatorSim) -> None:
     assert sim.run(sim.cluster.read_metadata(SECRET, sim.namespace, "nobody")) is None
 
 
-@ON_BOTH_SERVERS
 def test_an_app_at_rest_is_looked_at_every_five_minutes_and_written_never(sim: OperatorSim) -> None:
     sim.bring_up(join(**NAMING))
     outcome = sim.settle()
@@ -154,7 +148,6 @@ def test_an_app_at_rest_is_looked_at_every_five_minutes_and_written_never(sim: O
     assert [call for call in sim.calls[calls:] if call[0] == "get"] == []
 
 
-@ON_BOTH_SERVERS
 def test_an_annotation_that_somebody_writes_over_changes_nothing(sim: OperatorSim) -> None:
     sim.bring_up(join(**NAMING, onConfigurationChange="restart"))
     for text in ("no json", "[]", "{}"):

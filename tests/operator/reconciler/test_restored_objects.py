@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from streamapp.protocol import message_names
+from tests.harness.core.all_cases import all_cases
 from tests.harness.operator.operator_sim import ON_BOTH_SERVERS, ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.simulated_cluster import incarnation_in
 from tests.harness.operator.small_apps import join
@@ -42,31 +43,31 @@ def _content(found: dict[str, Any]) -> dict[str, Any]:
 
 
 @ON_BOTH_SERVERS
-@pytest.mark.parametrize(("group", "plural", "name"), OBJECTS)
-def test_an_object_that_is_deleted_while_the_driver_runs_is_there_again(
-    sim: OperatorSim, group: str, plural: str, name: str
-) -> None:
+def test_an_object_that_is_deleted_while_the_driver_runs_is_there_again(sim: OperatorSim) -> None:
     sim.bring_up(join())
-    path = _path(sim, group, plural, name)
-    before = _content(sim.server.ask("GET", path))
-    sim.server.ask("DELETE", path)
-    sim.settle()
-    assert _content(sim.server.ask("GET", path)) == before
-    assert sim.says("Ready") == ("True", "Running")
-    assert sim.says("Degraded") == ("False", "Healthy")
+    with all_cases() as case:
+        for group, plural, name in OBJECTS:
+            with case(f"{plural} {name}"):
+                path = _path(sim, group, plural, name)
+                before = _content(sim.server.ask("GET", path))
+                sim.server.ask("DELETE", path)
+                sim.settle()
+                assert _content(sim.server.ask("GET", path)) == before
+                assert sim.says("Ready") == ("True", "Running")
+                assert sim.says("Degraded") == ("False", "Healthy")
 
 
 @ON_REAL_SERVER
-@pytest.mark.parametrize(("group", "plural", "damage"), DAMAGES)
-def test_an_object_that_is_damaged_while_the_driver_runs_is_as_it_was(
-    sim: OperatorSim, group: str, plural: str, damage: dict[str, Any]
-) -> None:
+def test_an_object_that_is_damaged_while_the_driver_runs_is_as_it_was(sim: OperatorSim) -> None:
     sim.bring_up(join())
-    path = _path(sim, group, plural, "app-driver")
-    before = _content(sim.server.ask("GET", path))
-    sim.server.ask("PATCH", path, damage, MERGE)
-    sim.settle()
-    assert _content(sim.server.ask("GET", path)) == before
+    with all_cases() as case:
+        for group, plural, damage in DAMAGES:
+            with case(f"{plural} {damage}"):
+                path = _path(sim, group, plural, "app-driver")
+                before = _content(sim.server.ask("GET", path))
+                sim.server.ask("PATCH", path, damage, MERGE)
+                sim.settle()
+                assert _content(sim.server.ask("GET", path)) == before
 
 
 @ON_BOTH_SERVERS

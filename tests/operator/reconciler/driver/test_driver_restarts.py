@@ -29,7 +29,6 @@ def test_a_driver_that_failed_is_followed_by_the_next_after_a_wait(sim: Operator
     assert sim.status()["restarts"] == 1
 
 
-@ON_BOTH_SERVERS
 def test_the_wait_doubles_with_each_failure_and_ends_at_the_longest(sim: OperatorSim) -> None:
     sim.apply(join(restartPolicy={"backoff": "2s", "maxBackoff": "5s"}))
     sim.settle()
@@ -44,7 +43,6 @@ def test_the_wait_doubles_with_each_failure_and_ends_at_the_longest(sim: Operato
     assert waits == [2, 4, 5, 5]
 
 
-@ON_BOTH_SERVERS
 def test_a_run_that_lasted_makes_the_count_start_again(sim: OperatorSim) -> None:
     sim.apply(join(restartPolicy={"backoff": "2s", "resetAfter": "1h"}))
     sim.settle()
@@ -58,7 +56,6 @@ def test_a_run_that_lasted_makes_the_count_start_again(sim: OperatorSim) -> None
         sim.settle()
 
 
-@ON_BOTH_SERVERS
 def test_restarts_end_at_the_limit_and_a_new_nonce_begins_anew(sim: OperatorSim) -> None:
     sim.apply(join(restartPolicy={"backoff": "0s", "maxRestarts": 1}))
     sim.settle()
@@ -89,7 +86,6 @@ def test_a_generation_that_has_failed_is_not_said_to_run_beside_one_that_is_reje
     assert "the broker went away" in stalled
 
 
-@ON_BOTH_SERVERS
 def test_an_app_that_may_never_restart_does_not(sim: OperatorSim) -> None:
     sim.bring_up(join(restartPolicy={"type": "Never"}))
     sim.fail_driver(3600)
@@ -97,7 +93,6 @@ def test_an_app_that_may_never_restart_does_not(sim: OperatorSim) -> None:
     assert sim.status()["phase"] == "Failed"
 
 
-@ON_BOTH_SERVERS
 def test_an_app_that_is_done_is_completed(sim: OperatorSim) -> None:
     sim.bring_up(join(mode="batch"))
     sim.end(code=0, message=said("done", message=""))
@@ -122,7 +117,6 @@ def test_the_pods_of_an_app_that_is_done_go_when_nobody_needs_them(sim: Operator
     assert sim.status()["phase"] == "Completed"
 
 
-@ON_BOTH_SERVERS
 def test_a_fault_of_the_app_is_told_with_its_field_and_not_tried_again(sim: OperatorSim) -> None:
     sim.apply(join())
     sim.settle()
@@ -137,7 +131,6 @@ def test_a_fault_of_the_app_is_told_with_its_field_and_not_tried_again(sim: Oper
     assert sim.status()["phase"] == "Rejected"
 
 
-@ON_BOTH_SERVERS
 def test_a_driver_that_finds_a_fault_of_the_app_after_it_was_ready_leaves_the_app_stalled(
     sim: OperatorSim,
 ) -> None:
@@ -152,7 +145,6 @@ def test_a_driver_that_finds_a_fault_of_the_app_after_it_was_ready_leaves_the_ap
     assert sim.says("Launched") == ("False", "DriverFailed")
 
 
-@ON_BOTH_SERVERS
 def test_the_earlier_generation_is_launched_again_when_the_newer_one_turns_out_wrong(
     sim: OperatorSim,
 ) -> None:
@@ -213,7 +205,6 @@ def test_a_driver_whose_pod_was_deleted_comes_back(sim: OperatorSim) -> None:
     assert sim.driver()["metadata"]["name"] == "app-driver-2"
 
 
-@ON_BOTH_SERVERS
 def test_a_driver_is_not_followed_while_it_may_still_work(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.server.ask("DELETE", f"/api/v1/namespaces/{sim.namespace}/pods/app-driver-1")
@@ -270,7 +261,6 @@ def run_on_silent_node(sim: OperatorSim, lost_timeout: str) -> None:
     sim.settle()
 
 
-@ON_BOTH_SERVERS
 def test_a_driver_whose_node_does_not_answer_is_given_up_after_a_while(sim: OperatorSim) -> None:
     run_on_silent_node(sim, lost_timeout="2m")
     sim.pass_time(119)
@@ -281,7 +271,6 @@ def test_a_driver_whose_node_does_not_answer_is_given_up_after_a_while(sim: Oper
     assert sim.driver()["metadata"]["name"] == "app-driver-2"
 
 
-@ON_BOTH_SERVERS
 def test_a_driver_whose_node_does_not_answer_is_looked_at_when_it_counts_as_lost(sim: OperatorSim) -> None:
     run_on_silent_node(sim, lost_timeout="15s")
     sim.pass_time(5)

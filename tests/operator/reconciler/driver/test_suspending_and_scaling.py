@@ -45,7 +45,6 @@ def test_an_app_that_goes_on_has_its_tasks_where_they_were(sim: OperatorSim) -> 
     assert sim.status()["driver"]["failures"] == 0
 
 
-@ON_BOTH_SERVERS
 def test_an_app_that_is_suspended_from_the_start_is_planned_and_not_started(sim: OperatorSim) -> None:
     sim.apply(join(suspend=True))
     sim.settle()
@@ -73,7 +72,6 @@ def test_scaling_is_live(sim: OperatorSim) -> None:
     assert sim.status()["processors"] == 4
 
 
-@ON_BOTH_SERVERS
 def test_scaling_moves_no_more_tasks_than_it_has_to(sim: OperatorSim) -> None:
     sim.bring_up(join())
     before = sim.model()
@@ -84,7 +82,6 @@ def test_scaling_moves_no_more_tasks_than_it_has_to(sim: OperatorSim) -> None:
     assert kept == 6
 
 
-@ON_BOTH_SERVERS
 def test_an_operator_with_other_defaults_restarts_nothing(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.restart()
@@ -96,7 +93,6 @@ def test_an_operator_with_other_defaults_restarts_nothing(sim: OperatorSim) -> N
     assert sim.versions() == before
 
 
-@ON_BOTH_SERVERS
 def test_a_live_edit_under_another_operator_restarts_nothing_either(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.restart()
@@ -106,7 +102,6 @@ def test_a_live_edit_under_another_operator_restarts_nothing_either(sim: Operato
     assert incarnation_in(sim.driver()) == 1
 
 
-@ON_BOTH_SERVERS
 def test_an_edit_that_restarts_takes_up_the_new_defaults(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.restart()
@@ -128,7 +123,6 @@ def test_old_generations_are_taken_away_once_a_newer_one_has_run(sim: OperatorSi
     assert kept == ["app-accepted-1", "app-accepted-5"]
 
 
-@ON_BOTH_SERVERS
 def test_an_edit_that_is_taken_back_before_it_was_acted_on_leaves_no_trace(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.edit(suspend=True)
@@ -146,7 +140,6 @@ def test_an_edit_that_is_taken_back_before_it_was_acted_on_leaves_no_trace(sim: 
     assert sim.status()["driver"]["lastEnding"]["outcome"] == "retry"
 
 
-@ON_BOTH_SERVERS
 def test_tasks_that_wait_for_a_lost_processor_are_told(sim: OperatorSim) -> None:
     sim.bring_up(join())
     assert sim.condition("Ready")["message"] == "all processors work"
