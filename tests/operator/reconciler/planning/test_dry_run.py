@@ -1,6 +1,7 @@
 """What the API server would not take is refused before the running driver is ended, in the server's words."""
 
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from streamapp_operator.controller.client.api_errors import RejectedError
 from streamapp_operator.reconciler.installation import Allowance
 from streamapp_operator.reconciler.planning.pod_refusals import lacks_account, pod_refusal
+from tests.harness.core.all_cases import all_cases
 from tests.harness.machine.processes import until
 from tests.harness.operator.operator_sim import ON_REAL_SERVER, OperatorSim
 from tests.harness.operator.small_apps import join
@@ -19,35 +21,35 @@ BAD_LABEL = {"template": {"metadata": {"labels": {"team": "a b"}}}}
 NO_CLASS = {"template": {"spec": {"priorityClassName": "no-such-class"}}}
 
 
-@ON_REAL_SERVER
-@pytest.mark.parametrize("role", ["driver", "executor"])
-@pytest.mark.parametrize(
-    ("edit", "words"),
-    [
-        (OVER_LIMIT, "must be less than or equal to cpu limit"),
-        (NO_LABEL_VALUE, "not a label value!"),
-        (NO_TOLERATION, "Sometimes"),
-        (BAD_LABEL, "a b"),
-        (NO_CLASS, "no-such-class"),
-    ],
+REFUSED = (
+    (OVER_LIMIT, "must be less than or equal to cpu limit"),
+    (NO_LABEL_VALUE, "not a label value!"),
+    (NO_TOLERATION, "Sometimes"),
+    (BAD_LABEL, "a b"),
+    (NO_CLASS, "no-such-class"),
 )
-def test_an_edit_that_the_api_server_would_refuse_ends_nothing(
-    sim: OperatorSim, role: str, edit: dict[str, Any], words: str
-) -> None:
+"""Edits of a pod, and words of the API server's refusal."""
+
+
+@ON_REAL_SERVER
+def test_an_edit_that_the_api_server_would_refuse_ends_nothing(sim: OperatorSim) -> None:
     sim.bring_up(join())
-    sim.edit(**{role: edit})
-    sim.settle()
-    assert sim.says("Accepted") == ("False", "PodsRefused")
-    message = sim.condition("Accepted")["message"]
-    assert f"spec.{role}" in message
-    assert words in message
-    assert sim.says("Ready") == ("True", "Running")
-    assert [pod["metadata"]["name"] for pod in sim.drivers()] == ["app-driver-1"]
-    assert "deletionTimestamp" not in sim.drivers()[0]["metadata"]
-    sim.edit(**{role: None})
-    sim.settle()
-    assert sim.says("Accepted") == ("True", "Accepted")
-    assert [pod["metadata"]["name"] for pod in sim.drivers()] == ["app-driver-1"]
+    with all_cases() as case:
+        for role, (edit, words) in product(("driver", "executor"), REFUSED):
+            with case(f"{role}: {words}"):
+                sim.edit(**{role: edit})
+                sim.settle()
+                assert sim.says("Accepted") == ("False", "PodsRefused")
+                message = sim.condition("Accepted")["message"]
+                assert f"spec.{role}" in message
+                assert words in message
+                assert sim.says("Ready") == ("True", "Running")
+                assert [pod["metadata"]["name"] for pod in sim.drivers()] == ["app-driver-1"]
+                assert "deletionTimestamp" not in sim.drivers()[0]["metadata"]
+                sim.edit(**{role: None})
+                sim.settle()
+                assert sim.says("Accepted") == ("True", "Accepted")
+                assert [pod["metadata"]["name"] for pod in sim.drivers()] == ["app-driver-1"]
 
 
 @ON_REAL_SERVER
