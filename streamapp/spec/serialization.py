@@ -21,12 +21,12 @@ def as_data(app: StreamApp) -> dict[str, Any]:
 
 def as_yaml(app: StreamApp) -> str:
     """The resource as YAML: blocks down to the entries of lists, entries that fit on a line on one."""
-    return _yaml(as_data(app))
+    return data_as_yaml(as_data(app))
 
 
 def spec_as_yaml(app: StreamApp) -> str:
     """Its spec alone, as YAML of that kind."""
-    return _yaml({"spec": as_data(app)["spec"]})
+    return data_as_yaml({"spec": as_data(app)["spec"]})
 
 
 def as_json(app: StreamApp) -> str:
@@ -34,7 +34,8 @@ def as_json(app: StreamApp) -> str:
     return json.dumps(as_data(app), indent=2, ensure_ascii=False) + "\n"
 
 
-def _yaml(data: dict[str, Any]) -> str:
+def data_as_yaml(data: dict[str, Any]) -> str:
+    """Plain values of a resource as YAML of that kind."""
     return yaml.dump(data, Dumper=_Dumper, sort_keys=False, width=110, allow_unicode=True)
 
 

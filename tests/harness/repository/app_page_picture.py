@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from streamapp.graph.graph_builder import build_graph
 from streamapp.spec.parser import parse
+from streamapp.spec.serialization import as_yaml
 from streamapp.tasks.layouts.split import Split
 from streamapp_runtime.driver.page.run_history import MOST_POINTS
 from tests.harness.engine.batch_results import batch
@@ -30,7 +31,8 @@ def _run() -> WatchedRun:
     growth = Split("views", 4, 8, 0.0, offsets=(0, 0, 0, 0))
     run = WatchedRun()
     growth = replace(growth, seen_at=run.clock.seconds + 400)
-    run.recorder.runs(replace(shown, name=app.application_id, splits=(growth,)))
+    resource = as_yaml(app)
+    run.recorder.runs(replace(shown, name=app.application_id, splits=(growth,), resource=resource))
     inner = [stream for stream in shown.plan.streams if stream.startswith("shop.")]
     for number in range(1, MOST_POINTS):
         rows = int(9_000 + 2_500 * math.sin(number / 30) + 700 * math.sin(number * 2.3))
@@ -67,6 +69,8 @@ def take() -> None:
 
     def prepare(page: Page) -> None:
         expect(page.locator(".plan .flow", has_text="/s").first).to_be_visible()
+        page.locator("#resource summary").click()
+        expect(page.locator("#resource pre")).to_contain_text("joinTable")
 
     with page_served(_run().recorder) as url:
         take_pictures(url, "app-page", height=900, prepare=prepare)

@@ -16,6 +16,7 @@ from streamapp_runtime.driver.page.run_facts import RunFacts
 from streamapp_runtime.driver.page.run_history import Columns, history_columns, stream_history_columns
 from streamapp_runtime.driver.page.run_waits import missing_tasks, shown_activity, task_failure, waits
 from streamapp_runtime.driver.page.running_app import RunningApp
+from streamapp_runtime.driver.page.slow_batches import step_shares
 from streamapp_runtime.driver.status_rules import is_fine
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
@@ -141,6 +142,7 @@ def _rate(rates: Mapping[str, float], stream: str) -> float | None:
 
 
 def _operators(app: RunningApp, facts: RunFacts) -> Iterator[Fields]:
+    shares = step_shares(facts)
     for name, operator in sorted(app.graph.operators.items()):
         if operator.is_input:
             continue
@@ -149,6 +151,7 @@ def _operators(app: RunningApp, facts: RunFacts) -> Iterator[Fields]:
             "name": legible(name),
             "kind": str(operator.kind),
             "late": facts.left_out.late.get(name, 0),
+            "share": round(shares[name], 4) if name in shares else None,
             **_watermark(watermark, facts.now),
         }
 

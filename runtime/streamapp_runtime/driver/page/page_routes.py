@@ -102,6 +102,9 @@ class PageRoutes:
                 return "image/svg+xml", self._plan()
             case "plan.css":
                 return STYLE_TYPE, _THEME.encode()
+            case "resource.yaml":
+                app = self.recorder.facts().app
+                return _TEXT, (app.resource if app else "").encode()
             case "drawing_zoom.js":
                 return SCRIPT_TYPE, ZOOM_SCRIPT.encode()
             case _:

@@ -10,6 +10,9 @@ from streamapp.graph.nodes import Graph, OperatorNode
 from streamapp.graph.wiring import direct_producers, streams_read
 from streamapp.placement.placement_reason import PlacementReason
 from streamapp.plan.partition_plan import Plan
+from streamapp.spec.redaction import Redaction
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.serialization import as_data, data_as_yaml
 from streamapp.tasks.layouts.split import Split
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup
@@ -54,6 +57,7 @@ class RunningApp:
     evaluated: frozenset[str] = frozenset()  # the parts of operators that Spark evaluates
     sizes: Callable[[], TableSizes] = no_sizes
     outlook: Callable[[str], GrowthOutlook | None] = no_outlook  # of a stream with twice the partitions
+    resource: str = ""  # as YAML, without secrets and what equals a default
     streams_before: Mapping[str, frozenset[str]] = field(init=False)  # operator -> those whose rows reach it
 
     def __post_init__(self) -> None:
@@ -100,7 +104,14 @@ def running_app(
         ),
         sizes=sizes,
         outlook=partial(_doubled, launch),
+        resource=shown_resource(launch.app),
     )
+
+
+def shown_resource(app: StreamApp) -> str:
+    """The resource as a page shows it: viewers may lack the right to read resources and Secrets."""
+    data = as_data(app)
+    return data_as_yaml(Redaction([data], {app.metadata.name}).redacted(data))
 
 
 def _doubled(launch: Launch, stream: str) -> GrowthOutlook | None:

@@ -1,7 +1,7 @@
 """The work that takes most of the time of slow batches, where that can be named."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import Final
 
@@ -37,15 +37,12 @@ def slow_batches(facts: RunFacts) -> Iterator[Wait]:
     It is what somebody can change: a quota, a remote table, the app's own code, or expressions that Spark
     evaluates.
     """
-    batches = [batch for batch in facts.batches if batch.rows_in and facts.now - batch.at < RECENT_SECONDS]
+    batches = _recent_batches(facts)
     if facts.app is None or len(batches) < FEWEST_BATCHES:
         return
     if not is_behind(facts) and median(batch.seconds for batch in batches) < LONG_BATCH_SECONDS:
         return
-    steps: defaultdict[str, float] = defaultdict(float)
-    for batch in batches:
-        for step, seconds in batch.steps:
-            steps[step] += seconds
+    steps = _step_seconds(batches)
     total = sum(batch.seconds for batch in batches)
     quotas = {step: seconds for step, seconds in steps.items() if step.startswith(QUOTA_STEP)}
     if sum(quotas.values()) >= MOST_OF_BATCH * total:  # which lie within other steps
@@ -56,6 +53,25 @@ def slow_batches(facts: RunFacts) -> Iterator[Wait]:
     step, seconds = max(steps.items(), key=lambda item: item[1], default=("", 0.0))
     if seconds >= MOST_OF_BATCH * total:
         yield from _slow_step(facts.app, facts, step, _share(seconds, batches))
+
+
+def step_shares(facts: RunFacts) -> dict[str, float]:
+    """The part of the time of recent batches that each step took, in its slowest lane."""
+    batches = _recent_batches(facts)
+    total = sum(batch.seconds for batch in batches)
+    return {step: seconds / total for step, seconds in _step_seconds(batches).items()} if total else {}
+
+
+def _recent_batches(facts: RunFacts) -> list[BatchFacts]:
+    return [batch for batch in facts.batches if batch.rows_in and facts.now - batch.at < RECENT_SECONDS]
+
+
+def _step_seconds(batches: Iterable[BatchFacts]) -> Mapping[str, float]:
+    steps: defaultdict[str, float] = defaultdict(float)
+    for batch in batches:
+        for step, seconds in batch.steps:
+            steps[step] += seconds
+    return steps
 
 
 def _slow_step(app: RunningApp, facts: RunFacts, step: str, share: str) -> Iterator[Wait]:

@@ -246,6 +246,15 @@ def test_charts_of_a_stream_that_another_model_has_no_more_are_those_of_all(brow
         expect(one.page.locator("#lag-now")).to_have_text("3")
 
 
+def test_the_settings_are_there_once_they_are_asked_for(browser: Browser) -> None:
+    run = busy(replace(running(shop(3)), resource=f"spec:\n  processors: 2 # {HOSTILE}\n"))
+    with watched(browser, run) as one:
+        shown = one.page.locator("#resource pre")
+        expect(shown).to_be_hidden()
+        one.page.locator("#resource summary").click()
+        expect(shown).to_have_text(re.compile("processors: 2 # <img"))
+
+
 def test_the_filter_leaves_what_has_its_name_and_escape_gives_all_back(browser: Browser) -> None:
     with watched(browser, busy(running(shop(30), tasks=40, processors=10))) as one:
         page = one.page

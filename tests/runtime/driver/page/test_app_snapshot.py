@@ -19,7 +19,14 @@ from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.operators.state.event_clock import WatermarkReach
 from tests.harness.engine.batch_results import batch, reached
-from tests.harness.engine.watched_pages import BEGAN, WatchedRun, reports, running, two_merged_streams
+from tests.harness.engine.watched_pages import (
+    BEGAN,
+    WatchedRun,
+    reports,
+    running,
+    slow_run,
+    two_merged_streams,
+)
 from tests.harness.graphs.graph_drawing import drawn, join_table, maps, merge, reads, repartition, sends
 from tests.harness.graphs.shop_apps import shop
 
@@ -310,6 +317,13 @@ def test_steps_of_a_batch_are_the_longest_of_any_lane() -> None:
     lanes += [TaskReport("b", TaskStatus.COMMITTED, steps=(("read", 0.3),))]
     run.recorder.batch(replace(batch(), reports=tuple(lanes)))
     assert shown(run)["batches"][0]["steps"] == [["read", 0.3], ["commit", 0.5]]
+
+
+def test_an_operator_has_its_share_of_the_time_of_recent_batches() -> None:
+    run = slow_run(running(shop(3)), steps=(("read", 3.0), ("known", 9.0)))
+    shares = {one["name"]: one["share"] for one in shown(run)["operators"]}
+    assert shares.pop("known") == 0.75
+    assert set(shares.values()) == {None}
 
 
 def test_a_snapshot_changes_nothing() -> None:

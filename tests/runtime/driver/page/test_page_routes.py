@@ -9,19 +9,23 @@ from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 import pytest
+import yaml
 from prometheus_client import CollectorRegistry
 
 from streamapp.author.growth_outlook import GrowthOutlook
 from streamapp.served_pages import shared_assets
 from streamapp.served_pages.page_safety import CONTENT_POLICY
 from streamapp.served_pages.shared_assets import SHARED_ASSETS
+from streamapp.spec.parser import parse
 from streamapp_runtime.driver.page import page_routes
 from streamapp_runtime.driver.page.page_routes import MOST_VIEWERS
+from streamapp_runtime.driver.page.running_app import shown_resource
 from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
 from tests.harness.engine.batch_results import batch
 from tests.harness.engine.watched_pages import WatchedRun, page_served, running
 from tests.harness.graphs.graph_drawing import drawn, maps, reads
 from tests.harness.graphs.shop_apps import shop
+from tests.harness.operator.small_apps import join
 from tests.harness.runs.run_process import got
 
 pytestmark = pytest.mark.usefixtures("loopback")
@@ -101,6 +105,20 @@ def test_what_a_growth_would_change_is_asked_for_by_the_name_that_is_shown() -> 
         assert (status, kind) == (200, "application/json; charset=utf-8")
         assert json.loads(body) == {"text": "With 4 partitions instead of 2: it cannot be"}
         assert got(url + "growth?stream=other")[0] == 404
+
+
+def test_the_resource_that_runs_is_shown_without_secrets_and_defaults() -> None:
+    data = join(env=[{"name": "WORD", "value": "a-word-that-nobody-may-read"}], onDataLoss="fail")
+    (app,) = parse(yaml.safe_dump(data)).apps
+    text = shown_resource(app)
+    spec = yaml.safe_load(text)["spec"]
+    assert spec["env"] == [{"name": "WORD", "value": "***"}]
+    assert spec["streams"][0]["name"] == "views"
+    assert "onDataLoss" not in spec
+    run = WatchedRun()
+    run.recorder.runs(replace(running(shop(3)), resource=text))
+    with page_served(run.recorder) as url:
+        assert got(url + "resource.yaml")[2] == text
 
 
 def test_the_page_has_no_script_and_no_style_of_its_own() -> None:

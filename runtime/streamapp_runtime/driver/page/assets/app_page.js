@@ -2,6 +2,9 @@
 "use strict";
 
 const HISTORY_SECONDS = 900;
+const MOST_OF_BATCH = 0.5; // without what takes a smaller share, a batch would still take more than half as long
+
+const percent = (share) => (share === null || share === undefined ? "" : `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`);
 
 // More than ten seconds of reading are left, by the rate of now.
 const lags = (row) => row.lag > 10 * (row.inPerSecond ?? 0);
@@ -29,6 +32,7 @@ const operators = new LiveTable(byId("operators"), [
   column("watermark", "number", (row) => eventTime(row.watermark)),
   column("behind", "number", (row) => duration(row.behind)),
   column("late rows", "number", (row) => (row.late ? count(row.late) : ""), (row) => row.late > 0),
+  column("of batch time", "number", (row) => percent(row.share), (row) => row.share >= MOST_OF_BATCH),
 ], "There is no plan yet.", "Operators");
 
 const stores = new LiveTable(byId("stores"), [
@@ -305,6 +309,24 @@ async function showOutlook() {
   }
 }
 
+// The resource that runs: asked for once for each model, while its box is open.
+const resource = byId("resource");
+async function showResource() {
+  if (!resource.open || !live) return;
+  const asked = `${live.started} ${live.model}`;
+  if (asked === (resource.dataset.asked ?? "")) return;
+  resource.dataset.asked = asked;
+  try {
+    const answer = await fetch("resource.yaml");
+    if (!answer.ok) throw new Error(answer.statusText);
+    const text = await answer.text();
+    if (asked === resource.dataset.asked) setText(resource.querySelector("pre"), text);
+  } catch {
+    resource.dataset.asked = ""; // asked again once the driver is back
+  }
+}
+resource.addEventListener("toggle", showResource);
+
 // Chooses a node of the plan, or none. The charts are those of the stream that is chosen.
 function choose(name) {
   chosen = name;
@@ -409,6 +431,7 @@ function write() {
   picture.write(flowsOf(moment), figuresOf(moment));
   picture.mark(chosen, matches);
   showOutlook();
+  showResource();
 }
 
 async function take(moment) {
