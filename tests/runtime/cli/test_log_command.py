@@ -103,9 +103,22 @@ def test_a_line_may_say_what_its_record_has_beside_the_value(data: str) -> None:
     assert found[0]["timestamp"] == 1_700 < found[1]["timestamp"]
 
 
+def test_a_line_may_delete_the_value_of_its_key(data: str) -> None:
+    given = (
+        '{"__key": "ann", "__tombstone": true, "__timestamp": 1700}\n{"__key": "bob", "__tombstone": false}\n'
+    )
+    run("write", data, "users", given=given)
+    run("write", data, "users", "--key", "user", given='{"user": "eve", "age": 7, "__tombstone": true}\n')
+    found = [json.loads(line) for line in lines(data, "users", "-o", "json")]
+    assert [(row["key"], row["value"]) for row in found] == [("ann", None), ("bob", "{}"), ("eve", None)]
+    assert found[0]["timestamp"] == 1_700
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
+        ('{"__tombstone": 1}', "line 2: __tombstone has 1; allowed are true and false"),
+        ('{"__tombstone": true}', "line 2: a tombstone has to have a key, whose value it deletes"),
         ('{"__timestamp": "now"}', "line 2: __timestamp has to be milliseconds since 1970 began"),
         ('{"__key": 7}', "line 2: __key has 7 where a text or null is expected"),
         ('{"__headers": ["a"]}', "line 2: __headers has to be texts by name, or a list of"),

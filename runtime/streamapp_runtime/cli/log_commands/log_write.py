@@ -63,6 +63,7 @@ def write(
 
     json: each line that is not blank is a value, byte for byte as it is; but the fields __key, __timestamp
     (in milliseconds) and __headers (texts by name) of an object are those of its record, and taken out of it.
+    One with "__tombstone": true has no value, and deletes that of its key.
     Changes of Debezium have the key of the row that they write or delete.
     csv: the first line names the columns, each row becomes a JSON object. text: each line is a value; in a
     stream of format csv its key is that of the row. A record goes to the partition that Kafka's own

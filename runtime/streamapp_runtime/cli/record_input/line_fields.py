@@ -1,4 +1,4 @@
-"""Fields of JSON lines that are those of their records: `__key`, `__timestamp` and `__headers`."""
+"""Fields of JSON lines that are those of their records: key, time, headers, and that there is no value."""
 
 import json
 from typing import Any, Final
@@ -12,6 +12,8 @@ from streamapp_runtime.systems.stream_system import RECORDS, RECORDS_WITH_HEADER
 KEY: Final = "__key"
 TIMESTAMP: Final = "__timestamp"
 HEADER_LIST: Final = "__headers"
+TOMBSTONE: Final = "__tombstone"
+_FIELDS: Final = (KEY, TIMESTAMP, HEADER_LIST, TOMBSTONE)
 _BEGIN: Final = b'"__'
 """What a line holds that has such a field; others are not parsed, and stay byte for byte as they are."""
 
@@ -38,7 +40,7 @@ def _take_fields(row: dict[str, Any], number: int) -> None:
         document = json.loads(row["value"])
     except ValueError:
         return  # as any other line that is no JSON
-    if not isinstance(document, dict) or document.keys().isdisjoint((KEY, TIMESTAMP, HEADER_LIST)):
+    if not isinstance(document, dict) or document.keys().isdisjoint(_FIELDS):
         return
     if KEY in document:
         row["key"] = _octets(document.pop(KEY), number, KEY)
@@ -48,7 +50,20 @@ def _take_fields(row: dict[str, Any], number: int) -> None:
             raise UnusableLineError(f"line {number}: {TIMESTAMP} has to be milliseconds since 1970 began")
     if HEADER_LIST in document:
         row["headers"] = _headers(document.pop(HEADER_LIST), number)
+    if _is_tombstone(document.pop(TOMBSTONE, False), number):
+        row["value"] = None
+        if row["key"] is None:
+            raise UnusableLineError(f"line {number}: a tombstone has to have a key, whose value it deletes")
+        return
     row["value"] = json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _is_tombstone(mark: Any, number: int) -> bool:
+    if not isinstance(mark, bool):
+        raise UnusableLineError(
+            f"line {number}: {TOMBSTONE} has {json.dumps(mark)}; allowed are true and false"
+        )
+    return mark
 
 
 def _headers(headers: Any, number: int) -> list[dict[str, Any]]:
