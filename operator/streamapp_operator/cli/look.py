@@ -1,6 +1,7 @@
 """`streamapp plan --cluster`: what the operator would say to an app, without applying it."""
 
 import asyncio
+from contextlib import AsyncExitStack
 from time import monotonic
 
 import click
@@ -58,12 +59,13 @@ def look(app: StreamApp, access: ClusterAccess) -> LiveFacts:
 async def _live_facts(cluster: ApiClusterClient, app: StreamApp) -> LiveFacts:
     lookups = LivePartitionLookup(cluster, monotonic, _ANY)
     context = ReconcileContext(cluster, ObjectCache(), cluster.seconds, lookups, _ANY)
-    facts = await gather_facts(context, AppKey(app.metadata.namespace, app.metadata.name), live=True)
-    facts = facts or Facts(AppFacts(_new_manifest(app), NewestGeneration(1, app)), context.clock())
-    counts = await _partition_counts(context, app, facts)
+    async with AsyncExitStack() as closing:
+        closing.push_async_callback(context.judges.close)
+        closing.push_async_callback(lookups.close)
+        facts = await gather_facts(context, AppKey(app.metadata.namespace, app.metadata.name), live=True)
+        facts = facts or Facts(AppFacts(_new_manifest(app), NewestGeneration(1, app)), context.clock())
+        counts = await _partition_counts(context, app, facts)
     layout, run_id = layout_basis(facts, app)
-    await lookups.close()
-    await context.judges.close()
     return LiveFacts(counts, layout, run_id, tuple(refused_changes(facts.run, app)))
 
 

@@ -21,12 +21,8 @@ from tests.harness.operator.small_apps import join
 pytestmark = ON_SERVED_MEMORY
 
 
-def kubeconfig(sim: OperatorSim) -> str:
-    return sim.kubeconfig()
-
-
 def told(sim: OperatorSim, *args: str) -> Result:
-    where = ["--namespace", sim.namespace, "--kubeconfig", kubeconfig(sim)]
+    where = ["--namespace", sim.namespace, "--kubeconfig", sim.kubeconfig()]
     return CliRunner().invoke(status, [*args, *where])
 
 
@@ -117,7 +113,7 @@ def test_an_app_that_is_not_there_is_named(sim: OperatorSim) -> None:
 def test_an_app_without_a_driver_has_written_nothing(sim: OperatorSim) -> None:
     sim.apply(join(suspend=True))
     sim.settle()
-    where = ["--namespace", sim.namespace, "--kubeconfig", kubeconfig(sim)]
+    where = ["--namespace", sim.namespace, "--kubeconfig", sim.kubeconfig()]
     result = CliRunner().invoke(logs, ["app", *where])
     assert result.exit_code == 1
     assert 'app "app" has no driver' in result.output
@@ -125,7 +121,7 @@ def test_an_app_without_a_driver_has_written_nothing(sim: OperatorSim) -> None:
 
 def test_counts_and_layout_come_from_the_driver_that_runs(sim: OperatorSim) -> None:
     sim.bring_up(join())
-    found = look(app(sim), ClusterAccess(sim.namespace, kubeconfig(sim)))
+    found = look(app(sim), ClusterAccess(sim.namespace, sim.kubeconfig()))
     assert {name: found.counts[name] for name in ("views", "users")} == {"views": 8, "users": 8}
     assert found.layout == sim.wanted().layout
     assert found.problems == ()
@@ -134,7 +130,7 @@ def test_counts_and_layout_come_from_the_driver_that_runs(sim: OperatorSim) -> N
 def test_a_change_that_state_forbids_is_told_before_it_is_applied(sim: OperatorSim) -> None:
     sim.bring_up(join())
     other = app(sim, state={"persistentVolumeClaim": {"size": "1Gi"}})
-    (problem,) = look(other, ClusterAccess(sim.namespace, kubeconfig(sim))).problems
+    (problem,) = look(other, ClusterAccess(sim.namespace, sim.kubeconfig())).problems
     assert problem.path == "spec.state.persistentVolumeClaim"
 
 
@@ -142,4 +138,4 @@ def test_a_change_that_state_forbids_is_told_before_it_is_applied(sim: OperatorS
 def test_brokers_that_do_not_answer_are_told(sim: OperatorSim) -> None:
     other = app(sim, systems=[{"name": "main", "kafka": {"bootstrapServers": "127.0.0.1:1"}}])
     with pytest.raises(UnreachableError, match='the system "main" cannot be asked: no broker can be reached'):
-        look(other, ClusterAccess(sim.namespace, kubeconfig(sim)))
+        look(other, ClusterAccess(sim.namespace, sim.kubeconfig()))
