@@ -20,11 +20,11 @@ class MeasuringObserver(RunObserver):
         """Measure from here on."""
         self.on_launch()
 
-    def batch(self, batch: BatchResult) -> None:
+    def batch_committed(self, batch: BatchResult) -> None:
         """Measure a batch."""
         self.on_batch(batch)
 
-    def trouble(self, why: str) -> None:
+    def batch_failed(self, why: str) -> None:
         """End the measurement."""
         raise RuntimeError(why)
 

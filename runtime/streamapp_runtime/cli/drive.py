@@ -134,7 +134,9 @@ def _run_accepted(
         state_queries=spec.state_queries.enabled,
     )
     progress, liveness, queries = parts.progress, parts.liveness, parts.queries
-    transport = ConfigMapTransport(api, environment.wanted, environment.report, progress.trouble, redacted)
+    transport = ConfigMapTransport(
+        api, environment.wanted, environment.report, progress.batch_failed, redacted
+    )
     transport.begin()
     drivers = partial(api.pods, environment.drivers)
     mode = Managed(

@@ -23,8 +23,8 @@ from streamapp_runtime.rows.byte_columns import byte_count
 from streamapp_runtime.stores.directories.state_directory import app_directory, quoted
 from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.runs.app_runs import AppEnv, inputs
+from tests.harness.runs.called_observer import CalledObserver
 from tests.harness.runs.chained_app import chained, log_has_everything_once, numbered
-from tests.harness.runs.heard_loop import HeardLoop
 from tests.harness.runs.run_systems import embedded
 
 PROCESSORS, PARTITIONS = 3, 6
@@ -95,7 +95,7 @@ class RolledApp:
         self.loop = Loop(
             self.env.session,
             CurrentRun.of(launch),
-            observer=HeardLoop(changed=self.note_moves),
+            observer=CalledObserver(changed=self.note_moves),
             locations=self.disks,
         )
         self.loop.start()

@@ -49,7 +49,7 @@ class WatchedRun:
         """The same batch so many times, each that long after the one before."""
         for number in range(count):
             self.clock.seconds += seconds
-            self.recorder.batch(replace(batch, number=batch.number + number))
+            self.recorder.batch_committed(replace(batch, number=batch.number + number))
 
 
 def running(

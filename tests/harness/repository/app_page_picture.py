@@ -59,8 +59,8 @@ def _run() -> WatchedRun:
         )
         run.batches(one, count=1)
         if number == 200:
-            run.recorder.trouble("unavailable: broker-1 does not answer")
-    run.recorder.doing("looks for records", 0)
+            run.recorder.batch_failed("unavailable: broker-1 does not answer")
+    run.recorder.step_started("looks for records", 0)
     return run
 
 

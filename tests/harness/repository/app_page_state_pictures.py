@@ -119,13 +119,13 @@ def unavailable_table(run: TroubledRun) -> None:
         return replace(_lagging(one, place, TASKS), rows_in=0, rows_out=0, read={}, reports=reported)
 
     run.batches(40, waiting)
-    run.run.recorder.doing("waits for a remote table: the service is down", None)
+    run.run.recorder.step_started("waits for a remote table: the service is down", None)
 
 
 def lost_process(run: TroubledRun) -> None:
     """A processor is gone, and its tasks wait until it is back."""
     gone = run.app.lanes["processor-1"]
-    run.run.recorder.trouble(f"a process was lost ({PROCESS_LOSS_SIGNS[0]})")
+    run.run.recorder.batch_failed(f"a process was lost ({PROCESS_LOSS_SIGNS[0]})")
     run.run.recorder.lacks(["processor-1"])
     left = tuple(one for one in run.usual.reports if one.task not in gone)
 
@@ -187,7 +187,7 @@ def run_in_trouble(plant: Plant) -> WatchedRun:
     troubled = TroubledRun(app, usual)
     troubled.run.recorder.runs(app)
     troubled.batches(150)
-    troubled.run.recorder.doing("looks for records", 0)
+    troubled.run.recorder.step_started("looks for records", 0)
     plant(troubled)
     return troubled.run
 
@@ -199,7 +199,7 @@ def as_usual(run: TroubledRun) -> None:
 def restoring_tasks(run: TroubledRun) -> None:
     """Two tasks have come to another processor, and their stores are brought back."""
     run.batches(3, lambda one, place: replace(_lagging(one, place, 2), reports=_with_two_restoring(one)))
-    run.run.recorder.doing("runs batch 153", 0)
+    run.run.recorder.step_started("runs batch 153", 0)
 
 
 def _with_two_restoring(one: BatchResult) -> tuple[TaskReport, ...]:

@@ -35,8 +35,8 @@ from streamapp_runtime.testing.in_process_lanes import InProcessHosting
 from tests.harness.core.app_resources import app_resource
 from tests.harness.engine.one_system import OneSystem, storage_at_home
 from tests.harness.engine.record_values import VISIBILITY_SECONDS
+from tests.harness.runs.called_observer import EVENTS, CalledObserver
 from tests.harness.runs.drained_loop import MOST_STEPS, drain
-from tests.harness.runs.heard_loop import EVENTS, HeardLoop
 from tests.harness.runs.run_process import COMMAND
 
 Row = dict[str, Any]
@@ -82,8 +82,8 @@ class AppEnv:
         if isinstance(self.session, SparkOnDemand):
             hosting = InProcessHosting()
             hosting = self.hostings.setdefault(run.launch.app.application_id, hosting)
-        heard = {name: options.pop(name) for name in EVENTS & options.keys()}
-        return Loop(self.session, run, hosting=hosting, observer=HeardLoop(**heard), **options)
+        calls = {name: options.pop(name) for name in EVENTS & options.keys()}
+        return Loop(self.session, run, hosting=hosting, observer=CalledObserver(**calls), **options)
 
     def end_lanes(self) -> None:
         """End the lanes of the test's own process, as the end of their processes would."""

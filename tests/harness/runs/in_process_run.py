@@ -19,7 +19,7 @@ from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.testing.in_process_lanes import InProcessHosting
 from streamapp_runtime.testing.shared_jvm import shared_jvm
 from tests.harness.engine.one_system import OneSystem
-from tests.harness.runs.heard_loop import HeardLoop
+from tests.harness.runs.called_observer import CalledObserver
 
 MOST_STEPS = 200
 
@@ -72,7 +72,7 @@ class InProcessRun:
             hosting=self._hosting,
             clock=lambda: int(self.seconds * 1000),
             pause=lambda _: None,
-            observer=HeardLoop(trouble=self.troubles.append),
+            observer=CalledObserver(batch_failed=self.troubles.append),
         )
         self._author = ModelAuthor(context, None, self.now, self.now)
         self._take_clock()

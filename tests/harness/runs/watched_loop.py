@@ -35,12 +35,12 @@ class WatchedLoop:
         for _ in range(count):
             batch = self.run.loop.step()
             assert batch is not None
-            self.recorder.batch(batch)
+            self.recorder.batch_committed(batch)
 
     def to_the_end(self) -> None:
         """Run batches until all that is there was read."""
         for batch in drain(self.run.loop):
-            self.recorder.batch(batch)
+            self.recorder.batch_committed(batch)
 
     def snapshot(self) -> dict[str, Any]:
         """What the page shows."""

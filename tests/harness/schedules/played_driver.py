@@ -19,7 +19,7 @@ from streamapp_runtime.expressions.spark_source import SparkOnDemand
 from streamapp_runtime.systems.connection import open_system
 from streamapp_runtime.systems.stream_system import FencedError, StreamSystem
 from tests.harness.engine.one_system import OneSystem
-from tests.harness.runs.heard_loop import HeardLoop
+from tests.harness.runs.called_observer import CalledObserver
 from tests.harness.schedules.fault_points import FaultPoint, FaultPoints, Participant
 from tests.harness.schedules.threaded_executors import ThreadedExecutor
 from tests.harness.schedules.threaded_hosting import ThreadedHosting
@@ -150,7 +150,7 @@ class PlayedDriver:
             run,
             self.hosting,
             pause=lambda _: None,
-            observer=HeardLoop(trouble=self.troubles.append),
+            observer=CalledObserver(batch_failed=self.troubles.append),
         )
         loop.start()
         self.loop = loop

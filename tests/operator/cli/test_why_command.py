@@ -361,7 +361,7 @@ def driver_waits(sim: OperatorSim) -> None:
     run = WatchedRun()
     run.recorder.runs(running(shop(3)))
     run.batches(batch(), count=1)
-    run.recorder.doing("waits for system main: unavailable: broker-1 does not answer", None)
+    run.recorder.step_started("waits for system main: unavailable: broker-1 does not answer", None)
     bring_up_watched(sim, run)
 
 

@@ -78,7 +78,7 @@ def test_a_batch_that_hangs_does_not_outlast_the_end_of_a_run(env: AppEnv) -> No
     env.write("events", inputs(ROWS[2:4], "user"), partitions=1)
     _, ready = env.launched(mapping("hanging"))
     reasons: list[str] = []
-    loop = env.loop(CurrentRun.of(ready), trouble=reasons.append)
+    loop = env.loop(CurrentRun.of(ready), batch_failed=reasons.append)
     loop.start()
     assert loop.step() is not None  # workers start
     loop.lanes.end_by = time.monotonic() + 5

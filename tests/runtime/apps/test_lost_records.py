@@ -58,7 +58,9 @@ def with_records_lost_after_a_look(env: AppEnv, edited: StreamApp, trouble: Call
             env.system.delete_before({VIEWS: env.system.spans([VIEWS])[VIEWS].end - 1})
             is_lost = True
 
-    loop = env.loop(CurrentRun.of(ready), pause=lambda _: None, doing=lose_records, trouble=trouble)
+    loop = env.loop(
+        CurrentRun.of(ready), pause=lambda _: None, step_started=lose_records, batch_failed=trouble
+    )
     loop.start()
     drain(loop)
     loop.release()

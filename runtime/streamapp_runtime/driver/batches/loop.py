@@ -46,7 +46,7 @@ class LoopObserver:
 
     __slots__ = ()
 
-    def trouble(self, why: str) -> None:
+    def batch_failed(self, why: str) -> None:
         """A batch failed, for this reason."""
 
     def outage(self, notice: OutageNotice) -> None:
@@ -55,25 +55,25 @@ class LoopObserver:
     def changed(self, change: RunChange) -> None:
         """Processors are missing or back, or run something else."""
 
-    def unended(self, streams: tuple[str, ...]) -> None:
+    def side_inputs_awaited(self, streams: tuple[str, ...]) -> None:
         """The loop is idle, and these side inputs have no whole version yet."""
 
-    def held_up(self, transactions: tuple[OpenTransaction, ...]) -> None:
+    def transactions_open(self, transactions: tuple[OpenTransaction, ...]) -> None:
         """These transactions have been open for long, in streams that are read."""
 
-    def silent(self, systems: tuple[SilentSystem, ...]) -> None:
+    def systems_unavailable(self, systems: tuple[SilentSystem, ...]) -> None:
         """These systems do not answer, and what is read of others continues; all do, where there are none."""
 
-    def unread(self, partitions: tuple[UnreadPartition, ...]) -> None:
+    def partitions_unread(self, partitions: tuple[UnreadPartition, ...]) -> None:
         """These partitions have been passed over for long."""
 
-    def slow(self, which: str) -> None:
+    def batch_slow(self, which: str) -> None:
         """A batch takes long. Said while the driver's thread waits for it."""
 
-    def searching(self, progress: SearchProgress) -> None:
+    def search_progressed(self, progress: SearchProgress) -> None:
         """A search for bad records is so far; said from time to time."""
 
-    def doing(self, text: str, seconds: float | None) -> None:
+    def step_started(self, text: str, seconds: float | None) -> None:
         """A step begins, which may take so many seconds; None where nothing bounds it."""
 
 
@@ -117,12 +117,12 @@ class Loop:
         self.backlog = backlog = Backlog(
             self.run,
             self.launch.context.now,
-            data_lost=observer.trouble,
-            answering=AnsweringSystems(observer.silent),
-            open_transactions=OpenTransactionWatch(changed=observer.held_up),
-            unread=UnreadPartitionWatch(changed=observer.unread),
+            data_lost=observer.batch_failed,
+            answering=AnsweringSystems(observer.systems_unavailable),
+            open_transactions=OpenTransactionWatch(changed=observer.transactions_open),
+            unread=UnreadPartitionWatch(changed=observer.partitions_unread),
         )
-        watch = SearchWatch(time.monotonic, is_stopped, observer.searching)
+        watch = SearchWatch(time.monotonic, is_stopped, observer.search_progressed)
         policies, key_of = self.launch.setup.rejection, lambda record: record_key(self.launch, record)
         self.bad_records = bad_records = BadRecordSearch(policies, key_of, watch)
         self.queries.begin(self.launch)
@@ -133,22 +133,22 @@ class Loop:
             hosting=hosting,
             locations=locations,
             pause=pause,
-            trouble=observer.trouble,
+            trouble=observer.batch_failed,
             changed=observer.changed,
-            slow=observer.slow,
+            slow=observer.batch_slow,
             lane_waits=outages.lane_waits,
         )
-        self.recovery = recovery = Recovery(lanes, backlog, bad_records, observer.trouble, outages)
+        self.recovery = recovery = Recovery(lanes, backlog, bad_records, observer.batch_failed, outages)
         self.planner = BatchPlanner(
             lanes,
             backlog,
             self.queries,
             recovery.backoff,
             clock,
-            unended=observer.unended,
+            unended=observer.side_inputs_awaited,
             outbox_is_full=outbox_is_full,
         )
-        self.batches = LaneBatches(self.planner, recovery, bad_records, observer.doing)
+        self.batches = LaneBatches(self.planner, recovery, bad_records, observer.step_started)
         self.trials = TrialBatches(self.batches)
 
     @property

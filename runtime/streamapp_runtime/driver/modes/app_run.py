@@ -176,12 +176,12 @@ class _WatchedDeliveries:
         if statuses == self._statuses:
             return
         self._statuses = statuses
-        self.observer.deliveries(statuses)
+        self.observer.deliveries_progressed(statuses)
         hindered = tuple(status for status in statuses if status.is_hindered)
         reasons = tuple(f"{one.system} {one.is_full} {one.trouble}" for one in hindered)
         if reasons != self._hindered:
             self._hindered = reasons
-            self.observer.outboxes(hindered)
+            self.observer.deliveries_hindered(hindered)
 
 
 def open_app_systems(app: StreamApp, storage: AppStorage) -> Systems:
@@ -236,7 +236,7 @@ def _serve(
         watched.look()
         batch = loop.step()
         if batch is not None:
-            watched.observer.batch(batch)
+            watched.observer.batch_committed(batch)
             follower.report(batch)
             if loop.planner.ended:
                 return
@@ -260,7 +260,7 @@ def _end(
         watched.look()
     follower.report(ended=True)
     if limits.until_end and not loop.planner.ended:
-        watched.observer.left_open(open_windows(loop.launch, loop.planner.reached))
+        watched.observer.windows_left_open(open_windows(loop.launch, loop.planner.reached))
     loop.close_turn()
 
 

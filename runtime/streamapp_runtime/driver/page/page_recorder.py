@@ -106,7 +106,7 @@ class PageRecorder(RunObserver):
         """Note which processors are missing: their tasks wait for them."""
         self._see(missing=frozenset(processors))
 
-    def batch(self, batch: BatchResult) -> None:
+    def batch_committed(self, batch: BatchResult) -> None:
         """Take note of a batch."""
         now = self.now()
         with self._lock:
@@ -134,12 +134,12 @@ class PageRecorder(RunObserver):
         """Nothing is to be read: time passes all the same."""
         self._sample()
 
-    def doing(self, text: str, _: float | None) -> None:
+    def step_started(self, text: str, _: float | None) -> None:
         """Note a step of the loop."""
         if text != self._step:
             self._step, self._activity = text, (redacted(text), self.now())
 
-    def trouble(self, why: str) -> None:
+    def batch_failed(self, why: str) -> None:
         """Note that a batch failed, and why where that repeats no value."""
         with self._lock:
             self._note("failure", why if self.show_values or not may_hold_values(why) else HIDDEN)
@@ -150,27 +150,27 @@ class PageRecorder(RunObserver):
             with self._lock:
                 self._note("failure", redacted(outage_message(notice).text))
 
-    def unended(self, streams: tuple[str, ...]) -> None:
+    def side_inputs_awaited(self, streams: tuple[str, ...]) -> None:
         """Note for which side inputs rows wait."""
         self._see(awaited=streams)
 
-    def held_up(self, transactions: tuple[OpenTransaction, ...]) -> None:
+    def transactions_open(self, transactions: tuple[OpenTransaction, ...]) -> None:
         """Note which transactions have been open for long."""
         self._see(open_transactions=transactions)
 
-    def unread(self, partitions: tuple[UnreadPartition, ...]) -> None:
+    def partitions_unread(self, partitions: tuple[UnreadPartition, ...]) -> None:
         """Note which partitions have records and have been passed over for long."""
         self._see(unread=partitions)
 
-    def silent(self, systems: tuple[SilentSystem, ...]) -> None:
+    def systems_unavailable(self, systems: tuple[SilentSystem, ...]) -> None:
         """Note which systems that are read do not answer."""
         self._see(silent=systems)
 
-    def deliveries(self, statuses: tuple[DeliveryStatus, ...]) -> None:
+    def deliveries_progressed(self, statuses: tuple[DeliveryStatus, ...]) -> None:
         """Note what is delivered into other systems, and what waits."""
         self._see(deliveries=by_system(statuses))
 
-    def slow(self, which: str) -> None:
+    def batch_slow(self, which: str) -> None:
         """Note that a batch takes long, while it does."""
         self._see(slow=redacted(which)[:LONGEST_NOTE])
 

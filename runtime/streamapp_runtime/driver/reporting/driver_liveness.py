@@ -40,9 +40,9 @@ class DriverLiveness(RunObserver):
 
     def __post_init__(self) -> None:
         self._activity = Activity("starts", self.clock(), None)
-        self.doing("starts", self.start_seconds)
+        self.step_started("starts", self.start_seconds)
 
-    def doing(self, text: str, seconds: float | None) -> None:
+    def step_started(self, text: str, seconds: float | None) -> None:
         """Note a step that takes so many seconds by itself; None where nothing bounds it."""
         now, before = self.clock(), self._activity
         since = before.since if before.text == text else now
@@ -55,7 +55,7 @@ class DriverLiveness(RunObserver):
 
     def take_over(self) -> None:
         """Note that the driver takes over, which is a start without its first part."""
-        self.doing("takes over", self.start_seconds)
+        self.step_started("takes over", self.start_seconds)
 
     def readiness(self) -> tuple[bool, str]:
         """True if the driver has warmed up and makes progress; and its activity."""

@@ -81,7 +81,7 @@ class RunMetrics(RunObserver):
             for stream in self._input_streams:
                 self._values.increment(ROWS_IN, stream, by=0)
 
-    def batch(self, batch: BatchResult) -> None:
+    def batch_committed(self, batch: BatchResult) -> None:
         """Count a batch."""
         values = self._values
         with values.changes():
@@ -115,7 +115,7 @@ class RunMetrics(RunObserver):
             self._values.set_gauge(REFUSED, len(change.warnings))
             self._values.increment(MOVED, by=change.moved)
 
-    def trouble(self, _: str) -> None:
+    def batch_failed(self, _: str) -> None:
         """Count a batch that failed."""
         self._values.increment(FAILED)
 
@@ -124,7 +124,7 @@ class RunMetrics(RunObserver):
         if notice.of_batch:
             self._values.increment(FAILED)
 
-    def deliveries(self, statuses: tuple[DeliveryStatus, ...]) -> None:
+    def deliveries_progressed(self, statuses: tuple[DeliveryStatus, ...]) -> None:
         """Note what waits for delivery into each system, and count what was delivered."""
         systems = by_system(statuses)
         totals: Counter[tuple[Metric, str]] = Counter()
@@ -138,7 +138,7 @@ class RunMetrics(RunObserver):
                 self._values.increment(metric, system, by=total - self._delivery_totals[metric, system])
         self._delivery_totals = totals
 
-    def silent(self, systems: tuple[SilentSystem, ...]) -> None:
+    def systems_unavailable(self, systems: tuple[SilentSystem, ...]) -> None:
         """Note the systems that do not answer."""
         self._values.set_gauge(SILENT, {(system.name,): 1 for system in systems})
 

@@ -70,7 +70,7 @@ class ProgressLog(RunObserver):
         self._intermediate = launch.intermediate_streams()
         self.say(plan_message(launch))
 
-    def batch(self, batch: BatchResult) -> None:
+    def batch_committed(self, batch: BatchResult) -> None:
         """Take note of a batch, and say a word if it is time."""
         self.totals = self.totals.with_batch(batch, self._intermediate)
         self._idle = self._idle and not batch.rows_in
@@ -90,7 +90,7 @@ class ProgressLog(RunObserver):
             self._idle = True
             self._say(idle_message(self.totals))
 
-    def trouble(self, why: str) -> None:
+    def batch_failed(self, why: str) -> None:
         """Say why a batch failed; with what belongs to it, such as frames of the app's code, only once."""
         self.say(failure_message(why, again=why == self._last_failure))
         self._last_failure = why
@@ -100,38 +100,38 @@ class ProgressLog(RunObserver):
         if notice.phase is not OutagePhase.GOES_ON:
             self.say(outage_message(notice))
 
-    def unended(self, streams: tuple[str, ...]) -> None:
+    def side_inputs_awaited(self, streams: tuple[str, ...]) -> None:
         """Say once for which side inputs rows wait."""
         if streams and streams != self._unended:
             self.say(waiting_message(streams))
         self._unended = streams
 
-    def held_up(self, transactions: tuple[OpenTransaction, ...]) -> None:
+    def transactions_open(self, transactions: tuple[OpenTransaction, ...]) -> None:
         """Say which transactions rows wait for the end of, or that they wait for none any more."""
         self.say(open_transactions_message(transactions))
 
-    def silent(self, systems: tuple[SilentSystem, ...]) -> None:
+    def systems_unavailable(self, systems: tuple[SilentSystem, ...]) -> None:
         """Say which systems that are read do not answer, or that all do again."""
         self.say(silent_systems_message(systems))
 
-    def outboxes(self, statuses: tuple[DeliveryStatus, ...]) -> None:
+    def deliveries_hindered(self, statuses: tuple[DeliveryStatus, ...]) -> None:
         """Say that outputs wait for delivery, or that they do no more."""
         self.say(outboxes_message(statuses))
 
-    def unread(self, partitions: tuple[UnreadPartition, ...]) -> None:
+    def partitions_unread(self, partitions: tuple[UnreadPartition, ...]) -> None:
         """Say which partitions are passed over, or that all are read again."""
         self.say(unread_partitions_message(partitions))
 
-    def left_open(self, waiting: tuple[OpenWindows, ...]) -> None:
+    def windows_left_open(self, waiting: tuple[OpenWindows, ...]) -> None:
         """Say which windows the run leaves open, and what they wait for."""
         for each in waiting:
             self.say(open_windows_message(each))
 
-    def slow(self, which: str) -> None:
+    def batch_slow(self, which: str) -> None:
         """Say that a batch takes long, while it does."""
         self.say(slow_message(which))
 
-    def searching(self, progress: SearchProgress) -> None:
+    def search_progressed(self, progress: SearchProgress) -> None:
         """Say how far a search for bad records is."""
         self.say(search_message(progress))
 

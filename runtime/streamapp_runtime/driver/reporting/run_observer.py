@@ -18,19 +18,19 @@ class RunObserver(LoopObserver):
     def launched(self, launch: Launch) -> None:
         """This is about to run."""
 
-    def batch(self, batch: BatchResult) -> None:
+    def batch_committed(self, batch: BatchResult) -> None:
         """A batch is committed."""
 
     def idle(self) -> None:
         """There is nothing to read."""
 
-    def deliveries(self, statuses: tuple[DeliveryStatus, ...]) -> None:
+    def deliveries_progressed(self, statuses: tuple[DeliveryStatus, ...]) -> None:
         """All deliveries into other systems are so far now."""
 
-    def outboxes(self, statuses: tuple[DeliveryStatus, ...]) -> None:
+    def deliveries_hindered(self, statuses: tuple[DeliveryStatus, ...]) -> None:
         """These deliveries fail or are full now; none do, where there are none."""
 
-    def left_open(self, waiting: tuple[OpenWindows, ...]) -> None:
+    def windows_left_open(self, waiting: tuple[OpenWindows, ...]) -> None:
         """The run ends, and these windows stay open."""
 
 

@@ -110,7 +110,7 @@ class StandbyWarmUp:
         A system that does not answer is waited for. Where state cannot be read, the take-over says why.
         """
         while not self.is_over():
-            self.liveness.doing("compiles the app", COMPILE_SECONDS)
+            self.liveness.step_started("compiles the app", COMPILE_SECONDS)
             with suppress(*RETRIABLE):
                 with suppress(*_UNREADABLE):
                     self._compile()
@@ -127,7 +127,7 @@ class StandbyWarmUp:
         while self.pool.present < count:
             if self.locations.unschedulable() or self.is_over():
                 return
-            self.liveness.doing("waits for executors", POLL_SECONDS)
+            self.liveness.step_started("waits for executors", POLL_SECONDS)
             time.sleep(POLL_SECONDS)
         self.pool.start_workers(self.is_over, WORKER_SECONDS)
 
@@ -140,7 +140,7 @@ class StandbyWarmUp:
         """Restore the stores of all tasks, until they have what the checkpoints have, or time is over."""
         deadline = time.monotonic() + RESTORE_LIMIT_SECONDS
         while not self.is_over() and time.monotonic() < deadline:
-            self.liveness.doing("restores stores before it takes over", RESTORE_SECONDS)
+            self.liveness.step_started("restores stores before it takes over", RESTORE_SECONDS)
             progress = self._restore_once()
             if not progress.left or not progress.restored:
                 return

@@ -86,12 +86,12 @@ class BatchTracer:
         self._fixed = _fixed_attributes(app)
         self._lane_of = {task: lane for lane, tasks in lanes.items() for task in tasks}
 
-    def trouble(self, reason: str) -> None:
+    def batch_failed(self, reason: str) -> None:
         """Note a failure; the batch that it is of comes next, where there is one."""
         self._trace_failure()
         self._failure = reason, self.now()
 
-    def batch(self, batch: BatchResult) -> None:
+    def batch_committed(self, batch: BatchResult) -> None:
         """Trace a batch, unless it had nothing to do."""
         end = self.now()
         failed = [report for report in batch.reports if _has_failed(report)]

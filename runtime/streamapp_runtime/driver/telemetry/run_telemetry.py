@@ -40,22 +40,22 @@ class RunTelemetry(RunObserver):
             if self.lineage:
                 self.lineage.launched(launch)
 
-    def batch(self, batch: BatchResult) -> None:
+    def batch_committed(self, batch: BatchResult) -> None:
         """Trace a batch."""
         with self._without_failing():
             if self.tracer:
-                self.tracer.batch(batch)
+                self.tracer.batch_committed(batch)
 
-    def trouble(self, reason: str) -> None:
+    def batch_failed(self, reason: str) -> None:
         """Note that a batch failed."""
         with self._without_failing():
             if self.tracer:
-                self.tracer.trouble(reason)
+                self.tracer.batch_failed(reason)
 
     def outage(self, notice: OutageNotice) -> None:
         """Note a batch that failed for want of the streams' system."""
         if notice.of_batch:
-            self.trouble(notice.reason)
+            self.batch_failed(notice.reason)
 
     def changed(self, change: RunChange) -> None:
         """Note who runs what from now on; datasets are others only by another model or generation."""

@@ -144,7 +144,7 @@ def test_what_fills_a_table_is_counted_as_read(env: AppEnv) -> None:
     values = RunMetrics()
     values.launched(env.launched(made("rocksdb"))[1])
     for batch in env.run(made("rocksdb")):
-        values.batch(batch)
+        values.batch_committed(batch)
     lines = generate_latest(values.registry).decode().splitlines()
     assert f'streamapp_rows_in_total{{stream="rates"}} {len(RATE_ROWS)}.0' in lines
     assert f'streamapp_rows_in_total{{stream="views"}} {len(VIEW_ROWS)}.0' in lines

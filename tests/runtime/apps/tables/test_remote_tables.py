@@ -116,7 +116,7 @@ def test_rows_wait_for_a_table_that_is_away_and_none_is_lost(env: AppEnv) -> Non
     env.write("views", inputs(ROWS, "user"))
     ledger, ready = env.launched(joining(env, retry={"attempts": 1}))
     heard: list[str] = []
-    loop = env.loop(CurrentRun.of(ready, batch_rows=8), trouble=heard.append)
+    loop = env.loop(CurrentRun.of(ready, batch_rows=8), batch_failed=heard.append)
     loop.start()
     waits = 0
     for _ in range(MOST_STEPS):

@@ -54,7 +54,9 @@ def started(env: AppEnv) -> Started:
         env.write("events", inputs(ROWS, "user"))
         _, launch = env.launched(made)
         troubles: list[str] = []
-        loop = env.loop(CurrentRun.of(launch, batch_rows=7), pause=lambda _: None, trouble=troubles.append)
+        loop = env.loop(
+            CurrentRun.of(launch, batch_rows=7), pause=lambda _: None, batch_failed=troubles.append
+        )
         run = Run(env, loop, troubles)
         run.loop.start()
         return run

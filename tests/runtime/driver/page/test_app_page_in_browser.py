@@ -46,7 +46,7 @@ def busy(app: RunningApp, show_values: bool = False) -> WatchedRun:
         reports=(replace(first, counted=tuple(counted)), *others),
     )
     run.batches(one, count=30)
-    run.recorder.trouble("unavailable: broker-1 does not answer")
+    run.recorder.batch_failed("unavailable: broker-1 does not answer")
     return run
 
 
@@ -77,7 +77,9 @@ def test_deliveries_are_shown_once_there_are_some(browser: Browser) -> None:
     with watched(browser, run) as one:
         expect(one.page.locator("#batches td").first).to_be_visible()
         expect(one.page.locator("#deliveries")).not_to_be_visible()
-        run.recorder.deliveries((DeliveryStatus("lake", waiting=5, delivered=1200, commits=3, failures=1),))
+        run.recorder.deliveries_progressed(
+            (DeliveryStatus("lake", waiting=5, delivered=1200, commits=3, failures=1),)
+        )
         run.batches(batch(50), count=2)
         expect(one.page.locator("#deliveries td")).to_have_text(["lake", "1,200", "5", "3", "1"])
         expect(one.page.locator("#deliveries td.warn")).to_have_text("1")
@@ -160,9 +162,9 @@ def test_names_and_reasons_that_look_like_markup_are_text(browser: Browser, show
     hostile_tasks = dict.fromkeys(app.partitions, (f"{HOSTILE}#0",))
     app = replace(app, name=HOSTILE, partitions=hostile_tasks, locations={"processor-0": HOSTILE})
     run = busy(app, show_values)
-    run.recorder.trouble(f"unavailable: {HOSTILE}")
-    run.recorder.slow(HOSTILE)
-    run.recorder.doing(f"waits for {HOSTILE}", 0)
+    run.recorder.batch_failed(f"unavailable: {HOSTILE}")
+    run.recorder.batch_slow(HOSTILE)
+    run.recorder.step_started(f"waits for {HOSTILE}", 0)
     with watched(browser, run) as one:
         page = one.page
         expect(page.locator("#name")).to_have_text(HOSTILE)
@@ -329,7 +331,7 @@ def test_new_figures_move_nothing(browser: Browser) -> None:
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_every_text_stands_out_from_its_ground(browser: Browser, dark: bool) -> None:
     run = busy(running(shop(12), tasks=8, processors=2))
-    run.recorder.slow("the batch takes long")
+    run.recorder.batch_slow("the batch takes long")
     with watched(browser, run, dark=dark) as one:
         expect(one.page.locator("#alerts li")).to_have_count(1)
         named = "h1, h2, #state, #facts dt, #facts dd, #activity, #alerts li, figcaption, button"

@@ -60,7 +60,9 @@ def test_deliveries_are_those_of_systems_and_only_one_that_is_hindered_is_waited
     run.recorder.runs(running(shop(3)))
     assert shown(run)["deliveries"] == []
     users, views = (DeliveryStatus("lake", waiting=1, delivered=n, commits=1) for n in (3, 4))
-    run.recorder.deliveries((users, views, DeliveryStatus("shop", 9, trouble="no answer", failures=2)))
+    run.recorder.deliveries_progressed(
+        (users, views, DeliveryStatus("shop", 9, trouble="no answer", failures=2))
+    )
     snapshot = shown(run)
     assert snapshot["deliveries"] == [
         {"system": "lake", "records": 7, "waiting": 2, "commits": 2, "failures": 0},
@@ -131,10 +133,10 @@ def test_a_stream_that_holds_back_a_watermark_is_named_with_since_when() -> None
     for number in range(1, 3):  # the other goes on
         run.clock.seconds += 90
         on = {"views": at - 720_000, "orders": at + number * 90_000}
-        run.recorder.batch(replace(far, reached=reached(on)))
+        run.recorder.batch_committed(replace(far, reached=reached(on)))
     (sentence,) = waits(shown(run))
     assert f"it is at {stands} UTC and has not moved for 3 minutes, 15 minutes behind orders;" in sentence
-    run.recorder.batch(replace(far, reached=reached({"views": at - 700_000, "orders": at})))
+    run.recorder.batch_committed(replace(far, reached=reached({"views": at - 700_000, "orders": at})))
     assert "has not moved" not in waits(shown(run))[0]
 
 
@@ -207,7 +209,7 @@ def test_tasks_stand_on_their_processors_with_what_they_wait_for() -> None:
         ),
         replace(bad, status=TaskStatus.EXPRESSION, message="the value 'ann' is no number"),
     )
-    run.recorder.batch(replace(batch(), reports=(*changed, *others)))
+    run.recorder.batch_committed(replace(batch(), reports=(*changed, *others)))
     run.recorder.lacks(["processor-10"])
     snapshot = shown(run)
     assert [row["name"] for row in snapshot["processors"]] == [f"processor-{one}" for one in range(11)]
@@ -230,8 +232,8 @@ def test_a_batch_of_some_lanes_alone_says_nothing_of_the_others() -> None:
     run = WatchedRun()
     run.recorder.runs(app)
     every = reports(app)
-    run.recorder.batch(replace(batch(), reports=every))
-    run.recorder.batch(replace(batch(2), reports=every[:2]))  # the other lane is at work
+    run.recorder.batch_committed(replace(batch(), reports=every))
+    run.recorder.batch_committed(replace(batch(2), reports=every[:2]))  # the other lane is at work
     snapshot = shown(run)
     assert waits(snapshot) == []
     assert {task["state"] for row in snapshot["processors"] for task in row["tasks"]} == {"working"}
@@ -253,9 +255,9 @@ def test_reasons_are_shown_only_where_values_may_be() -> None:
         samples = tuple(
             RejectionSample("views", 2, offset, "cannot read 'ann'", None, "ann\n") for offset in range(25)
         )
-        run.recorder.batch(replace(batch(bad=3), rejected=rejected, samples=samples))
-        run.recorder.trouble("code: KeyError: 'ann'")
-        run.recorder.trouble("unavailable: broker-1 does not answer")
+        run.recorder.batch_committed(replace(batch(bad=3), rejected=rejected, samples=samples))
+        run.recorder.batch_failed("code: KeyError: 'ann'")
+        run.recorder.batch_failed("unavailable: broker-1 does not answer")
         snapshot = shown(run)
         assert sum(row["records"] for row in snapshot["leftOut"]) == snapshot["bad"] == 3
         assert len(snapshot["leftOut"]) == (2 if show_values else 1)
@@ -302,12 +304,12 @@ def test_a_growth_is_under_way_until_it_has_settled() -> None:
 def test_what_is_waited_for_outside_of_the_app_is_said() -> None:
     run = WatchedRun()
     run.recorder.runs(running(shop(3), tasks=1))
-    run.recorder.batch(batch())
-    run.recorder.doing("waits for the streams' system: broker-1 does not answer", 0)
+    run.recorder.batch_committed(batch())
+    run.recorder.step_started("waits for the streams' system: broker-1 does not answer", 0)
     snapshot = shown(run)
     assert waits(snapshot) == ["waits for the streams' system: broker-1 does not answer"]
     assert snapshot["state"] == "waiting"
-    run.recorder.doing("waits for a remote table: prices has no ann", 0)
+    run.recorder.step_started("waits for a remote table: prices has no ann", 0)
     assert waits(shown(run)) == ["waits for a remote table"]
 
 
@@ -315,7 +317,7 @@ def test_steps_of_a_batch_are_the_longest_of_any_lane() -> None:
     run = WatchedRun()
     lanes = [TaskReport("a", TaskStatus.COMMITTED, steps=(("read", 0.1), ("commit", 0.5)))]
     lanes += [TaskReport("b", TaskStatus.COMMITTED, steps=(("read", 0.3),))]
-    run.recorder.batch(replace(batch(), reports=tuple(lanes)))
+    run.recorder.batch_committed(replace(batch(), reports=tuple(lanes)))
     assert shown(run)["batches"][0]["steps"] == [["read", 0.3], ["commit", 0.5]]
 
 
@@ -338,18 +340,18 @@ def test_a_snapshot_changes_nothing() -> None:
 def test_a_transaction_that_stays_open_is_among_what_is_waited_for_until_it_ends() -> None:
     run = WatchedRun()
     run.recorder.runs(running(shop(3)))
-    run.recorder.held_up((OpenTransaction(Partition("views", 3), 117),))
+    run.recorder.transactions_open((OpenTransaction(Partition("views", 3), 117),))
     (sentence,) = waits(shown(run))
     assert "views#3 from offset 117 on" in sentence
-    run.recorder.held_up(())
+    run.recorder.transactions_open(())
     assert waits(shown(run)) == []
 
 
 def test_a_partition_that_is_not_read_is_among_what_is_waited_for_until_it_is() -> None:
     run = WatchedRun()
     run.recorder.runs(running(shop(3)))
-    run.recorder.unread((UnreadPartition("Partition 3", Partition("views", 3)),))
+    run.recorder.partitions_unread((UnreadPartition("Partition 3", Partition("views", 3)),))
     (sentence,) = waits(shown(run))
     assert "nothing is known that holds them up: views#3" in sentence
-    run.recorder.unread(())
+    run.recorder.partitions_unread(())
     assert waits(shown(run)) == []

@@ -37,7 +37,7 @@ def test_the_page_shows_the_model_that_runs_and_the_growth_that_brought_it(env: 
     assert placements(page) == {PlacementReason.NEW}
     batch = run.loop.step()
     assert batch is not None
-    page.batch(batch)
+    page.batch_committed(batch)
     first = shown(page)
     assert (first["model"], first["growths"], first["notes"]) == (before.model.version, [], [])
 
@@ -68,7 +68,7 @@ def test_the_page_shows_the_model_that_runs_and_the_growth_that_brought_it(env: 
     while {task["state"] for task in processor["tasks"]} != {"working"}:
         batch = run.loop.step()
         assert batch is not None
-        page.batch(batch)
+        page.batch_committed(batch)
         (processor,) = shown(page)["processors"]
 
     launch = run.loop.launch

@@ -69,7 +69,7 @@ def test_a_clock_that_jumps_back_stops_nothing() -> None:
     for _ in range(5):
         clock.seconds += 2
         wall.seconds -= 100
-        recorder.batch(batch(rows_in=10))
+        recorder.batch_committed(batch(rows_in=10))
     assert [point.rows_in for point in recorder.facts().history] == [5] * 5
 
 
@@ -83,8 +83,8 @@ def test_memory_is_bounded_however_long_a_run_is() -> None:
     def hours(count: int) -> None:
         for number in range(count):
             run.batches(replace(batch(number, given=streams, lags=streams), reports=of_tasks), count=1)
-            run.recorder.trouble(f"unavailable: {number} {'x' * 5000}")
-            run.recorder.batch(replace(batch(bad=1), rejected={("views", f"reason {number}"): 1}))
+            run.recorder.batch_failed(f"unavailable: {number} {'x' * 5000}")
+            run.recorder.batch_committed(replace(batch(bad=1), rejected={("views", f"reason {number}"): 1}))
 
     hours(500)
     tracemalloc.start()
@@ -148,7 +148,7 @@ def test_the_same_trouble_again_is_one_note_with_its_last_time() -> None:
     run = WatchedRun()
     for _ in range(3):
         run.clock.seconds += 1
-        run.recorder.trouble("unavailable: no answer")
+        run.recorder.batch_failed("unavailable: no answer")
     (note,) = run.recorder.facts().notes
     assert note.at == BEGAN + 3
 
@@ -167,7 +167,7 @@ def test_what_is_done_again_counts_once() -> None:
     run = WatchedRun()
     for status in (TaskStatus.COMMITTED, TaskStatus.UNAVAILABLE):
         report = TaskReport("a", status, counted=(("lateRows", "counted", 2), ("remoteAsked", "prices", 4)))
-        run.recorder.batch(replace(batch(), reports=(report,)))
+        run.recorder.batch_committed(replace(batch(), reports=(report,)))
     facts = run.recorder.facts()
     assert facts.left_out.late == {"counted": 2}
     assert facts.remote["prices"].asked == 4

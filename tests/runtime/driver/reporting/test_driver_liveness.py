@@ -93,18 +93,18 @@ def clock() -> Iterator[list[float]]:
 
 def test_a_step_may_take_as_long_as_it_asks_for_and_then_no_longer(clock: list[float]) -> None:
     liveness = DriverLiveness(lambda: clock[0], step_seconds=10, start_seconds=100)
-    liveness.doing("runs batch 1-1", 600)
+    liveness.step_started("runs batch 1-1", 600)
     clock[0] = 609
     assert liveness.answer() == (True, "runs batch 1-1, for 609 s")
     clock[0] = 611
     assert liveness.answer() == (False, "no progress: runs batch 1-1, for 611 s")
-    liveness.doing("looks for records", 0)
+    liveness.step_started("looks for records", 0)
     assert liveness.answer()[0]
 
 
 def test_a_batch_without_a_timeout_is_never_late(clock: list[float]) -> None:
     liveness = DriverLiveness(lambda: clock[0])
-    liveness.doing("runs batch 1-1", None)
+    liveness.step_started("runs batch 1-1", None)
     clock[0] = 1e6
     assert liveness.answer()[0]
 
@@ -112,7 +112,7 @@ def test_a_batch_without_a_timeout_is_never_late(clock: list[float]) -> None:
 def test_what_is_waited_for_keeps_the_time_since_when_it_is(clock: list[float]) -> None:
     liveness = DriverLiveness(lambda: clock[0], step_seconds=10)
     for clock[0] in range(0, 300, 5):
-        liveness.doing("waits for the streams' system: no broker answers", 0)
+        liveness.step_started("waits for the streams' system: no broker answers", 0)
     assert liveness.answer() == (True, "waits for the streams' system: no broker answers, for 295 s")
 
 

@@ -46,7 +46,7 @@ def test_the_rates_of_all_words_and_what_came_after_them_add_up_to_the_summary(
     for number, (seconds, rows_in, rows_out) in enumerate(batches):
         clock.now += seconds
         before = len(words)
-        progress.batch(batch(number, rows_in=rows_in, rows_out=rows_out))
+        progress.batch_committed(batch(number, rows_in=rows_in, rows_out=rows_out))
         pending += rows_in
         if len(words) > before:
             rate = words[-1].facts["rowsInPerSecond"]
@@ -64,7 +64,7 @@ def test_words_come_every_second_at_first_and_every_ten_later() -> None:
     progress = following(words, clock)
     for _ in range(200):
         clock.now += SOON
-        progress.batch(batch())
+        progress.batch_committed(batch())
     assert len(words) == FIRST_LINES + int((200 * SOON - FIRST_LINES * SOON) / LATER)
 
 
@@ -74,7 +74,7 @@ def test_what_is_bad_or_restored_is_told_only_where_there_is_any() -> None:
     progress = following(words, clock)
     for bad, restored in ((0, 0), (2, 7)):
         clock.now += 1
-        progress.batch(batch(bad=bad, restored=restored, restored_bytes=800 * restored))
+        progress.batch_committed(batch(bad=bad, restored=restored, restored_bytes=800 * restored))
     clean, other = words
     assert "bad" not in clean.text
     assert "restored" not in clean.text
@@ -87,7 +87,7 @@ def test_the_last_line_says_how_many_records_were_left_out_of_which_stream_and_w
     progress = following(words, Clock())
     reasons = {("views", "no number"): 7, ("views", "by zero"): 1, ("users", "no text"): 2, ("users", "x"): 1}
     for _ in range(2):
-        progress.batch(replace(batch(bad=11), rejected=reasons))
+        progress.batch_committed(replace(batch(bad=11), rejected=reasons))
     progress.idle()
     progress.ended()
     for word in words[-2:]:  # an app without an end says it whenever it has read everything
@@ -108,7 +108,7 @@ def test_lines_say_how_many_rows_an_operator_left_out_for_a_null_key() -> None:
     progress = following(words, clock)
     for _ in range(2):
         clock.now += LATER
-        progress.batch(replace(batch(), lacking={("totals", "key"): 3, ("hourly", "time"): 1}))
+        progress.batch_committed(replace(batch(), lacking={("totals", "key"): 3, ("hourly", "time"): 1}))
     progress.ended()
     assert "1 row of hourly without a time  3 rows of totals without a key" in words[0].text
     left_out = ", 2 rows of hourly without a time left out, 6 rows of totals without a key left out"
@@ -124,7 +124,7 @@ def test_idleness_is_told_once_until_rows_come_again() -> None:
     clock = Clock()
     progress = following(words, clock)
     for rows in (5, 0, 0, 7, 0):
-        progress.batch(batch(rows_in=rows))
+        progress.batch_committed(batch(rows_in=rows))
         clock.now += SOON
         progress.idle()
         progress.idle()
@@ -133,7 +133,7 @@ def test_idleness_is_told_once_until_rows_come_again() -> None:
 
 def test_a_failed_batch_is_told_with_its_reason() -> None:
     words: list[RunMessage] = []
-    following(words, Clock()).trouble("the disk is full")
+    following(words, Clock()).batch_failed("the disk is full")
     assert "the disk is full" in words[0].text
     assert words[0].facts == {"event": "trouble", "message": "the disk is full"}
 
@@ -162,7 +162,7 @@ def test_what_belongs_to_a_failure_is_told_once_while_it_stays_the_same() -> Non
         "the disk is full",
         "no page\n  File app.py",
     ):
-        progress.trouble(why)
+        progress.batch_failed(why)
     assert [word.facts["message"] for word in words] == [
         "no page\n  File app.py",
         "no page",
@@ -193,7 +193,7 @@ def test_what_main_inputs_still_wait_for_is_told_while_tables_are_filled() -> No
     progress = following(words, clock)
     for one in (replace(batch(1), filling=1200), batch(2)):
         clock.now += SOON
-        progress.batch(one)
+        progress.batch_committed(one)
     assert "1,200 records to load into tables" in words[0].text
     assert words[0].facts["toFill"] == 1200
     assert "to load" not in words[1].text
@@ -208,7 +208,7 @@ def shrinking(lags: list[int], *, bounded: bool = True, filling: int = 0) -> lis
     for number, lag in enumerate(lags, 1):
         clock.now += SOON
         given = replace(batch(number, lags={"views": lag}, rows_in=100, rows_out=50), filling=filling)
-        progress.batch(given)
+        progress.batch_committed(given)
     return [word.short for word in words]
 
 
@@ -250,7 +250,7 @@ def test_what_rows_wait_for_is_said_once_after_some_seconds_and_again_when_it_ch
     progress, awaited = following(words, clock), AwaitedVersions(clock)
     for streams in ((), ("users",), ("countries", "users"), (), ("users",)):
         for _ in range(3):
-            progress.unended(awaited.note(streams))
+            progress.side_inputs_awaited(awaited.note(streams))
             clock.now += WAITING_SECONDS
     assert [word.facts["streams"] for word in words] == [["users"], ["countries", "users"], ["users"]]
     assert words[0].text.startswith("waiting: no version of users has ended yet")

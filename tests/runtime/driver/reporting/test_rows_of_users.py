@@ -34,8 +34,8 @@ def test_rows_of_intermediate_streams_are_neither_in_nor_out(
         observer.launched(run.loop.launch)
     run.seconds += 1
     while (batch := run.loop.step()) is not None:
-        progress.batch(batch)
-        page.batch(batch)
+        progress.batch_committed(batch)
+        page.batch_committed(batch)
     progress.ended()
     run.end()
     run.system.close()

@@ -50,7 +50,7 @@ def value(text: str, sample: str) -> float:
 def test_a_bucket_counts_all_batches_that_were_no_longer(seconds: list[float]) -> None:
     values = measured()
     for each in seconds:
-        values.batch(batch(seconds=each))
+        values.batch_committed(batch(seconds=each))
     text = scraped(values)
     for bound in BOUNDS if seconds else ():
         sample = f'streamapp_batch_seconds_bucket{{le="{bound}",step="batch"}}'
@@ -64,9 +64,9 @@ def test_deliveries_are_counted_by_system_and_what_waits_is_told() -> None:
     values = measured()
     shop = DeliveryStatus("shop", waiting=5, delivered=40, commits=2)
     # Each table of a lake has commits of its own.
-    values.deliveries((shop, DeliveryStatus("lake", waiting=1), DeliveryStatus("lake", waiting=2)))
+    values.deliveries_progressed((shop, DeliveryStatus("lake", waiting=1), DeliveryStatus("lake", waiting=2)))
     lake = DeliveryStatus("lake", delivered=3, commits=1)
-    values.deliveries((replace(shop, waiting=0, delivered=45, commits=3, failures=1), lake, lake))
+    values.deliveries_progressed((replace(shop, waiting=0, delivered=45, commits=3, failures=1), lake, lake))
     scrape = samples(scraped(values))
     expected = {
         "streamapp_outbox_records": {"shop": 0, "lake": 0},
@@ -81,16 +81,16 @@ def test_deliveries_are_counted_by_system_and_what_waits_is_told() -> None:
 
 def test_a_system_that_does_not_answer_is_told_until_it_does() -> None:
     values = measured()
-    values.silent((SilentSystem("other", ("clicks",), "no broker can be reached"),))
+    values.systems_unavailable((SilentSystem("other", ("clicks",), "no broker can be reached"),))
     assert samples(scraped(values))["streamapp_system_silent"] == {(("system", "other"),): 1}
-    values.silent(())
+    values.systems_unavailable(())
     assert "streamapp_system_silent" not in samples(scraped(values))
 
 
 def test_rows_that_lanes_committed_are_read_also_where_another_lane_failed() -> None:
     values = measured()
     for status, committed in ((TaskStatus.COMMITTED, 10), (TaskStatus.UNAVAILABLE, 4)):
-        values.batch(batch(status=status, given={"views": committed}))
+        values.batch_committed(batch(status=status, given={"views": committed}))
     assert value(scraped(values), 'streamapp_rows_in_total{stream="views"}') == 14
 
 
@@ -98,7 +98,7 @@ def test_what_lanes_count_is_told_by_name_and_not_of_what_is_done_again() -> Non
     values = measured()
     for status in ("committed", "waiting", "committed"):
         counted = [("nullKeys", "users", 2), ("remoteAsked", "prices", 5)]
-        values.batch(batch(status=status, counted=counted))
+        values.batch_committed(batch(status=status, counted=counted))
     assert value(scraped(values), 'streamapp_null_keys_total{name="users"}') == 4
     assert value(scraped(values), 'streamapp_remote_lookups_total{table="prices"}') == 10
 
@@ -107,7 +107,7 @@ def test_what_was_written_is_told_by_stream_and_not_of_what_is_done_again() -> N
     values = measured()
     for status in (TaskStatus.COMMITTED, TaskStatus.UNAVAILABLE, TaskStatus.COMMITTED):
         counted = [("rowsOut", "enriched", 3), ("bytesOut", "enriched", 40), ("bytesIn", "views", 90)]
-        values.batch(batch(status=status, counted=counted))
+        values.batch_committed(batch(status=status, counted=counted))
     assert value(scraped(values), 'streamapp_rows_out_total{stream="enriched"}') == 6
     assert value(scraped(values), 'streamapp_bytes_out_total{stream="enriched"}') == 80
     assert value(scraped(values), 'streamapp_bytes_in_total{stream="views"}') == 180
@@ -115,7 +115,7 @@ def test_what_was_written_is_told_by_stream_and_not_of_what_is_done_again() -> N
 
 def test_a_failed_batch_is_counted() -> None:
     values = measured()
-    values.trouble("why")
+    values.batch_failed("why")
     assert value(scraped(values), "streamapp_batches_failed_total") == 1
 
 
@@ -130,7 +130,7 @@ def test_every_batch_that_fails_in_an_outage_is_counted() -> None:
 
 def test_names_with_quotes_and_line_ends_are_escaped() -> None:
     values = measured()
-    values.batch(batch(given={'a"b\\c\nd': 1}))
+    values.batch_committed(batch(given={'a"b\\c\nd': 1}))
     assert r'streamapp_rows_in_total{stream="a\"b\\c\nd"} 1' in scraped(values)
 
 
@@ -142,22 +142,22 @@ def test_names_are_as_prometheus_wants_them() -> None:
 
 def test_there_are_no_samples_of_when_counting_began() -> None:
     values = measured()
-    values.batch(batch(given={"views": 10}))
+    values.batch_committed(batch(given={"views": 10}))
     assert "_created" not in scraped(values)
 
 
 def test_a_gauge_has_no_sample_before_it_is_known_and_none_of_a_stream_that_is_gone() -> None:
     values = measured()
     assert {"streamapp_incarnation", "streamapp_watermark_seconds"}.isdisjoint(samples(scraped(values)))
-    values.batch(batch(watermarks={"views": 1000, "users": 2000}))
-    values.batch(batch(watermarks={"users": 3000}))
+    values.batch_committed(batch(watermarks={"views": 1000, "users": 2000}))
+    values.batch_committed(batch(watermarks={"users": 3000}))
     assert samples(scraped(values))["streamapp_watermark_seconds"] == {(("stream", "users"),): 3}
 
 
 @pytest.mark.usefixtures("process")
 def test_a_scrape_is_read_by_the_parser_of_prometheus_with_the_names_and_kinds_of_the_table() -> None:
     values = measured()
-    values.batch(batch(given={"views": 10}, watermarks={"views": 1000}))
+    values.batch_committed(batch(given={"views": 10}, watermarks={"views": 1000}))
     with serve_metrics(metrics_server(values.registry, 0)) as url:
         families = {family.name: family for family in text_string_to_metric_families(got(url)[2])}
     assert {metric.name.removesuffix("_total") for metric in METRICS} == families.keys()

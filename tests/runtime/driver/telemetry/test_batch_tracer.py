@@ -45,10 +45,10 @@ def test_an_outage_is_told_once_when_it_begins_and_once_when_it_ends(receiver: T
     warnings: list[str] = []
     telemetry = opened(warnings)
     receiver.status = HTTPStatus.FORBIDDEN
-    telemetry.batch(batch(1))
+    telemetry.batch_committed(batch(1))
     until(lambda: warnings, WITHIN)
     receiver.status = HTTPStatus.OK
-    telemetry.batch(batch(2))
+    telemetry.batch_committed(batch(2))
     until(lambda: len(warnings) == 2, WITHIN)
     closed(telemetry)
     began, ended = warnings
@@ -62,8 +62,8 @@ def test_the_span_of_a_failed_batch_names_the_status_and_repeats_no_record(
     receiver: TelemetryReceiver,
 ) -> None:
     telemetry = opened([])
-    telemetry.trouble("code: ValueError: secret value")
-    telemetry.batch(batch(status=TaskStatus.CODE))
+    telemetry.batch_failed("code: ValueError: secret value")
+    telemetry.batch_committed(batch(status=TaskStatus.CODE))
     closed(telemetry)
     (span,) = receiver.spans
     assert span.status.code == Status.STATUS_CODE_ERROR
@@ -74,8 +74,8 @@ def test_the_span_of_a_failed_batch_names_the_status_and_repeats_no_record(
 @pytest.mark.usefixtures("loopback")
 def test_a_failure_without_reports_is_a_span_of_its_own(receiver: TelemetryReceiver) -> None:
     telemetry = opened([])
-    telemetry.trouble("unavailable: the broker is away")
-    telemetry.batch(batch(1))
+    telemetry.batch_failed("unavailable: the broker is away")
+    telemetry.batch_committed(batch(1))
     closed(telemetry)
     failure, done = receiver.spans
     assert failure.name == "StreamApp batch failed"
@@ -86,7 +86,7 @@ def test_a_failure_without_reports_is_a_span_of_its_own(receiver: TelemetryRecei
 @pytest.mark.usefixtures("loopback")
 def test_a_batch_without_anything_to_do_has_no_span(receiver: TelemetryReceiver) -> None:
     telemetry = opened([])
-    telemetry.batch(batch(rows_in=0, rows_out=0))
+    telemetry.batch_committed(batch(rows_in=0, rows_out=0))
     closed(telemetry)
     assert receiver.spans == []
 
