@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
+from ssl import SSLContext
 from typing import Any
 
 from tests.harness.kafka.json_answers import JsonAnswers, answering
@@ -18,6 +19,7 @@ class KeyService:
     rows: dict[str, str] = field(default_factory=dict)
     next_answers: list[tuple[int, str, dict[str, str]]] = field(default_factory=list)
     requests: list[tuple[str, dict[str, str], Any]] = field(default_factory=list)  # path, headers, body
+    tls: SSLContext | None = None
     url: str = ""
     _free: threading.Event = field(default_factory=threading.Event)
     _running: ExitStack = field(default_factory=ExitStack)
@@ -35,7 +37,7 @@ class KeyService:
 
         self._free.set()
         port = int(self.url.rpartition(":")[2] or 0)
-        self.url = self._running.enter_context(answering(Handler, port))
+        self.url = self._running.enter_context(answering(Handler, port, self.tls))
 
     def end(self) -> None:
         self._running.close()

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ssl import SSLContext
 
 
 class JsonAnswers(BaseHTTPRequestHandler):
@@ -23,12 +24,14 @@ class JsonAnswers(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def answering(handler: type[JsonAnswers], port: int = 0) -> Iterator[str]:
+def answering(handler: type[JsonAnswers], port: int = 0, tls: SSLContext | None = None) -> Iterator[str]:
     """The URL of the server, while it answers."""
     server = ThreadingHTTPServer(("127.0.0.1", port), handler)
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.01), daemon=True)
     thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
+    yield f"http{'s' * (tls is not None)}://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()
     thread.join()

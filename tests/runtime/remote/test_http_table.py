@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from decimal import Decimal
+from pathlib import Path
+from ssl import PROTOCOL_TLS_SERVER, SSLContext
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from streamapp_runtime.remote import http
 from streamapp_runtime.remote.remote_client import RemoteSilentError
 from tests.harness.core.all_cases import all_cases
 from tests.harness.engine.key_service import KeyService
+from tests.harness.kafka.secured_broker import certificate
 from tests.runtime.remote.remote_table_contract import RemoteTableContract, Row, asking, found, text
 
 TOKEN = "a-token-of-the-app"  # noqa: S105
@@ -140,6 +143,20 @@ def test_a_redirect_is_not_followed(service: HttpService) -> None:
     with pytest.raises(UserCodeError, match="302 Found: a redirect is not followed; name its target in url"):
         answered(service, "", 302, Location=f"{service.server.url}/other")
     assert [path for path, _, _ in service.server.requests] == ["/many"]
+
+
+@pytest.mark.usefixtures("process")
+def test_a_certificate_is_trusted_where_its_file_is_named(tmp_path: Path) -> None:
+    certificate(tmp_path, "prices")
+    tls = SSLContext(PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(tmp_path / "prices.crt", tmp_path / "prices.key")
+    service = HttpService(KeyService(tls=tls))
+    service.start()
+    with pytest.raises(RemoteSilentError, match="CERTIFICATE_VERIFY_FAILED"):
+        answered(service, "{}")
+    service.more = {"caFile": str(tmp_path / "prices.crt")}
+    assert answered(service, "{}") == [None, None, None]
+    service.end()
 
 
 def test_an_answer_is_not_read_without_a_bound(service: HttpService, monkeypatch: pytest.MonkeyPatch) -> None:
