@@ -4,8 +4,8 @@ Of the remote table both sides are counted, the worker and the server; what neit
 network. First the join alone, 100,000 rows at a time: with a call for each row, as code does that knows of no
 batches; then as a remote table, each key asked for once a batch. The aim of a hundred times is met against
 the first. The second is what our own remote tables do and is far nearer: it has no aim, and is shown as it
-is. Then the whole app, which also reads, decodes, encodes and writes. Last the join alone, with the table behind
-a service of Python in this process, and in PostgreSQL.
+is. Then the whole app, which also reads, decodes, encodes and writes. Last the join alone with the table
+behind a service of Python in this process, and in PostgreSQL.
 """
 
 import json
