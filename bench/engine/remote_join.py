@@ -26,6 +26,8 @@ from bench.app_runs.redis_server import MISSING, cpu_of, redis_server
 from bench.app_runs.runs import run_app
 from bench.app_runs.spent import cpu_seconds
 from bench.row import Aim, Compared, Row
+from streamapp.spec.value_types.column_list import parse_columns
+from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.operators.operation_executor import OperationExecutor
 from streamapp_runtime.operators.operation_table import make_executor
 from streamapp_runtime.operators.state.lane_state import LaneState
@@ -132,7 +134,8 @@ def _postgres(users: Users) -> float:
         server.execute('CREATE TABLE users ("user" text PRIMARY KEY, country text, tier int)')
         with adbc.connect(f"host=127.0.0.1 port={server.port} user={USER} dbname=postgres") as connection:
             with connection.cursor() as cursor:
-                cursor.adbc_ingest("users", users.rows(), mode="append")
+                rows = users.rows().cast(arrow_schema(parse_columns(COLUMNS)))
+                cursor.adbc_ingest("users", rows, mode="append")
             connection.commit()
         server.execute("ANALYZE users")
         root = server.process.pid if server.process else 0

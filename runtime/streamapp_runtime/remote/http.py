@@ -47,7 +47,8 @@ class HttpTable:
         """Refuse options that there are not, and secrets that would stand in the resource."""
         options = table_options(config, _DEFAULTS, "url")
         parts = url_without_password(options["url"], "tokenVariable")
-        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username:
+        is_address = parts.hostname and not parts.username and parts.port != 0 and " " not in options["url"]
+        if parts.scheme not in {"http", "https"} or not is_address:
             raise ValueError('option "url" is none of a service; write https://host/path')
         for name in options["headers"]:
             if name.lower() in _SECRET_HEADERS:

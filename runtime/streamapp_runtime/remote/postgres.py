@@ -113,10 +113,8 @@ class PostgresTable:
         try:
             self._lookup = self._lookup or _Lookup(self._session, self._config, self._options)
             return self._lookup.rows(keys)
-        except (
-            DeniedError
-        ) as error:  # which an outage is a kind of elsewhere: it may be mended while an app waits
-            raise ValueError(f"{error}; the role needs SELECT on {self._options['table']}") from None
+        except DeniedError as error:  # an output's rows can wait for a right; these hold the app
+            raise ValueError(str(error)) from None
 
     def close(self) -> None:
         """Close the connection."""
@@ -158,12 +156,12 @@ class _Lookup:
     def rows(self, keys: pa.BinaryArray) -> pa.RecordBatch:
         """The rows of the keys that the table has."""
         typed_keys = self._typed(keys.cast(pa.string()))
-        found, *columns = self._session.rows_of(self._query, typed_keys.drop_null()).combine_chunks().columns
-        found_keys = _plain(found)
-        if len(pc.unique(found_keys)) != len(found_keys):
+        answer = self._session.rows_of(self._query, typed_keys.drop_null())
+        known_keys, *columns = (_plain(column) for column in answer.columns)
+        if len(pc.unique(known_keys)) != len(known_keys):
             raise ValueError(f'"{self._table}" has several rows of a key; name a keyColumn that is unique')
-        places = pc.index_in(typed_keys, value_set=found_keys, skip_nulls=True)
-        values = [_column(_plain(one), field) for one, field in zip(columns, self._fields, strict=True)]
+        places = pc.index_in(typed_keys, value_set=known_keys, skip_nulls=True)
+        values = [_column(one, field) for one, field in zip(columns, self._fields, strict=True)]
         rows = pa.RecordBatch.from_arrays(values, schema=self._fields).take(places.drop_null())
         return rows.append_column(KEY, keys.filter(places.is_valid()))
 
@@ -199,6 +197,6 @@ def _parameters(options: Mapping[str, str], timeout_seconds: float) -> dict[str,
         if name not in _PARAMETERS:
             raise ValueError(f'option "url": no parameter "{name}"{nearest(name, _PARAMETERS)}')
     least = {"connect_timeout": str(max(2, math.ceil(timeout_seconds)))}  # libpq knows no shorter one
-    login = {"user": unquote(user), "password": named_secret(options, "passwordVariable")}
-    given = {name: value for name, value in login.items() if value}
-    return connection_parameters(servers, database, {**least, **settings, **given}, None)
+    password = named_secret(options, "passwordVariable")
+    login = {name: value for name, value in (("user", unquote(user)), ("password", password)) if value}
+    return connection_parameters(servers, database, {**least, **settings, **login}, None)

@@ -92,6 +92,8 @@ def test_what_postgresql_cannot_be_asked_is_refused(more: dict[str, str], column
         ({"url": "prices/many"}, "write https://host/path"),
         ({"url": "ftp://prices/many"}, "write https://host/path"),
         ({"url": "https://app@prices/many"}, "write https://host/path"),
+        ({"url": "https://prices/so many"}, "write https://host/path"),
+        ({"url": "https://prices:http/many"}, "Port could not be cast to integer value"),
         ({"url": "https://app:word@prices/many"}, "and name that in tokenVariable"),
         ({"url": "https://a", "headers": {"authorization": "word"}}, '"authorization" is a secret; name its'),
         ({"url": "https://a", "headers": "X-Tenant: shop"}, '"headers" has to be an object of texts'),
@@ -114,6 +116,6 @@ def test_a_class_that_keeps_to_the_contract_is_taken() -> None:
     check_remote_class(of("Prices"))
     check_remote_class(of("Folder", "tier INT", options='{"path": "/tmp"}'))
     check_remote_class(of(REDIS, "n ARRAY<INT>", options='{"prefix": "user:"}'))
-    url = "postgresql://app@a:5432,[::1]/shop?sslmode=verify-full&sslrootcert=/etc/ca.pem"
+    url = "postgresql://app@a:5432,b/shop?sslmode=verify-full&sslrootcert=/etc/ca.pem"
     check_remote_class(of(POSTGRES, options=json.dumps(TABLE | {"url": url})))
     check_remote_class(of(HTTP, "n ARRAY<INT>", options='{"url": "http://prices:8080/many?of=all"}'))
