@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from streamapp.spec.problem import short
 from streamapp_runtime.http_client import direct_opener, is_outage_status
-from streamapp_runtime.remote.keyed_values import JsonRows
+from streamapp_runtime.remote.keyed_values import JsonRows, text_keys
 from streamapp_runtime.remote.remote_class import RemoteConfig
 from streamapp_runtime.remote.table_options import named_secret, table_options, url_without_password
 
@@ -71,7 +71,7 @@ class HttpTable:
 
     def get_many(self, keys: pa.BinaryArray) -> pa.RecordBatch:
         """The rows of the keys that the service has."""
-        body = json.dumps({"keys": keys.cast(pa.string()).to_pylist()}).encode()
+        body = json.dumps({"keys": text_keys(keys).drop_null().to_pylist()}).encode()
         try:
             members = [(name, value) for name, value in _members(self._answer(body)) if value != "null"]
         except (UnicodeDecodeError, json.JSONDecodeError) as error:

@@ -25,6 +25,16 @@ class JsonRows:
         return decoded.columns.append_column(KEY, keys)
 
 
+def text_keys(keys: pa.BinaryArray) -> pa.StringArray:
+    """The keys as texts; null for one that is none, under which a service of texts has no row."""
+    try:
+        return keys.cast(pa.string())
+    except pa.ArrowInvalid:
+        texts = [key.decode(errors="replace") for key in keys.to_pylist()]
+        pairs = zip(texts, keys.to_pylist(), strict=True)
+        return pa.array([text if text.encode() == key else None for text, key in pairs], pa.string())
+
+
 def cast_values(values: pa.Array, field: pa.Field) -> pa.Array:
     """The values as those of a column; texts are read, and ValueError names the column where one is none."""
     try:

@@ -24,7 +24,7 @@ from streamapp.spec.problem import nearest
 from streamapp.spec.resource.systems import POSTGRES_SECRETS, POSTGRES_SETTINGS
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.operators.user_code.user_batch import KEY
-from streamapp_runtime.remote.keyed_values import cast_values
+from streamapp_runtime.remote.keyed_values import cast_values, text_keys
 from streamapp_runtime.remote.remote_class import RemoteConfig
 from streamapp_runtime.remote.table_options import named_secret, table_options, url_without_password
 from streamapp_runtime.systems.sinks.postgres_session import PostgresSession
@@ -155,7 +155,7 @@ class _Lookup:
 
     def rows(self, keys: pa.BinaryArray) -> pa.RecordBatch:
         """The rows of the keys that the table has."""
-        typed_keys = self._typed(keys.cast(pa.string()))
+        typed_keys = self._typed(text_keys(keys))
         answer = self._session.rows_of(self._query, typed_keys.drop_null())
         known_keys, *columns = (_plain(column) for column in answer.columns)
         if len(pc.unique(known_keys)) != len(known_keys):

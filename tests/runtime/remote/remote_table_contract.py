@@ -91,6 +91,12 @@ class RemoteTableContract:
         with asking(service, "tier INT") as ask:
             assert found(ask, "tier INT", keys) == [{"tier": int(key)} for key in keys]
 
+    def test_a_key_that_is_no_text_has_no_row(self, service: Service) -> None:
+        service.fill("tier INT", {b"a": {"tier": 1}})
+        with asking(service, "tier INT") as ask:
+            assert found(ask, "tier INT", [b"\xff", b"a", b"\xed\xa0\x80"]) == [None, {"tier": 1}, None]
+            assert found(ask, "tier INT", [b"\xff"]) == [None]
+
     def test_a_server_that_answers_nothing_is_unavailable_until_it_answers_again(
         self, service: Service
     ) -> None:
