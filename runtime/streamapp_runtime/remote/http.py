@@ -94,7 +94,7 @@ class HttpTable:
         except URLError as error:
             raise ConnectionError(f"{self._name}: {error.reason}") from None
         except (OSError, HTTPException) as error:
-            raise ConnectionError(f"{self._name}: {error or type(error).__name__}") from None
+            raise ConnectionError(f"{self._name}: {str(error) or type(error).__name__}") from None
         if len(answer) > LARGEST_ANSWER:
             raise ValueError(
                 f"{self._name} answers with more than {LARGEST_ANSWER:,} bytes; lower batch.rows"
