@@ -1,10 +1,11 @@
-"""One join with a task's own table, and with the same table in a Redis: CPU microseconds for each row.
+"""One join with a task's own table, and with the same table elsewhere: CPU microseconds for each row.
 
 Of the remote table both sides are counted, the worker and the server; what neither shows is the time on the
 network. First the join alone, 100,000 rows at a time: with a call for each row, as code does that knows of no
 batches; then as a remote table, each key asked for once a batch. The aim of a hundred times is met against
 the first. The second is what our own remote tables do and is far nearer: it has no aim, and is shown as it
-is. Then the whole app, which also reads, decodes, encodes and writes.
+is. Then the whole app, which also reads, decodes, encodes and writes. Last the join alone with the table
+behind a service of Python in this process, and in PostgreSQL.
 """
 
 import json
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import process_time
 
+import adbc_driver_postgresql.dbapi as adbc
 import numpy as np
 import pyarrow as pa
 import redis
@@ -22,7 +24,10 @@ from bench.app_runs import page_views
 from bench.app_runs.apps import JOIN, remote_join
 from bench.app_runs.redis_server import MISSING, cpu_of, redis_server
 from bench.app_runs.runs import run_app
+from bench.app_runs.spent import cpu_seconds
 from bench.row import Aim, Compared, Row
+from streamapp.spec.value_types.column_list import parse_columns
+from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.operators.operation_executor import OperationExecutor
 from streamapp_runtime.operators.operation_table import make_executor
 from streamapp_runtime.operators.state.lane_state import LaneState
@@ -34,6 +39,8 @@ from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.stores.store import Store, StoreIdentity, StoreKind
 from streamapp_runtime.stores.store_opening import open_store
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from tests.harness.engine.key_service import KeyService
+from tests.harness.machine.postgres_server import USER, running_postgres
 
 COLUMNS = "user STRING, country STRING, tier INT"
 BATCH = 100_000
@@ -41,6 +48,8 @@ BATCHES = 10
 ONE_BY_ONE = 20_000
 VIEWS = 1_000_000
 LEFT_OUT = 2
+HTTP = "streamapp_runtime.remote.http:HttpTable"
+POSTGRES = "streamapp_runtime.remote.postgres:PostgresTable"
 REDIS = "streamapp_runtime.remote.redis:RedisTable"
 MADE = pa.schema([("page", pa.string()), ("country", pa.string())])
 
@@ -76,13 +85,20 @@ def rows() -> Iterator[Row]:
         own = Compared("the task's own", local)
         yield Row("with a call to Redis for each row", single, "us/row", compared=own)
         yield Row("  of the task's own", single / local, "x", Aim(least=100))
-        far = _remote(port, process, cache=0)
+
+        def clock() -> float:
+            return process_time() + cpu_of(process)
+
+        options = {"url": f"redis://127.0.0.1:{port}/0"}
+        far = _remote(REDIS, options, clock)
         yield Row("with a table in Redis, asked for a batch at once", far, "us/row", compared=own)
         yield Row("  of the task's own", far / local, "x")
-        near = _remote(port, process, cache=2 * len(users.keys))
+        near = _remote(REDIS, options, clock, cache=2 * len(users.keys))
         yield Row("with a table in Redis, all of it in the cache", near, "us/row", compared=own)
         yield Row("  of the task's own", near / local, "x")
         yield from _apps(port, process)
+    for where, asked in (("behind a service", _service), ("in PostgreSQL", _postgres)):
+        yield Row(f"with a table {where}, asked for a batch at once", asked(users), "us/row", compared=own)
 
 
 def _local(users: Users) -> float:
@@ -100,19 +116,40 @@ def _local(users: Users) -> float:
     return spent
 
 
-def _remote(port: int, process: int, cache: int) -> float:
-    options = json.dumps({"url": f"redis://127.0.0.1:{port}/0"})
-    reader = RemoteReader(RemoteSettings("users", COLUMNS, REDIS, options, cache, 3_600.0, timeout=60.0))
+def _remote(python: str, options: dict[str, str], clock: Callable[[], float], cache: int = 0) -> float:
+    settings = RemoteSettings("users", COLUMNS, python, json.dumps(options), cache, 3_600.0, timeout=60.0)
+    reader = RemoteReader(settings)
 
     def state() -> LaneState:
         reader.begin()
         return LaneState(_no_store, {}, tasks=1, time_ms=0, remotes={"users": reader})
 
-    def clock() -> float:
-        return process_time() + cpu_of(process)
-
     spent = _joined(make_executor(LookUpRemote("users", False, None, (0, 2)), [], MADE), state, clock)
     reader.close()
+    return spent
+
+
+def _postgres(users: Users) -> float:
+    with running_postgres() as server:
+        server.execute('CREATE TABLE users ("user" text PRIMARY KEY, country text, tier int)')
+        with adbc.connect(f"host=127.0.0.1 port={server.port} user={USER} dbname=postgres") as connection:
+            with connection.cursor() as cursor:
+                rows = users.rows().cast(arrow_schema(parse_columns(COLUMNS)))
+                cursor.adbc_ingest("users", rows, mode="append")
+            connection.commit()
+        server.execute("ANALYZE users")
+        root = server.process.pid if server.process else 0
+        url = f"postgresql://{USER}@{server.address}/postgres"
+        options = {"url": url, "table": "users", "keyColumn": "user"}
+        return _remote(POSTGRES, options, lambda: process_time() + sum(cpu_seconds(root).values()))
+
+
+def _service(users: Users) -> float:
+    names, values = users.keys.cast(pa.string()).to_pylist(), users.values.cast(pa.string()).to_pylist()
+    service = KeyService(dict(zip(names, values, strict=True)))
+    service.start()
+    spent = _remote(HTTP, {"url": service.url}, process_time)
+    service.end()
     return spent
 
 

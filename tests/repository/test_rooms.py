@@ -19,6 +19,8 @@ STARTED_BY_NAME = {
     "streamapp_operator.reconciler.status.phase_diagram": "draws a picture of the docs",
     "streamapp_operator.reconciler.partition_counts.lookup_worker": "each process of a look-up starts it",
     "streamapp_operator.trial": "a job of the chart starts it",
+    "streamapp_runtime.remote.http": "resources name it",
+    "streamapp_runtime.remote.postgres": "resources name it",
     "streamapp_runtime.remote.redis": "resources name it",
     "streamapp_runtime.notebook.notebook_run": "`App.run` loads it by its entry point",
     "streamapp_runtime.testing.pytest_plugin": "pytest loads it by its entry point",

@@ -9,7 +9,6 @@ streams says; the fields of a hash are texts, which are read as the columns' typ
 the columns is no row.
 """
 
-import os
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -18,11 +17,10 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from streamapp.spec.problem import nearest
-from streamapp.spec.value_types.column_list import parse_columns
-from streamapp_runtime.formats.json.json_format import JsonFormat
 from streamapp_runtime.operators.user_code.user_batch import KEY
+from streamapp_runtime.remote.keyed_values import JsonRows, cast_values
 from streamapp_runtime.remote.remote_class import RemoteConfig
+from streamapp_runtime.remote.table_options import named_secret, table_options, url_without_password
 
 OPTIONS: Final = {"url": "redis://localhost:6379/0", "prefix": "", "format": "json", "passwordVariable": ""}
 KEYS_PER_COMMAND: Final = 1_000
@@ -42,21 +40,20 @@ class RedisTable:
 
     def check(self, config: RemoteConfig) -> None:
         """Refuse options that there are not, and columns that the format cannot hold."""
-        options = _options(config)
+        options = table_options(config, OPTIONS)
         if options["format"] not in {"json", "hash"}:
             raise ValueError(f'option "format" is {options["format"]!r}; allowed are json and hash')
-        variable = options["passwordVariable"]
-        if variable and variable not in os.environ:
-            raise ValueError(f'option "passwordVariable": there is no environment variable "{variable}"')
+        named_secret(options, "passwordVariable")
+        url_without_password(options["url"], "passwordVariable")
         redis.Redis.from_url(options["url"]).close()  # connects to nothing yet
         if options["format"] == "hash":
             for field in config.columns:
-                _cast_texts(pa.array([], pa.string()), field)
+                cast_values(pa.array([], pa.binary()), field)
 
     def open(self, config: RemoteConfig) -> None:
         """Make a client, whose first command connects."""
-        options = _options(config)
-        password = os.environ.get(options["passwordVariable"]) if options["passwordVariable"] else None
+        options = table_options(config, OPTIONS)
+        password = named_secret(options, "passwordVariable")
         more = {"password": password} if password else {}
         self._client = redis.Redis.from_url(
             options["url"],
@@ -81,21 +78,14 @@ class RedisTable:
             self._client.close()
 
     def _of_json(self, config: RemoteConfig, prefix: bytes) -> _Rows:
-        form = JsonFormat(list(parse_columns(config.column_list)))
+        json_rows = JsonRows(config)
 
         def rows(keys: pa.BinaryArray) -> pa.RecordBatch:
             names = [prefix + key for key in keys.to_pylist()]
             values: list[bytes | None] = []
             for start in range(0, len(names), KEYS_PER_COMMAND):
                 values += self._client.mget(names[start : start + KEYS_PER_COMMAND])
-            value_column = pa.array(values, pa.binary())
-            is_present = value_column.is_valid()
-            decoded = form.decode(value_column.filter(is_present))
-            keys = keys.filter(is_present)
-            if decoded.bad:
-                first = decoded.bad[0]
-                raise ValueError(f"the value of key {keys[first.index].as_py()!r}: {first.reason}")
-            return decoded.columns.append_column(KEY, keys)
+            return json_rows.rows(keys, pa.array(values, pa.binary()))
 
         return rows
 
@@ -116,26 +106,8 @@ class RedisTable:
                 pa.array([answer[place] for answer in present_answers], pa.binary())
                 for place in range(len(fields))
             ]
-            columns = [_cast_texts(text, field) for text, field in zip(texts, config.columns, strict=True)]
+            columns = [cast_values(text, field) for text, field in zip(texts, config.columns, strict=True)]
             rows = pa.RecordBatch.from_arrays(columns, schema=config.columns)
             return rows.append_column(KEY, keys.filter(pa.array(is_present, pa.bool_())))
 
         return rows
-
-
-def _options(config: RemoteConfig) -> dict[str, str]:
-    for name, value in config.options.items():
-        if name not in OPTIONS:
-            raise ValueError(f'no option "{name}"{nearest(name, list(OPTIONS))}')
-        if not isinstance(value, str):
-            raise ValueError(f'option "{name}" has to be a text; found {value!r}')  # noqa: TRY004
-    return {**OPTIONS, **config.options}
-
-
-def _cast_texts(texts: pa.Array, field: pa.Field) -> pa.Array:
-    if pa.types.is_binary(field.type):
-        return texts.cast(field.type)
-    try:
-        return texts.cast(pa.string()).cast(field.type)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise ValueError(f'column "{field.name}" as {field.type} from a hash: {error}') from error

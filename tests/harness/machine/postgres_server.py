@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -86,7 +86,8 @@ class PostgresServer:
         pid = int((self.folder / "data" / "postmaster.pid").read_text().splitlines()[0])
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split() if every else []
         for one in (pid, *map(int, children)):
-            os.kill(one, number)
+            with suppress(ProcessLookupError):  # a session that ends meanwhile
+                os.kill(one, number)
 
     def _as_user(self) -> list[str]:
         """It refuses to run as root."""

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
+
 from tests.harness.machine.left_out import leave_out
 
 PROGRAM = "redis-server"
@@ -63,3 +65,10 @@ def running_redis() -> Iterator[Server]:
             yield server
         finally:
             server.end()
+
+
+@pytest.fixture(scope="module")
+def redis_server() -> Iterator[Server]:
+    """One server for all tests of a module."""
+    with running_redis() as started:
+        yield started

@@ -1,13 +1,6 @@
-"""One Redis server for all tests of a module."""
+"""Real servers, one of each for all tests of a module."""
 
-from collections.abc import Iterator
+from tests.harness.machine.postgres_server import postgres_server
+from tests.harness.machine.redis_server import redis_server
 
-import pytest
-
-from tests.harness.machine.redis_server import Server, running_redis
-
-
-@pytest.fixture(scope="module")
-def redis_server() -> Iterator[Server]:
-    with running_redis() as started:
-        yield started
+__all__ = ["postgres_server", "redis_server"]

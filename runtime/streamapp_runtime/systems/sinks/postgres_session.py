@@ -10,6 +10,7 @@ from typing import Any, Final
 import adbc_driver_postgresql.dbapi as adbc
 import pyarrow as pa
 
+from streamapp_runtime.systems.sinks.postgres_tables import TableColumn, quoted
 from streamapp_runtime.systems.sinks.sink import silence
 from streamapp_runtime.systems.stream_system import (
     DeniedError,
@@ -26,6 +27,11 @@ _SESSION: Final = (
     "SET client_min_messages = 'warning'",
     "SET timezone = 'UTC'",
 )
+_COLUMNS: Final = """
+SELECT attname::text, format_type(atttypid, atttypmod), attnotnull,
+       atthasdef OR attidentity <> '', attgenerated <> '' OR attidentity = 'a'
+FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum
+"""
 _BY_STATE: Final[Mapping[str, type[Exception]]] = MappingProxyType(
     {
         "08": UnavailableError,  # connections
@@ -64,6 +70,8 @@ class PostgresSession:
     """One session. Statements commit by themselves but within `transaction`."""
 
     parameters: Mapping[str, str] = field(repr=False)
+    settings: Sequence[str] = ()  # further statements at its beginning
+    login: str = "config and configSecret"  # which say user and password
     _connection: Any = None
     _cursor: Any = None
     _since: float | None = None  # since when a call lasts
@@ -84,6 +92,17 @@ class PostgresSession:
         with self._call() as cursor:
             cursor.execute(statement, values or None)
             return list(cursor.fetchall()) if cursor.description else []
+
+    def rows_of(self, statement: str, values: pa.Array) -> pa.Table:
+        """The rows that a statement gives whose one parameter is an array of the values."""
+        parameter = pa.ListArray.from_arrays([0, len(values)], values)
+        with self._call() as cursor:
+            cursor.execute(statement, pa.record_batch([parameter], ["values"]))
+            return cursor.fetch_arrow_table()
+
+    def columns(self, table: str) -> list[TableColumn]:
+        """The columns of a table; none where there is no such table."""
+        return [TableColumn(*row) for row in self.execute(_COLUMNS, quoted(table))]
 
     def execute_each(self, statement: str, values: Sequence[tuple[object, ...]]) -> None:
         """The statement for each of the values."""
@@ -158,7 +177,7 @@ class PostgresSession:
         text = " ".join(f"{name}='{_escaped(value)}'" for name, value in self.parameters.items())
         self._connection = adbc.connect(text, autocommit=True)
         cursor = self._cursor = self._connection.cursor()
-        for statement in _SESSION:
+        for statement in (*_SESSION, *self.settings):
             cursor.execute(statement)
         return cursor
 
@@ -168,7 +187,7 @@ class PostgresSession:
         text = "; ".join(" ".join(part.split()) for part in parts) or _first_line(str(error))
         message = f"{self.address}: {text}"[:_LONGEST]
         if not state and any(sign in text for sign in _DENIED):
-            return DeniedError(f"{message}; look at what config and configSecret say")
+            return DeniedError(f"{message}; look at what {self.login} say")
         kind = _EXACT.get(state) or _BY_STATE.get(state[:2], UnavailableError)
         return kind(message)
 

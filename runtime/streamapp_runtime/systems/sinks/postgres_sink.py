@@ -9,7 +9,6 @@ import pyarrow as pa
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.systems.sinks.postgres_session import PostgresSession
 from streamapp_runtime.systems.sinks.postgres_tables import (
-    TableColumn,
     addition,
     creation,
     own_type,
@@ -33,11 +32,6 @@ _NUMBERS_TABLE: Final = (
 )
 _CREATION_LOCK: Final = 7_346_210_385
 """The advisory lock of whoever makes tables: any number that others do not take."""
-_COLUMNS: Final = """
-SELECT attname::text, format_type(atttypid, atttypmod), attnotnull,
-       atthasdef OR attidentity <> '', attgenerated <> '' OR attidentity = 'a'
-FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum
-"""
 _UNIQUE: Final = """
 SELECT i.indexrelid::bigint, a.attname::text
 FROM pg_index i JOIN pg_attribute a
@@ -66,17 +60,17 @@ class PostgresSink:
             return (f'"{table.name}" is no table; write a name, or schema.table, as its topic',)
         if unknown := tuple(unknown_types(table)):
             return unknown
-        columns = self._columns(table)
+        columns = self.session.columns(table.name)
         if not columns and self.create_if_missing:
             self._define(creation(table))
-            columns = self._columns(table)
+            columns = self.session.columns(table.name)
         if not columns:
             statement = creation(table).replace(" IF NOT EXISTS", "")
             return (f'there is no table "{table.name}"; say createIfMissing: true, or {statement}',)
         added = table.addable([column.name for column in columns]) if self.add_columns else ()
         if added and not (*unfit_columns(table.without(added), columns), *self._unfit_key(table)):
             self._define(addition(table, added))
-            columns = self._columns(table)
+            columns = self.session.columns(table.name)
         self._types[table.name] = {column.name: column.type for column in columns}
         return (*unfit_columns(table, columns), *self._unfit_key(table))
 
@@ -180,9 +174,6 @@ class PostgresSink:
         """True if the columns of the table have exactly the types that rows are copied in."""
         types = self._types[table.name]
         return all(own_type(one.type) == types.get(one.name) for one in table.schema)
-
-    def _columns(self, table: SinkTable) -> list[TableColumn]:
-        return [TableColumn(*row) for row in self.session.execute(_COLUMNS, quoted(table.name))]
 
     def _unfit_key(self, table: SinkTable) -> tuple[str, ...]:
         if not table.primary_key:

@@ -132,6 +132,15 @@ def unfit_columns(table: SinkTable, columns: Sequence[TableColumn]) -> Iterator[
             yield f'"{there.name}" of the table is NOT NULL without a default; add it to columns'
 
 
+def reads(wanted: str, there: str) -> bool:
+    """True if a column of the first type has each value of the second; numbers without bounds may be more."""
+    if wanted == "text":
+        return _BOUND.sub("", there) in {"text", "character", *_WIDER["text"]}
+    if _NUMERIC.fullmatch(wanted) and there == "numeric":
+        return True
+    return fits(there, wanted) or _BOUND.sub("", there) == wanted
+
+
 def fits(wanted: str, there: str) -> bool:
     """True if a column of the second type holds each value of the first."""
     base = there.partition("(")[0]

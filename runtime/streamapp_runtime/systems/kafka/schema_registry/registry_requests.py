@@ -10,11 +10,11 @@ from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http.client import HTTPException
-from ssl import SSLContext
 from typing import Any, Final, TypeVar
 from urllib.error import HTTPError, URLError
-from urllib.request import HTTPRedirectHandler, HTTPSHandler, OpenerDirector, Request, build_opener
+from urllib.request import OpenerDirector, Request
 
+from streamapp_runtime.http_client import direct_opener, is_outage_status
 from streamapp_runtime.systems.kafka.wire.client_settings import tls_context
 from streamapp_runtime.systems.stream_system import DeniedError, InvalidSettingsError, UnavailableError
 
@@ -25,7 +25,6 @@ _LONGEST_REFUSAL: Final = 300
 _CONTENT_TYPE: Final = "application/vnd.schemaregistry.v1+json"
 _NOT_FOUND: Final = range(40401, 40500)
 """The codes of a registry for a subject, a version or a schema that is not there."""
-_OVERLOADED: Final = (408, 429)
 _DENIED: Final = (401, 403, 407)
 _UNFIT: Final = (409, 422)
 """For schemas that are not compatible or not valid."""
@@ -37,13 +36,6 @@ class NotRegisteredError(Exception):
 
 class UnfitRequestError(Exception):
     """The registry does not take what it was sent; the message has its words."""
-
-
-class _NoRedirects(HTTPRedirectHandler):
-    """No redirect is followed: credentials are for the host that was named."""
-
-    def redirect_request(self, *_: object) -> None:
-        """None, which makes an error of the redirect."""
 
 
 @dataclass(slots=True)
@@ -58,7 +50,7 @@ class RegistryRequests:
 
     def __post_init__(self) -> None:
         tls: Mapping[str, str] = {n: value for n, value in self.settings.items() if n.startswith("ssl.")}
-        self._opener = _opener(tls_context(tls))
+        self._opener = direct_opener(tls_context(tls))
         self._headers = {"Accept": f"{_CONTENT_TYPE}, application/json", **_login(self.settings)}
 
     def get(self, path: str) -> dict[str, Any]:
@@ -124,15 +116,11 @@ def _refusal(url: str, asked: str, error: HTTPError) -> Exception:
         return DeniedError(
             f"{url} has no such request as a schema registry: {message}; look at its URL and release"
         )
-    if error.code >= 500 or error.code in _OVERLOADED:
+    if is_outage_status(error.code):
         return _SilentError(message)
     if error.code in _UNFIT and asked.startswith("POST "):
         return UnfitRequestError(words)
     return DeniedError(f"the schema registry at {url} does not take the request: {message}")
-
-
-def _opener(tls: SSLContext) -> OpenerDirector:
-    return build_opener(_NoRedirects, HTTPSHandler(context=tls))
 
 
 def _login(settings: Mapping[str, str]) -> dict[str, str]:

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.request import Request
 
+from streamapp_runtime.http_client import direct_opener, is_outage_status
 from streamapp_runtime.named_python import named_python
 from streamapp_runtime.systems.kafka.wire.requests.sasl_login import LoginRefusedError
 
@@ -20,13 +21,6 @@ _USABLE_SHARE = 0.8
 """The share of its time after which a token is replaced."""
 _UNBOUNDED_SECONDS = 60.0
 """How long a token is used whose answer does not say how long it is good."""
-
-
-class _NoRedirects(HTTPRedirectHandler):
-    """No redirect is followed: the secret is for the host that was named."""
-
-    def redirect_request(self, *_: object) -> None:
-        """None, which makes an error of the redirect."""
 
 
 GivenToken = tuple[str, float]
@@ -69,11 +63,11 @@ class ClientCredentials:
     def fetch(self) -> GivenToken:
         """A new token."""
         try:
-            with build_opener(_NoRedirects).open(self._request(), timeout=_ANSWER_SECONDS) as response:
+            with direct_opener().open(self._request(), timeout=_ANSWER_SECONDS) as response:
                 fields = json.loads(response.read(_LARGEST_ANSWER))
             token, seconds = fields["access_token"], float(fields.get("expires_in", _UNBOUNDED_SECONDS))
         except HTTPError as error:
-            if error.code >= 500 or error.code == 429:
+            if is_outage_status(error.code):
                 raise OSError(f"{self.endpoint}: {error.code} {error.reason}") from None
             raise LoginRefusedError(
                 f'{self.endpoint} gives "{self.client_id}" no token: {_refusal(error)}'
