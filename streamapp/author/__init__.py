@@ -1,5 +1,5 @@
 """The one composer of models.
 
-From an app and what is known of its world to names, streams, plan, tasks and the next model. No text or JSON
+From an app and its planning inputs to names, streams, plan, tasks and the next model. No text or JSON
 of commands.
 """

@@ -7,7 +7,7 @@ from typing import Final
 
 from streamapp.author.monitoring import growth_interval
 from streamapp.author.problems import proposal_problems
-from streamapp.author.proposal import World, propose
+from streamapp.author.proposal import PlanningInputs, propose
 from streamapp.author.task_inputs import read_streams
 from streamapp.graph.join_groups import streams_before_state
 from streamapp.spec.resource.app import StreamApp
@@ -65,19 +65,19 @@ class GrowthOutlook:
 
 
 def growth_outlook(
-    app: StreamApp, world: World, assignment: Assignment, stream: str, after: int
+    app: StreamApp, inputs: PlanningInputs, assignment: Assignment, stream: str, after: int
 ) -> GrowthOutlook | None:
     """The outlook of one stream of an app with these tasks; None for a stream that no task reads.
 
     The app's own grouper and algorithm are not asked: their answers are for streams as they are.
     """
-    before = world.counts.get(stream)
+    before = inputs.counts.get(stream)
     if before is None or stream not in {one.name for one in app.spec.streams}:
         return None
     if functions := own_functions(app):
         names = " and ".join(name for name in (functions.grouper, functions.algorithm) if name)
         return GrowthOutlook(stream, before, after, f"{names} is asked once the stream has grown")
-    grown = replace(world, counts={**world.counts, stream: after}, layout=assignment.layout)
+    grown = replace(inputs, counts={**inputs.counts, stream: after}, layout=assignment.layout)
     proposal = propose(app, grown)
     if stream not in read_streams(proposal.graph, proposal.plan):
         return None

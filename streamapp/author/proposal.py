@@ -1,4 +1,4 @@
-"""One proposal: the plan for an app as the world is today, and the tasks that would follow from it."""
+"""One proposal: the plan for an app by the inputs of today, and the tasks that would follow from it."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -66,7 +66,7 @@ def _feedback(app: StreamApp) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class PlanningInputs:
     """The facts outside the app: today's counts, what is remembered, and the user's own functions."""
 
     counts: Mapping[str, int | None]
@@ -79,8 +79,8 @@ class World:
     counted_by: Mapping[str, str] = field(default_factory=dict)  # what a count comes from, if not a system
     asked: frozenset[str] = frozenset()  # the streams that their systems were asked for
 
-    def before_growth(self) -> "World":
-        """The world with the counts that the layout saw last: partitions that came since are left out."""
+    def before_growth(self) -> "PlanningInputs":
+        """The inputs with the counts that the layout saw last: partitions that came since are left out."""
         known = self.layout.streams if self.layout else {}
         counts = {
             name: min(count, known[name].last) if count is not None and name in known else count
@@ -103,45 +103,45 @@ class Proposal:
         return self.tasks if isinstance(self.tasks, Assignment) else None
 
 
-def propose(app: StreamApp, world: World) -> Proposal:
+def propose(app: StreamApp, inputs: PlanningInputs) -> Proposal:
     """Plan with the counts that the state was laid out for, then form tasks with the counts of today."""
-    world = replace(world, counts={**world.counts, **dict.fromkeys(table_streams(app), 1)})
-    graph = build_graph(app, world.counts, world.counted_by)
+    inputs = replace(inputs, counts={**inputs.counts, **dict.fromkeys(table_streams(app), 1)})
+    graph = build_graph(app, inputs.counts, inputs.counted_by)
     planned = plan(graph, config=app.spec.config, mode=Mode(app.spec.mode))
     without_state = frozenset(planned.streams) - streams_before_state(graph)
-    if world.layout and not planned.exceeds_bound:
-        today = {name: count for name, count in world.counts.items() if count is not None}
+    if inputs.layout and not planned.exceeds_bound:
+        today = {name: count for name, count in inputs.counts.items() if count is not None}
         groups = [join.streams for join in planned.joins]
-        planned_of = planned_counts(world.layout, today, groups, world.algorithm, without_state)
-        counts = {**world.counts, **planned_of}
-        graph = build_graph(app, counts, world.counted_by)
+        planned_of = planned_counts(inputs.layout, today, groups, inputs.algorithm, without_state)
+        counts = {**inputs.counts, **planned_of}
+        graph = build_graph(app, counts, inputs.counted_by)
         planned = plan(graph, config=app.spec.config, mode=Mode(app.spec.mode))
-    planned = missing_streams_by_system(app, replace(planned, notes=tuple(plan_notes(app))), world.asked)
+    planned = missing_streams_by_system(app, replace(planned, notes=tuple(plan_notes(app))), inputs.asked)
     if app.spec.grouper != SINGLE_TASK.name:
         counts_of = {name: stream.partitions for name, stream in planned.streams.items()}
         planned = rejected_for(app, planned, misplaced_side_inputs(app, counts_of))
         planned = replace(planned, errors=(*planned.errors, *partitioner_errors(app, planned)))
     if planned.outcome is PlanOutcome.REJECTED:
         return Proposal(graph, planned, None)
-    return Proposal(graph, planned, group_tasks(_request(app, world, graph, planned, without_state)))
+    return Proposal(graph, planned, group_tasks(_request(app, inputs, graph, planned, without_state)))
 
 
 def _request(
-    app: StreamApp, world: World, graph: Graph, planned: Plan, without_state: frozenset[str]
+    app: StreamApp, inputs: PlanningInputs, graph: Graph, planned: Plan, without_state: frozenset[str]
 ) -> GroupingRequest:
     counts = {
-        name: world.counts.get(name) or planned.streams[name].partitions or 0
+        name: inputs.counts.get(name) or planned.streams[name].partitions or 0
         for name in read_streams(graph, planned)
     }
     return GroupingRequest(
         streams={name: range(count) for name, count in counts.items()},
-        grouper=Grouper(app.spec.grouper, world.grouper),
+        grouper=Grouper(app.spec.grouper, inputs.grouper),
         stateful=keeps_state(app, graph),
         broadcast=broadcast_inputs(app, planned),
         copartition_groups=[join.streams for join in planned.joins],
         without_state=without_state,
-        algorithm=world.algorithm,
-        layout=world.layout,
-        run=world.run,
-        now=world.now,
+        algorithm=inputs.algorithm,
+        layout=inputs.layout,
+        run=inputs.run,
+        now=inputs.now,
     )

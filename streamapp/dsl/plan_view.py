@@ -7,7 +7,7 @@ from typing import Any
 
 from streamapp.author.app_streams import declared_topics
 from streamapp.author.problems import proposal_problems, task_problems
-from streamapp.author.proposal import World, propose, rejected_for
+from streamapp.author.proposal import PlanningInputs, propose, rejected_for
 from streamapp.author.start_problems import start_problems
 from streamapp.plan.render.forms import FORMS
 from streamapp.spec.parser import ParseResult
@@ -69,7 +69,7 @@ def plan_view(name: str, parsed: ParseResult, partitions: int | Mapping[str, int
             raise UndeclaredStreamError(f'partitions: no stream "{stream}"{nearest(stream, streams)}')
     default = 1 if isinstance(partitions, Mapping) else partitions
     counts = {stream: named.get(stream, default) for stream in streams}
-    proposal = propose(app, World(counts, counted_by=dict.fromkeys(streams, "partitions=")))
+    proposal = propose(app, PlanningInputs(counts, counted_by=dict.fromkeys(streams, "partitions=")))
     early_problems = start_problems(app)
     planned = rejected_for(app, proposal.plan, (*early_problems, *task_problems(app, proposal)))
     problems = (*early_problems, *proposal_problems(app, proposal))

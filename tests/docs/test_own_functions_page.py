@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from streamapp.author.proposal import World
+from streamapp.author.proposal import PlanningInputs
 from streamapp.placement.locations.location_providers import PodFacts
 from streamapp.spec.resource.config_keys import ALGORITHM
 from streamapp_runtime.driver.start.user_functions import (
@@ -38,14 +38,14 @@ def test_the_examples_form_tasks_follow_a_growth_and_tell_a_location() -> None:
     )
     functions = load_user_functions(app)
     assert functions.location is not None
-    world = World({"events": 4}, algorithm=functions.algorithm, grouper=functions.grouper)
-    first = proposed_with_answers(app, world)[0].assignment
+    inputs = PlanningInputs({"events": 4}, algorithm=functions.algorithm, grouper=functions.grouper)
+    first = proposed_with_answers(app, inputs)[0].assignment
     assert first is not None
     assert {task: [one.index for one in owned] for task, owned in first.tasks.items()} == {
         "east": [0, 2],
         "west": [1, 3],
     }
-    grown_world = World({"events": 6}, first.layout, algorithm=functions.algorithm, grouper=functions.grouper)
+    grown_world = PlanningInputs({"events": 6}, first.layout, algorithm=functions.algorithm, grouper=functions.grouper)
     grown = proposed_with_answers(app, grown_world)[0].assignment
     assert grown is not None
     assert {task: [one.index for one in owned] for task, owned in grown.tasks.items()} == {

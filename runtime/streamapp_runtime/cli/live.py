@@ -14,7 +14,7 @@ from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.checkpoints.state_schemas import stored_changes
 from streamapp_runtime.driver.checkpoints.stored_state import read_layout, stored_values
 from streamapp_runtime.driver.start.app_storage import connection_of
-from streamapp_runtime.driver.start.live_world import made_counts
+from streamapp_runtime.driver.start.live_inputs import made_counts
 from streamapp_runtime.incarnation import read_incarnation
 from streamapp_runtime.systems.connection import EmbeddedConnection, open_system
 from streamapp_runtime.systems.stream_system import InvalidSettingsError, UnavailableError

@@ -39,7 +39,7 @@ require_rows("COMPILERS", COMPILERS, Operator.kinds())
 
 
 def compile_operator(
-    operator: Operator, flows: tuple[RowFlow, ...], world: CompileContext
+    operator: Operator, flows: tuple[RowFlow, ...], context: CompileContext
 ) -> CompiledOperator:
     """The operator's pieces."""
-    return COMPILERS[OperatorKind(operator.kind)](operator.body, operator.name, flows, world)
+    return COMPILERS[OperatorKind(operator.kind)](operator.body, operator.name, flows, context)

@@ -38,7 +38,7 @@ class _Compilation:
         self.spec = app.spec
         self.graph = graph
         self.columns: dict[str, tuple[Column, ...]] = {}
-        self.world = CompileContext(spark, app, plan, self.columns)
+        self.context = CompileContext(spark, app, plan, self.columns)
         self.pieces: list[Piece] = []
         self.flows: dict[str, RowFlow] = {}
         self.problems: list[Problem] = []
@@ -66,7 +66,7 @@ class _Compilation:
                     self.problems.append(refused.at(path))
             elif table.side_inputs and (first := self.side_flow(table, 0)):
                 try:
-                    self.columns[table.name] = side_input_columns(table, first, self.world)
+                    self.columns[table.name] = side_input_columns(table, first, self.context)
                 except CompileRefusedError as refused:
                     self.problems.append(refused.at(path))
         self.problems += tables_without_columns(self.spec)
@@ -74,7 +74,7 @@ class _Compilation:
     def inputs(self) -> None:
         """Every stream that is read, once for the operators and once for each table that it fills."""
         inputs = {o.stream for o in self.graph.operators.values() if o.is_input}
-        reliance = key_reliance(self.world.app, self.graph)
+        reliance = key_reliance(self.context.app, self.graph)
         for index, stream in enumerate(self.spec.streams):
             path = f"spec.streams[{index}]"
             if stream.name in inputs:
@@ -100,7 +100,7 @@ class _Compilation:
                 for table in operator.tables:
                     self.columns.setdefault(table, flows[0].columns)
             if all(table in self.columns for table in operator.tables):  # else that is told elsewhere
-                self.add(operator.name, path, partial(compile_operator, operator, flows, self.world))
+                self.add(operator.name, path, partial(compile_operator, operator, flows, self.context))
 
     def side_inputs(self) -> None:
         for index, table in enumerate(self.spec.tables):
@@ -110,7 +110,7 @@ class _Compilation:
                     self.add(
                         "",
                         f"spec.tables[{index}]",
-                        partial(compile_side_input, table, number, flow, self.world),
+                        partial(compile_side_input, table, number, flow, self.context),
                     )
 
     def side_flow(self, table: Table, number: int) -> RowFlow | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from streamapp.author.proposal import Proposal, World, propose
+from streamapp.author.proposal import PlanningInputs, Proposal, propose
 from streamapp.cli.documents.previous_answer import PreviousAnswer, parse_previous_answer
 from streamapp.cli.facts.count_options import CountOptions, KnownPartitions, known_partitions, look_up_systems
 from streamapp.cli.facts.live_lookup import LiveFacts
@@ -44,22 +44,22 @@ def offline_proposal(
 
 def displayed_plan(app: StreamApp, live_facts: LiveFacts, known: KnownPartitions) -> Proposal:
     """The plan with its tasks; an app with a layout is planned with the counts at first state."""
-    world = World(
+    inputs = PlanningInputs(
         known.counts,
         live_facts.layout,
         live_facts.run,
         counted_by=known.counted_by,
         asked=frozenset(live_facts.counts),
     )
-    return propose(app, _with_user_functions(app, world))
+    return propose(app, _with_user_functions(app, inputs))
 
 
-def _with_user_functions(app: StreamApp, world: World) -> World:
-    """The world with the app's own grouper and expansion algorithm, where it names any."""
+def _with_user_functions(app: StreamApp, inputs: PlanningInputs) -> PlanningInputs:
+    """The inputs with the app's own grouper and expansion algorithm, where it names any."""
     grouper, algorithm = app.spec.grouper, app.spec.config.get(ALGORITHM)
     return replace(
-        world,
-        algorithm=_load_function(algorithm, f"spec.config.{ALGORITHM}") if algorithm else world.algorithm,
+        inputs,
+        algorithm=_load_function(algorithm, f"spec.config.{ALGORITHM}") if algorithm else inputs.algorithm,
         grouper=None if grouper in BUILT_IN_GROUPERS else _load_function(grouper, "spec.grouper"),
     )
 

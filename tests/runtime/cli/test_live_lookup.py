@@ -14,7 +14,7 @@ from streamapp.spec.parser import parse
 from streamapp.tasks.layouts.layout_codec import decode_layout
 from streamapp_runtime.checkpoint_entries import INCARNATION, LAYOUT, CheckpointEntry
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
-from streamapp_runtime.driver.start.live_world import counts_of
+from streamapp_runtime.driver.start.live_inputs import counts_of
 from streamapp_runtime.systems.connection import Connection, EmbeddedConnection, KafkaConnection, open_system
 from streamapp_runtime.systems.stream_system import StreamOptions
 from tests.harness.engine.one_system import OneSystem

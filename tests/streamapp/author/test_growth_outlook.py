@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from streamapp.author.growth_outlook import GrowthOutlook, growth_outlook
-from streamapp.author.proposal import World, propose
+from streamapp.author.proposal import PlanningInputs, propose
 from streamapp.spec.parser import parse_data
 from streamapp.spec.resource.app import StreamApp
 from tests.harness.core.app_resources import app_resource
@@ -27,13 +27,13 @@ def sample(*operators: dict[str, Any], **spec: Any) -> StreamApp:
 
 
 def outlook(made: StreamApp, after: int, stream: str = "views", **counts: int) -> GrowthOutlook:
-    world = World({"views": 4, "orders": 4, "out": 4, **counts})
-    assignment = propose(made, world).assignment
+    inputs = PlanningInputs({"views": 4, "orders": 4, "out": 4, **counts})
+    assignment = propose(made, inputs).assignment
     assert assignment is not None
-    said = growth_outlook(made, world, assignment, stream, after)
+    said = growth_outlook(made, inputs, assignment, stream, after)
     assert said is not None
     if not said.refusal:  # it is what follows
-        grown = replace(world, counts={**world.counts, stream: after}, layout=assignment.layout)
+        grown = replace(inputs, counts={**inputs.counts, stream: after}, layout=assignment.layout)
         then = propose(made, grown).assignment
         assert then is not None
         assert said.tasks_after == len(then.tasks)
@@ -79,10 +79,10 @@ def test_more_than_a_few_new_partitions_are_counted() -> None:
 def test_the_own_grouper_of_an_app_is_not_asked_ahead() -> None:
     made = sample(SENT)
     named = made.model_copy(update={"spec": made.spec.model_copy(update={"grouper": "shop.tasks:by_user"})})
-    world = World({"views": 4, "orders": 4, "out": 4})
-    assignment = propose(made, world).assignment
+    inputs = PlanningInputs({"views": 4, "orders": 4, "out": 4})
+    assignment = propose(made, inputs).assignment
     assert assignment is not None
-    said = growth_outlook(named, world, assignment, "views", 8)
+    said = growth_outlook(named, inputs, assignment, "views", 8)
     assert said is not None
     assert said.refusal == "shop.tasks:by_user is asked once the stream has grown"
 
@@ -90,7 +90,7 @@ def test_the_own_grouper_of_an_app_is_not_asked_ahead() -> None:
 @pytest.mark.parametrize("stream", ["out", "orders", "unknown"])
 def test_a_stream_that_the_app_does_not_read_has_no_outlook(stream: str) -> None:
     made = sample(SENT)
-    world = World({"views": 4, "orders": 4, "out": 4})
-    assignment = propose(made, world).assignment
+    inputs = PlanningInputs({"views": 4, "orders": 4, "out": 4})
+    assignment = propose(made, inputs).assignment
     assert assignment is not None
-    assert growth_outlook(made, world, assignment, stream, 8) is None
+    assert growth_outlook(made, inputs, assignment, stream, 8) is None

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from streamapp.author.key_reliance import key_placements, key_reliance, side_input_reliance
 from streamapp.author.problems import proposal_problems
-from streamapp.author.proposal import World, propose
+from streamapp.author.proposal import PlanningInputs, propose
 from streamapp.graph.graph_builder import build_graph
 from streamapp.spec.parser import parse_data
 from streamapp.spec.resource.app import StreamApp
@@ -208,7 +208,7 @@ def test_streams_that_meet_have_to_have_one_hash_of_keys(
     is_refused: bool,
 ) -> None:
     app = app_of(operator, *more, **stream)
-    proposal = propose(app, World({"views": counts, "users": counts, "out": counts}))
+    proposal = propose(app, PlanningInputs({"views": counts, "users": counts, "out": counts}))
     problems = [one for one in proposal_problems(app, proposal) if "different hashes" in one.message]
     assert bool(problems) is is_refused
     for problem in problems:
@@ -223,6 +223,6 @@ def test_a_table_of_keys_by_another_hash_has_to_be_broadcast() -> None:
     users = app.spec.stream("users").model_copy(update={"partitioner": "crc32"})
     streams = [users if stream.name == "users" else stream for stream in app.spec.streams]
     app = app.model_copy(update={"spec": app.spec.model_copy(update={"streams": streams})})
-    proposal = propose(app, World({"views": 4, "users": 4, "out": 4}))
+    proposal = propose(app, PlanningInputs({"views": 4, "users": 4, "out": 4}))
     (problem,) = [one for one in proposal_problems(app, proposal) if "different hashes" in one.message]
     assert problem.message.endswith("; make the table that users fills broadcast")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from streamapp.author.problems import proposal_problems
-from streamapp.author.proposal import World, propose
+from streamapp.author.proposal import PlanningInputs, propose
 from streamapp.spec.parser import parse_data
 from streamapp.spec.resource.app import StreamApp
 
@@ -40,8 +40,8 @@ def app_on(system: dict[str, Any]) -> StreamApp:
 
 
 def told(app: StreamApp, counts: dict[str, int | None], *, asked: bool = True) -> list[tuple[str, str]]:
-    world = World(counts, asked=frozenset(counts) if asked else frozenset())
-    return [(problem.path, problem.message) for problem in proposal_problems(app, propose(app, world))]
+    inputs = PlanningInputs(counts, asked=frozenset(counts) if asked else frozenset())
+    return [(problem.path, problem.message) for problem in proposal_problems(app, propose(app, inputs))]
 
 
 def test_a_topic_is_named_with_the_brokers_that_were_asked() -> None:

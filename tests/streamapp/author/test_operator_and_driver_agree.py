@@ -1,4 +1,4 @@
-"""The operator and a driver that is its own author make the same models of the same app and world."""
+"""The operator and a driver that is its own author make the same models of the same app and inputs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -42,7 +42,7 @@ from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStr
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.app_storage import embedded_storage
 from streamapp_runtime.driver.start.draft import draft_model
-from streamapp_runtime.driver.start.live_world import counts_of, live_world
+from streamapp_runtime.driver.start.live_inputs import counts_of, live_inputs
 from streamapp_runtime.driver.start.user_functions import UserFunctions
 from streamapp_runtime.systems.app_systems import Systems
 
@@ -61,7 +61,7 @@ Made = tuple[JobModel, str, Layout]
 
 @dataclass(frozen=True)
 class Case:
-    """An app, its world before and after a growth, and where everything is."""
+    """An app, its inputs before and after a growth, and where everything is."""
 
     app: StreamApp
     counts: Mapping[str, int]
@@ -135,7 +135,7 @@ def _operators_model(case: Case, facts: Facts, counts: Mapping[str, int | None])
 def _drivers_model(case: Case, context: AppContext, known: KnownPlacement, now: float) -> Made | None:
     names = processor_names(case.app.spec.processors)
     try:
-        draft = draft_model(case.app, live_world(context, names, now), known)
+        draft = draft_model(case.app, live_inputs(context, names, now), known)
     except AppRefusedError:
         return None
     return draft.model, content_hash(draft.model), draft.assignment.layout

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from streamapp.author.proposal import World, propose
+from streamapp.author.proposal import PlanningInputs, propose
 from streamapp.author.task_inputs import keeps_state, parse_broadcast_input, read_streams
 from streamapp.spec.parser import parse, parse_data
 from streamapp.spec.resource.app import StreamApp
@@ -53,14 +53,14 @@ def test_a_broadcast_input_is_a_stream_a_partition_or_several(text: str, entries
 
 def test_outputs_are_not_read() -> None:
     app = app_of()
-    proposed = propose(app, World({"views": 4, "out": 2}))
+    proposed = propose(app, PlanningInputs({"views": 4, "out": 2}))
     assert read_streams(proposed.graph, proposed.plan) == ("views",)
 
 
 def test_a_stream_that_fills_only_a_broadcast_table_is_no_tasks_own() -> None:
     table = {"name": "rates-table", "broadcast": True, "sideInputs": [{"stream": "rates"}]}
     app = app_of(tables=[table], operators=JOIN)
-    proposed = propose(app, World({"views": 4, "rates": 3, "out": 2}))
+    proposed = propose(app, PlanningInputs({"views": 4, "rates": 3, "out": 2}))
     assert proposed.assignment
     assert {p.stream for parts in proposed.assignment.tasks.values() for p in parts} == {"views"}
 
@@ -73,7 +73,7 @@ def test_a_broadcast_input_goes_to_every_task() -> None:
             {"name": "sink", "sendTo": {"from": "both", "stream": "out"}},
         ],
     )
-    proposed = propose(app, World({"views": 4, "rates": 2, "out": 2}))
+    proposed = propose(app, PlanningInputs({"views": 4, "rates": 2, "out": 2}))
     assert proposed.assignment
     assert proposed.assignment.broadcast == (Partition("rates", 0), Partition("rates", 1))
     assert len(proposed.assignment.tasks) == 4
@@ -98,24 +98,26 @@ def test_a_broadcast_input_goes_to_every_task() -> None:
 )
 def test_what_counts_as_state(changes: dict[str, object], stateful: bool) -> None:
     app = app_of(**changes)
-    proposed = propose(app, World({"views": 4, "rates": 4, "out": 2}))
+    proposed = propose(app, PlanningInputs({"views": 4, "rates": 4, "out": 2}))
     assert keeps_state(app, proposed.graph) is stateful
 
 
 def test_a_stateless_app_regroups_freely_when_a_stream_grows() -> None:
     app = app_of()
-    first = propose(app, World({"views": 4}))
+    first = propose(app, PlanningInputs({"views": 4}))
     assert first.assignment
-    grown = propose(app, World({"views": 6}, layout=first.assignment.layout))
+    grown = propose(app, PlanningInputs({"views": 6}, layout=first.assignment.layout))
     assert grown.assignment
     assert len(grown.assignment.tasks) == 6
 
 
 def test_the_plan_after_a_growth_uses_the_counts_of_first_state() -> None:
     app = parse((EXAMPLES / "page-views" / "app.yaml").read_text()).apps[0]
-    first = propose(app, World({"views": 8, "users": 8, "enriched": 8}))
+    first = propose(app, PlanningInputs({"views": 8, "users": 8, "enriched": 8}))
     assert first.assignment
-    grown = propose(app, World({"views": 8, "users": 16, "enriched": 8}, layout=first.assignment.layout))
+    grown = propose(
+        app, PlanningInputs({"views": 8, "users": 16, "enriched": 8}, layout=first.assignment.layout)
+    )
     assert not grown.plan.errors
     assert grown.plan.streams["users"].partitions == 8
     assert grown.assignment

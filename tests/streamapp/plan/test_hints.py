@@ -8,7 +8,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from streamapp.author.proposal import World, propose
+from streamapp.author.proposal import PlanningInputs, propose
 from streamapp.graph.nodes import Graph, StreamNode, TableNode
 from streamapp.plan.partition_plan import Plan, PlanError, PlanOutcome
 from streamapp.plan.planner import plan
@@ -225,4 +225,4 @@ def test_a_user_who_edits_the_resource_as_a_hint_says_has_fewer_failing_joins(
 def _errors(resource: dict[str, Any], counts: dict[str, int]) -> tuple[PlanError, ...]:
     parsed = parse(json.dumps(resource))
     assert parsed.problems == ()
-    return propose(parsed.apps[0], World(counts)).plan.errors
+    return propose(parsed.apps[0], PlanningInputs(counts)).plan.errors

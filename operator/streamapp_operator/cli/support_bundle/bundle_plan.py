@@ -1,6 +1,6 @@
 """The plan of an app by what its driver reported: to ask its systems would take Secrets."""
 
-from streamapp.author.proposal import World, propose
+from streamapp.author.proposal import PlanningInputs, propose
 from streamapp.jobmodel.unreadable_data import UnreadableError
 from streamapp.plan.render.forms import FORMS
 from streamapp.protocol.report_codec import decode_report
@@ -24,5 +24,5 @@ def plan_of_report(app: Manifest, report: str) -> str:
     except UnreadableError as error:
         raise PlanUnknownError(f"the driver's report cannot be read: {error}") from None
     streams = (stream.name for stream in parsed.apps[0].spec.streams)
-    proposal = propose(parsed.apps[0], World({**dict.fromkeys(streams), **counts}))
+    proposal = propose(parsed.apps[0], PlanningInputs({**dict.fromkeys(streams), **counts}))
     return FORMS["text"](parsed.apps[0].metadata.name, proposal.graph, proposal.plan, False)

@@ -6,7 +6,7 @@ from typing import Final
 
 from streamapp.author.names import checkpoint_stream
 from streamapp.author.problems import proposal_problems
-from streamapp.author.proposal import Proposal, World, propose
+from streamapp.author.proposal import PlanningInputs, Proposal, propose
 from streamapp.author.start_problems import start_problems
 from streamapp.plan.partition_plan import PlanOutcome
 from streamapp.spec.problem import Problem
@@ -78,7 +78,7 @@ def _author(facts: Facts, app: StreamApp, counts: PartitionCounts, generation: i
     if reason := _reason_for_driver(facts.run, app, counts, layout):
         return GenerationPlan(counts, run_id, planned_by_driver=reason)
     replay = replay_of(app, facts.run.report.answers if facts.run.report else None)
-    world = World(
+    inputs = PlanningInputs(
         answered_counts(counts.counts, replay.answers),
         layout,
         run_id,
@@ -87,7 +87,7 @@ def _author(facts: Facts, app: StreamApp, counts: PartitionCounts, generation: i
         grouper=replay.grouper,
         asked=frozenset(counts.counts),
     )
-    proposal = propose(app, world)
+    proposal = propose(app, inputs)
     if replay.unanswered:  # whatever followed from that: the driver asks the app's functions, and reports
         return GenerationPlan(counts, run_id, planned_by_driver=OWN_FUNCTIONS)
     return GenerationPlan(counts, run_id, proposal, proposal_problems(app, proposal))

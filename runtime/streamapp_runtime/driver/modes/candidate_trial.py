@@ -7,7 +7,7 @@ from threading import Thread
 
 from streamapp.author.model import KnownPlacement
 from streamapp.author.names import processor_names
-from streamapp.author.proposal import World
+from streamapp.author.proposal import PlanningInputs
 from streamapp.author.start_problems import start_problems
 from streamapp.internal_fault import internal_fault
 from streamapp.protocol.accepted_app import AcceptedApp
@@ -19,7 +19,7 @@ from streamapp_runtime.driver.checkpoints.state_schemas import schema_changes
 from streamapp_runtime.driver.start.app_compilation import compile_app
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.draft import first_draft
-from streamapp_runtime.driver.start.live_world import live_world
+from streamapp_runtime.driver.start.live_inputs import live_inputs
 from streamapp_runtime.driver.start.user_functions import load_user_functions
 from streamapp_runtime.expressions.spark_source import SparkSource
 from streamapp_runtime.lanes.task_stores.store_specs import store_specs
@@ -34,7 +34,7 @@ class CandidateTrial:
     """
 
     candidate: AcceptedApp
-    world: World  # without the app's own functions, which the trial loads
+    inputs: PlanningInputs  # without the app's own functions, which the trial loads
     entries: Mapping[bytes, bytes]  # of the checkpoint stream
     checkpoints: str  # its name
     resets_state: bool  # a start would begin without state
@@ -49,14 +49,14 @@ class CandidateTrial:
         """
         ledger, app = context.ledger, candidate.app
         if not all(system.name in context.systems.connections.by_name for system in app.spec.systems):
-            trial = cls(candidate, World({}), {}, ledger.stream, False, spark)
+            trial = cls(candidate, PlanningInputs({}), {}, ledger.stream, False, spark)
             trial._problems = []
             return trial
-        world = live_world(context.with_app(app), processor_names(app.spec.processors), time.time())
+        inputs = live_inputs(context.with_app(app), processor_names(app.spec.processors), time.time())
         resets_state = StateReset.of_cluster(candidate).due(ledger.entries, ledger.stream)
         if resets_state:
-            world = replace(world, layout=None)
-        trial = cls(candidate, world, dict(ledger.entries), ledger.stream, resets_state, spark)
+            inputs = replace(inputs, layout=None)
+        trial = cls(candidate, inputs, dict(ledger.entries), ledger.stream, resets_state, spark)
         Thread(target=trial._run, name="streamapp-candidate-trial", daemon=True).start()
         return trial
 
@@ -79,8 +79,8 @@ class CandidateTrial:
         if problems := start_problems(app):
             return list(problems)
         functions = load_user_functions(app)
-        world = replace(self.world, algorithm=functions.algorithm, grouper=functions.grouper)
-        draft = first_draft(app, world, KnownPlacement())
+        inputs = replace(self.inputs, algorithm=functions.algorithm, grouper=functions.grouper)
+        draft = first_draft(app, inputs, KnownPlacement())
         program = compile_app(app, draft.proposal, self.spark).program
         if self.resets_state:
             return []

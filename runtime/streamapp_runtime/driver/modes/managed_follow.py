@@ -25,7 +25,7 @@ from streamapp_runtime.driver.modes.task_judgement import Judgement, judge_tasks
 from streamapp_runtime.driver.modes.wanted_model import launch_wanted
 from streamapp_runtime.driver.reporting.run_messages import waiting_message
 from streamapp_runtime.driver.reporting.start_clock import StartClock
-from streamapp_runtime.driver.start.live_world import counts_of
+from streamapp_runtime.driver.start.live_inputs import counts_of
 from streamapp_runtime.driver.start.user_functions import UserLocations
 from streamapp_runtime.systems.answering_systems import SilentSystem, silent_systems_text
 

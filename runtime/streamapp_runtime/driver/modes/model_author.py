@@ -15,7 +15,7 @@ from streamapp_runtime.driver.executors.lane_assignment import Lanes, processor_
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.draft import draft_model
 from streamapp_runtime.driver.start.launch import Launch, prepare_launch
-from streamapp_runtime.driver.start.live_world import counts_of, live_world
+from streamapp_runtime.driver.start.live_inputs import counts_of, live_inputs
 from streamapp_runtime.expressions.spark_source import SparkSource
 from streamapp_runtime.systems.stream_system import UnavailableError
 
@@ -81,7 +81,7 @@ class ModelAuthor:
             task_locations={task: launch.locations.get(owner) for task, owner in owners.items()},
             processor_locations=dict.fromkeys(names, self.location),
         )
-        draft = draft_model(self.context.app, live_world(self.context, names, self.now()), known)
+        draft = draft_model(self.context.app, live_inputs(self.context, names, self.now()), known)
         before = launch.proposal
         same = (draft.proposal.graph, draft.proposal.plan) == (before.graph, before.plan)
         return prepare_launch(self.context, spark, draft, launch.program if same else None)

@@ -9,7 +9,7 @@ from streamapp.spec.problem import Problem
 from streamapp.tasks.user_answers import UserAnswers, known_counts, own_functions
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.start.app_context import AppContext
-from streamapp_runtime.driver.start.live_world import live_world
+from streamapp_runtime.driver.start.live_inputs import live_inputs
 from streamapp_runtime.driver.start.user_functions import proposed_with_answers
 
 
@@ -27,15 +27,15 @@ def judge_tasks(context: AppContext, now: float) -> Judgement:
     app = context.app
     if not own_functions(app):
         return Judgement()
-    world = live_world(context, processor_names(app.spec.processors), now)
-    counts = known_counts(world.counts)
+    inputs = live_inputs(context, processor_names(app.spec.processors), now)
+    counts = known_counts(inputs.counts)
     try:
-        proposal, answers = proposed_with_answers(app, world)
+        proposal, answers = proposed_with_answers(app, inputs)
         if answers is not None:
             return Judgement(answers, (), counts)
         problems = proposal_problems(app, proposal)
-        before = world.before_growth()
-        if before != world:
+        before = inputs.before_growth()
+        if before != inputs:
             _, answers = proposed_with_answers(app, before)
         return Judgement(answers, problems, counts)
     except AppRefusedError as refused:  # a function that does not answer

@@ -22,7 +22,7 @@ from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.draft import Draft
 from streamapp_runtime.driver.start.launch import Launch, prepare_launch
-from streamapp_runtime.driver.start.live_world import live_world
+from streamapp_runtime.driver.start.live_inputs import live_inputs
 from streamapp_runtime.driver.start.user_functions import proposed
 from streamapp_runtime.expressions.spark_source import SparkSource
 from streamapp_runtime.program.program import Program
@@ -57,8 +57,8 @@ def launch_wanted(
     assignment = wanted_assignment(context, wanted, model)
     if isinstance(assignment, Refusal):
         return assignment
-    world = replace(live_world(context, model.processors, time.time()), layout=assignment.layout)
-    proposal = proposed(context.app, world)
+    inputs = replace(live_inputs(context, model.processors, time.time()), layout=assignment.layout)
+    proposal = proposed(context.app, inputs)
     problems = proposal_problems(context.app, proposal)
     if missing := [problem for problem in problems if problem.reason is Reason.MISSING_STREAM]:
         raise AppRefusedError(missing, proposal)
@@ -67,7 +67,7 @@ def launch_wanted(
     program = before.program if before and same else None
     locations = {name: wanted.locations.get(name) for name in model.processors}
     reasons = placement_reasons(model, locations, known) if known else {}
-    draft = Draft(proposal, assignment, world.counts, model, locations, reasons)
+    draft = Draft(proposal, assignment, inputs.counts, model, locations, reasons)
     return prepare_launch(context, spark, draft, program)
 
 

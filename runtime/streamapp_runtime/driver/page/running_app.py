@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from streamapp.author.growth_outlook import GrowthOutlook, growth_outlook
-from streamapp.author.proposal import World
+from streamapp.author.proposal import PlanningInputs
 from streamapp.graph.nodes import Graph, OperatorNode
 from streamapp.graph.wiring import direct_producers, streams_read
 from streamapp.placement.placement_reason import PlacementReason
@@ -119,8 +119,8 @@ def _doubled(launch: Launch, stream: str) -> GrowthOutlook | None:
     layout, count = launch.assignment.layout, launch.counts.get(stream)
     if count is None:
         return None
-    world = World(launch.counts, layout, layout.run, processors=tuple(launch.lanes))
-    return growth_outlook(launch.app, world, launch.assignment, stream, 2 * count)
+    inputs = PlanningInputs(launch.counts, layout, layout.run, processors=tuple(launch.lanes))
+    return growth_outlook(launch.app, inputs, launch.assignment, stream, 2 * count)
 
 
 def _timed_inputs(event_time: EventTimeSetup | None) -> dict[str, frozenset[str]]:

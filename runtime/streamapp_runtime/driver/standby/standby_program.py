@@ -11,7 +11,7 @@ from streamapp.tasks.groupers.grouping_request import Assignment
 from streamapp_runtime.driver.start.app_compilation import CompiledApp, compile_app
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.launch import reading_setup
-from streamapp_runtime.driver.start.live_world import live_world
+from streamapp_runtime.driver.start.live_inputs import live_inputs
 from streamapp_runtime.driver.start.task_reads import side_partitions_by_task
 from streamapp_runtime.driver.start.user_functions import proposed
 from streamapp_runtime.expressions.spark_source import SparkSource
@@ -77,7 +77,7 @@ def standby_program(
 
     None where there are no tasks: the model of the operator may have them, and a start says why not.
     """
-    proposal = proposed(context.app, live_world(context, tuple(processors), context.now()))
+    proposal = proposed(context.app, live_inputs(context, tuple(processors), context.now()))
     if proposal.assignment is None or proposal_problems(context.app, proposal):
         return None
     return StandbyProgram(proposal, proposal.assignment, compile_app(context.app, proposal, spark))

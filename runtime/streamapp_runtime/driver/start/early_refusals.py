@@ -5,13 +5,13 @@ from contextlib import closing
 from streamapp.author.app_streams import declared_topics
 from streamapp.author.names import checkpoint_stream
 from streamapp.author.problems import proposal_problems
-from streamapp.author.proposal import World
+from streamapp.author.proposal import PlanningInputs
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.checkpoints.state_schemas import stored_changes
 from streamapp_runtime.driver.checkpoints.stored_state import stored_values
 from streamapp_runtime.driver.failures import FailedError
-from streamapp_runtime.driver.start.live_world import made_counts, stream_counts
+from streamapp_runtime.driver.start.live_inputs import made_counts, stream_counts
 from streamapp_runtime.driver.start.user_functions import UserFunctions, proposed
 from streamapp_runtime.systems.app_systems import Systems
 from streamapp_runtime.systems.connection import EmbeddedConnection, SystemConnections
@@ -41,8 +41,10 @@ def early_problems(
         return []  # the start says so
     except UnavailableError as error:
         raise FailedError(f"the start failed: {error}") from error
-    world = World(counts, algorithm=functions.algorithm, grouper=functions.grouper, asked=frozenset(counts))
-    return list(proposal_problems(app, proposed(app, world)))
+    inputs = PlanningInputs(
+        counts, algorithm=functions.algorithm, grouper=functions.grouper, asked=frozenset(counts)
+    )
+    return list(proposal_problems(app, proposed(app, inputs)))
 
 
 def _absent_logs(connections: SystemConnections) -> frozenset[str]:

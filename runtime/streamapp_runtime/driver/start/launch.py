@@ -29,7 +29,7 @@ from streamapp_runtime.driver.start.app_compilation import CompiledApp, compile_
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.draft import Draft, first_draft
 from streamapp_runtime.driver.start.event_time import timekeeping_of
-from streamapp_runtime.driver.start.live_world import counts_of, live_world
+from streamapp_runtime.driver.start.live_inputs import counts_of, live_inputs
 from streamapp_runtime.driver.start.locality_memory import LocalityMemory
 from streamapp_runtime.driver.start.stream_creation import (
     create_changelogs,
@@ -140,7 +140,7 @@ def first_launch(
             task_locations=remembered.tasks,
             processor_locations=dict.fromkeys(names, locality.location),
         )
-    draft = first_draft(context.app, live_world(context, names, context.now()), known)
+    draft = first_draft(context.app, live_inputs(context, names, context.now()), known)
     return prepare_launch(context, spark, draft)
 
 

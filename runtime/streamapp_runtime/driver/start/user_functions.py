@@ -6,7 +6,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, Final, TypeVar
 
-from streamapp.author.proposal import Proposal, World, propose
+from streamapp.author.proposal import PlanningInputs, Proposal, propose
 from streamapp.placement.locations.location_id import UNKNOWN, LocationId
 from streamapp.placement.locations.location_providers import (
     PodFacts,
@@ -75,12 +75,12 @@ def _made(python: str) -> Any:
     return made
 
 
-def proposed(app: StreamApp, world: World, seconds: float = ANSWER_SECONDS) -> Proposal:
+def proposed(app: StreamApp, inputs: PlanningInputs, seconds: float = ANSWER_SECONDS) -> Proposal:
     """The plan and the tasks; AppRefusedError where the app's own functions do not answer in time."""
     functions = own_functions(app)
     if not functions:
-        return propose(app, world)
-    proposal = _in_time(lambda: propose(app, world), seconds)
+        return propose(app, inputs)
+    proposal = _in_time(lambda: propose(app, inputs), seconds)
     if proposal is not None:
         return proposal
     path = ALGORITHM_PATH if functions.grouper is None else GROUPER_PATH
@@ -89,14 +89,14 @@ def proposed(app: StreamApp, world: World, seconds: float = ANSWER_SECONDS) -> P
     raise AppRefusedError([Problem(0, 0, path, message, Reason.USER_CODE_FAILED)])
 
 
-def proposed_with_answers(app: StreamApp, world: World) -> tuple[Proposal, UserAnswers | None]:
+def proposed_with_answers(app: StreamApp, inputs: PlanningInputs) -> tuple[Proposal, UserAnswers | None]:
     """The plan and the tasks, and what the app's own functions answered; None where there are no tasks."""
-    recorder = AlgorithmRecorder(world.algorithm)
-    proposal = proposed(app, replace(world, algorithm=recorder.algorithm))
+    recorder = AlgorithmRecorder(inputs.algorithm)
+    proposal = proposed(app, replace(inputs, algorithm=recorder.algorithm))
     assignment = proposal.assignment
     if assignment is None:
         return proposal, None
-    return proposal, answers_of(own_functions(app), world.counts, assignment, recorder.initial_indexes)
+    return proposal, answers_of(own_functions(app), inputs.counts, assignment, recorder.initial_indexes)
 
 
 def location_by(

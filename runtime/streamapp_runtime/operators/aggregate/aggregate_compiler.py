@@ -21,17 +21,17 @@ from streamapp_runtime.operators.compilation.piece import CompiledOperator, Piec
 
 
 def compile_aggregate(
-    body: Aggregate, name: str, flows: tuple[RowFlow, ...], world: CompileContext
+    body: Aggregate, name: str, flows: tuple[RowFlow, ...], context: CompileContext
 ) -> CompiledOperator:
     """Reduce rows to one per key, and per window where there is one."""
     (flow,) = flows
     rows = ColumnScope((ScopeSide("", flow.columns),))
     with refusals_within("key"):
-        grouped, key, composed = _group(body, flow, world)
+        grouped, key, composed = _group(body, flow, context)
     before = (*grouped.columns, *(WINDOW_COLUMNS if body.window else ()))
     with refusals_within("aggregates"):
         require_unique(before)
-        parts = split_aggregates(world.spark, body.aggregates, rows, before)
+        parts = split_aggregates(context.spark, body.aggregates, rows, before)
     templates = [*grouped.outputs, *(state.argument for state in parts.states if state.argument)]
     chain, positions = _arguments(PieceChain(name, flow), templates, _types(grouped, parts.states))
     keys = tuple(positions[: len(grouped.outputs)])
@@ -62,7 +62,7 @@ def _types(grouped: SelectList, states: tuple[PartialState, ...]) -> tuple[Colum
     return (*grouped.columns, *(Column(f"argument-{n}", s.argument_type) for n, s in enumerate(arguments)))
 
 
-def _group(body: Aggregate, flow: RowFlow, world: CompileContext) -> tuple[SelectList, RowKey, bool]:
+def _group(body: Aggregate, flow: RowFlow, context: CompileContext) -> tuple[SelectList, RowKey, bool]:
     """Columns to group by, the key of what is put out, and whether that is composed of several."""
     if body.key is None:
         flow.key.demand_together("an aggregate")
@@ -71,7 +71,7 @@ def _group(body: Aggregate, flow: RowFlow, world: CompileContext) -> tuple[Selec
         if key_position is None:
             return SelectList((), ()), flow.key.renamed({}), False
         return SelectList((flow.columns[key_position],), (column_template(key_position),)), flow.key, False
-    grouped = select(world.spark, body.key, ColumnScope((ScopeSide("", flow.columns),)))
+    grouped = select(context.spark, body.key, ColumnScope((ScopeSide("", flow.columns),)))
     return grouped, *group_key(grouped.columns, grouped.unchanged_columns(flow.columns), flow.key)
 
 

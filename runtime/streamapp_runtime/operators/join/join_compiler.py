@@ -27,7 +27,7 @@ from streamapp_runtime.operators.join.join_operation import JoinStreams
 
 
 def compile_join(
-    body: Join, name: str, flows: tuple[RowFlow, ...], world: CompileContext
+    body: Join, name: str, flows: tuple[RowFlow, ...], context: CompileContext
 ) -> CompiledOperator:
     """Pair rows, then keep what is wanted of both."""
     left, right = flows
@@ -37,7 +37,7 @@ def compile_join(
         (ScopeSide("left", left.columns), ScopeSide("right", right.columns)), first_wins=False
     )
     with refusals_within("select"):
-        chosen = select(world.spark, body.select or _all_columns(body, left, right), scope)
+        chosen = select(context.spark, body.select or _all_columns(body, left, right), scope)
 
     def operation(positions: tuple[int, ...]) -> JoinStreams:
         return JoinStreams(name, body.type, milliseconds(body.within), body.time, positions)
@@ -52,7 +52,7 @@ def compile_join(
         )
     require_join_condition(body)
     with refusals_within("where"):
-        where = condition(world.spark, body.where, scope)
+        where = condition(context.spark, body.where, scope)
     both = (*left.columns, *right.columns)
     every = column_templates(len(both))
     paired = PieceChain(name, left).then("", operation(tuple(range(len(both)))), both, key)

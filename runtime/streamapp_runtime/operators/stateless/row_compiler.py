@@ -23,20 +23,20 @@ from streamapp_runtime.operators.user_code.user_operations import PythonMap
 
 
 def compile_filter(
-    body: Filter, name: str, flows: tuple[RowFlow, ...], world: CompileContext
+    body: Filter, name: str, flows: tuple[RowFlow, ...], context: CompileContext
 ) -> CompiledOperator:
     """Keep the rows for which a condition holds; tombstones pass."""
     (flow,) = flows
     scope = ColumnScope((ScopeSide("", flow.columns),))
     with refusals_within("where"):
-        where = condition(world.spark, body.where, scope)
+        where = condition(context.spark, body.where, scope)
     judgeable = plain_condition(body.where, scope)
     part = SqlPart(column_templates(len(flow.columns)), where=where, judgeable=judgeable)
     return PieceChain(name, flow).then("", part, flow.columns, flow.key).done()
 
 
 def compile_map(
-    body: Map | FlatMap, name: str, flows: tuple[RowFlow, ...], world: CompileContext
+    body: Map | FlatMap, name: str, flows: tuple[RowFlow, ...], context: CompileContext
 ) -> CompiledOperator:
     """Make other columns, and another key where one is given."""
     (flow,) = flows
@@ -49,17 +49,17 @@ def compile_map(
         chain = with_required_columns(chain, columns, f'operator "{name}"')
         if body.key is None:
             return chain.done()
-        change = rekey(world.spark, body.key, chain.flow)
+        change = rekey(context.spark, body.key, chain.flow)
         part = change.keyed(len(columns), tombstones_keep_key=False)
         return chain.then("key", part, nullable_columns(columns), change.row_key).done()
     with refusals_within("select"):
         read = select if isinstance(body, Map) else select_with_generator
-        chosen = read(world.spark, body.select or "*", scope)
+        chosen = read(context.spark, body.select or "*", scope)
     row_key = flow.key.renamed(chosen.unchanged_columns(flow.columns))
     part = SqlPart(chosen.outputs, generator=chosen.generator)
     if body.key is not None:
         after = RowFlow("", chosen.columns, row_key)
-        change = rekey(world.spark, body.key, after)
+        change = rekey(context.spark, body.key, after)
         row_key = change.row_key
         key = substituted(change.key, chosen.outputs)
         part = SqlPart(

@@ -66,34 +66,34 @@ def _named(columns: tuple[Column, ...], name: str) -> str:
 
 
 def compile_partition_by(
-    body: PartitionBy, name: str, flows: tuple[RowFlow, ...], world: CompileContext
+    body: PartitionBy, name: str, flows: tuple[RowFlow, ...], context: CompileContext
 ) -> CompiledOperator:
     """Write rows under a new key to the stream that the operator makes, and read it."""
     (flow,) = flows
-    change = rekey(world.spark, body.key, flow)
+    change = rekey(context.spark, body.key, flow)
     row_key = change.row_key
     # Computed even where the record's key should be the same column: what producers wrote may differ.
     part = change.keyed(len(flow.columns), tombstones_keep_key=flow.key.is_column(row_key.column))
     chain = PieceChain(name, flow).then("key", part, flow.columns, row_key)
-    return _through(chain, StreamRole.INTERMEDIATE, RowKey(row_key.column, row_key.column), world)
+    return _through(chain, StreamRole.INTERMEDIATE, RowKey(row_key.column, row_key.column), context)
 
 
 def compile_broadcast(
-    _: Broadcast, name: str, flows: tuple[RowFlow, ...], world: CompileContext
+    _: Broadcast, name: str, flows: tuple[RowFlow, ...], context: CompileContext
 ) -> CompiledOperator:
     """Write rows to the stream that the operator makes, which every task reads whole."""
     (flow,) = flows
-    return _through(PieceChain(name, flow), StreamRole.BROADCAST, flow.key, world)
+    return _through(PieceChain(name, flow), StreamRole.BROADCAST, flow.key, context)
 
 
 def compile_send_to(
-    body: SendTo, name: str, flows: tuple[RowFlow, ...], world: CompileContext
+    body: SendTo, name: str, flows: tuple[RowFlow, ...], context: CompileContext
 ) -> CompiledOperator:
     """Write rows to an output stream, under its key column where it has one."""
     (flow,) = flows
-    stream = world.app.spec.stream(body.stream)
+    stream = context.app.spec.stream(body.stream)
     field_values = [
-        _of_record(text, field, flow, world)
+        _of_record(text, field, flow, context)
         for text, field in ((body.timestamp, RecordField.TIMESTAMP), (body.headers, RecordField.HEADERS))
         if text is not None
     ]
@@ -102,7 +102,7 @@ def compile_send_to(
         columns = stream_columns(stream, _declared_columns(stream)) or flow.columns
         if stream.columns is None and stream.format in ONE_VALUE and len(flow.columns) == 1:
             columns = (Column(flow.columns[0].name, columns[0].type),)
-        outputs = fit_columns(world.spark, flow.columns, columns, f'stream "{stream.name}"', spare)
+        outputs = fit_columns(context.spark, flow.columns, columns, f'stream "{stream.name}"', spare)
         columns = nullable_columns(columns)
         key_position = output_key(stream, flow)
         key = key_text = None
@@ -126,7 +126,7 @@ def compile_send_to(
         stream.format,
         timestamp=body.timestamp is not None,
         headers=body.headers is not None,
-        traces=body.headers is None and stream.name not in table_streams(world.app),
+        traces=body.headers is None and stream.name not in table_streams(context.app),
         partitioner=stream.partitioner,
     )
     return chain.then("", write, (), flow.key).ended()
@@ -145,11 +145,11 @@ _RECORD_TYPES: Final[Mapping[RecordField, Mapping[str, str]]] = {
 
 
 def _of_record(
-    text: str, field: RecordField, flow: RowFlow, world: CompileContext
+    text: str, field: RecordField, flow: RowFlow, context: CompileContext
 ) -> tuple[Template, Column]:
     """The value that a record has for its time or headers, and the column in which it goes there."""
     with refusals_within(field):
-        value, kind = expression(world.spark, text, ColumnScope((ScopeSide("", flow.columns),)))
+        value, kind = expression(context.spark, text, ColumnScope((ScopeSide("", flow.columns),)))
         written = _RECORD_TYPES[field].get(kind)
         if written is None:
             *others, last = _RECORD_TYPES[field]
@@ -167,10 +167,10 @@ def _declared_columns(stream: Stream) -> tuple[Column, ...]:
         return canonical(parse_columns(stream.columns))
 
 
-def _through(chain: PieceChain, role: StreamRole, key: RowKey, world: CompileContext) -> CompiledOperator:
-    name = world.app.intermediate_stream(chain.operator)
-    system, carried = world.system_of(name), chain.flow.columns
-    write = Write(name, system, name, role, "json", world.partitions(name))
+def _through(chain: PieceChain, role: StreamRole, key: RowKey, context: CompileContext) -> CompiledOperator:
+    name = context.app.intermediate_stream(chain.operator)
+    system, carried = context.system_of(name), chain.flow.columns
+    write = Write(name, system, name, role, "json", context.partitions(name))
     read = Read(name, system, name, role, "json", carried)
     written = chain.then("write", write, (), key)
     back = Piece(chain.operator, chain.operator, (), read, carried)

@@ -30,30 +30,30 @@ FILL_PREFIX = "fill-"
 """What the parts that fill a table are called, with the number of the side input."""
 
 
-def side_input_columns(table: Table, flow: RowFlow, world: CompileContext) -> tuple[Column, ...]:
+def side_input_columns(table: Table, flow: RowFlow, context: CompileContext) -> tuple[Column, ...]:
     """The columns that a table has from its first side input, where it declares none."""
     require_declared_columns(table)
-    return _selected(table.side_inputs[0], 0, flow, world).columns
+    return _selected(table.side_inputs[0], 0, flow, context).columns
 
 
-def compile_side_input(table: Table, number: int, flow: RowFlow, world: CompileContext) -> CompiledOperator:
+def compile_side_input(table: Table, number: int, flow: RowFlow, context: CompileContext) -> CompiledOperator:
     """Fill a table with a stream's records."""
     side = table.side_inputs[number]
-    declared = world.table_columns[table.name]
+    declared = context.table_columns[table.name]
     table_columns = nullable_columns(declared)
     chain = PieceChain(f"{table.name}/{FILL_PREFIX}{number}", flow)
     outputs = column_templates(len(table_columns))
     if side.python is not None:
-        unchecked = table.broadcast or world.app.spec.stream(side.stream).keys == "unchecked"
+        unchecked = table.broadcast or context.app.spec.stream(side.stream).keys == "unchecked"
         placed_by = None if unchecked else side.stream
         python_map = PythonMap(side.python, each=False, keyed=True, stream=placed_by)
         chain = chain.then("rows", python_map, table_columns, RowKey(None, None))
         chain = with_required_columns(chain, declared, f'table "{table.name}"')
     else:
-        outputs = _outputs(table, number, flow, world)
+        outputs = _outputs(table, number, flow, context)
         if side.key is not None or not all_columns(outputs):
             with refusals_within(f"sideInputs[{number}].key"):
-                part = _keyed(SqlPart(outputs), side, flow, world)
+                part = _keyed(SqlPart(outputs), side, flow, context)
             chain = chain.then("row", part, table_columns, flow.key)
             outputs = column_templates(len(table_columns))
     chosen = tuple(c for c in (o.column for o in outputs) if c is not None)
@@ -61,29 +61,29 @@ def compile_side_input(table: Table, number: int, flow: RowFlow, world: CompileC
     return chain.then("", fill, (), chain.flow.key).ended()
 
 
-def _outputs(table: Table, number: int, flow: RowFlow, world: CompileContext) -> tuple[Template, ...]:
+def _outputs(table: Table, number: int, flow: RowFlow, context: CompileContext) -> tuple[Template, ...]:
     """The expressions that make the table's columns of the stream's."""
-    chosen = _selected(table.side_inputs[number], number, flow, world)
+    chosen = _selected(table.side_inputs[number], number, flow, context)
     where = "stream" if table.side_inputs[number].value is None else "value"
     with refusals_within(f"sideInputs[{number}].{where}"):
         outputs = fit_columns(
-            world.spark, chosen.columns, world.table_columns[table.name], f'table "{table.name}"'
+            context.spark, chosen.columns, context.table_columns[table.name], f'table "{table.name}"'
         )
     return tuple(substituted(output, chosen.outputs) for output in outputs)
 
 
-def _selected(side: SideInput, number: int, flow: RowFlow, world: CompileContext) -> SelectList:
+def _selected(side: SideInput, number: int, flow: RowFlow, context: CompileContext) -> SelectList:
     if side.value is None:
         return SelectList(flow.columns, column_templates(len(flow.columns)))
     with refusals_within(f"sideInputs[{number}].value"):
-        return select(world.spark, side.value, ColumnScope((ScopeSide("", flow.columns),)))
+        return select(context.spark, side.value, ColumnScope((ScopeSide("", flow.columns),)))
 
 
-def _keyed(part: SqlPart, side: SideInput, flow: RowFlow, world: CompileContext) -> SqlPart:
+def _keyed(part: SqlPart, side: SideInput, flow: RowFlow, context: CompileContext) -> SqlPart:
     """The part with the key that the side input says; as it is where that is the record's."""
     if side.key is None:
         return part
-    key, kind = expression(world.spark, side.key, ColumnScope((ScopeSide("", flow.columns),)))
+    key, kind = expression(context.spark, side.key, ColumnScope((ScopeSide("", flow.columns),)))
     name = None if key.column is None else flow.columns[key.column].name
     keeps_key = flow.key.is_column(name)
     return SqlPart(

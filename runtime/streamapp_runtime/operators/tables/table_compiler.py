@@ -20,17 +20,17 @@ from streamapp_runtime.operators.tables.table_operations import LookUp, LookUpRe
 
 
 def compile_join_table(
-    body: JoinTable, name: str, flows: tuple[RowFlow, ...], world: CompileContext
+    body: JoinTable, name: str, flows: tuple[RowFlow, ...], context: CompileContext
 ) -> CompiledOperator:
     """Look up each row's key, then take what is wanted of row and table."""
     (flow,) = flows
-    table = world.app.spec.table(body.table)
-    held = nullable_columns(world.table_columns[table.name])
+    table = context.app.spec.table(body.table)
+    held = nullable_columns(context.table_columns[table.name])
     scope = ColumnScope((ScopeSide("", flow.columns), ScopeSide(table.name, held)))
     with refusals_within("select"):
-        chosen = select(world.spark, body.select or "*", scope)
+        chosen = select(context.spark, body.select or "*", scope)
     with refusals_within("key"):
-        look_up = _key_to_look_up(body, table, flow, world)
+        look_up = _key_to_look_up(body, table, flow, context)
     key = flow.key.renamed(chosen.unchanged_columns(flow.columns))
     chain = PieceChain(name, flow)
     outputs = chosen.outputs
@@ -52,13 +52,13 @@ def compile_join_table(
 
 
 def compile_send_to_table(
-    body: SendToTable, name: str, flows: tuple[RowFlow, ...], world: CompileContext
+    body: SendToTable, name: str, flows: tuple[RowFlow, ...], context: CompileContext
 ) -> CompiledOperator:
     """Write rows under their keys, or delete what they name."""
     (flow,) = flows
-    table_columns = world.table_columns[body.table]
+    table_columns = context.table_columns[body.table]
     with refusals_within("table"):
-        outputs = fit_columns(world.spark, flow.columns, table_columns, f'table "{body.table}"')
+        outputs = fit_columns(context.spark, flow.columns, table_columns, f'table "{body.table}"')
         table_columns = nullable_columns(table_columns)
         flow.key.demand_together(f'table "{body.table}"')
     chain = PieceChain(name, flow)
@@ -67,7 +67,7 @@ def compile_send_to_table(
         if body.delete_where is not None:
             with refusals_within("deleteWhere"):
                 delete = condition(
-                    world.spark, body.delete_where, ColumnScope((ScopeSide("", flow.columns),))
+                    context.spark, body.delete_where, ColumnScope((ScopeSide("", flow.columns),))
                 )
         chain = chain.then("row", SqlPart(outputs, delete=delete), table_columns, flow.key)
         outputs = column_templates(len(table_columns))
@@ -87,12 +87,12 @@ class _LookUpKey:
     column: int | None = None
 
 
-def _key_to_look_up(body: JoinTable, table: Table, flow: RowFlow, world: CompileContext) -> _LookUpKey:
+def _key_to_look_up(body: JoinTable, table: Table, flow: RowFlow, context: CompileContext) -> _LookUpKey:
     local = table.remote is None and not table.broadcast
     if body.key is None:
         require_keys_of_task(table, body, None, flow.key)
         return _LookUpKey()
-    key, kind = expression(world.spark, body.key, ColumnScope((ScopeSide("", flow.columns),)))
+    key, kind = expression(context.spark, body.key, ColumnScope((ScopeSide("", flow.columns),)))
     name = None if key.column is None else flow.columns[key.column].name
     require_keys_of_task(table, body, name, flow.key)
     if local and flow.key.is_column(name) and flow.key.together:

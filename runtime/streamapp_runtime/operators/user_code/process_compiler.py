@@ -13,15 +13,15 @@ from streamapp_runtime.operators.user_code.user_operations import ProcessRows
 
 
 def compile_process(
-    body: Process, name: str, flows: tuple[RowFlow, ...], world: CompileContext
+    body: Process, name: str, flows: tuple[RowFlow, ...], context: CompileContext
 ) -> CompiledOperator:
     """Run the class over rows, then give what it puts out its key."""
     (flow,) = flows
     with refusals_within("columns"):
         output_columns = canonical(parse_columns(body.columns)) if body.columns else ()
-    remotes = tuple(table for table in body.tables if world.app.spec.table(table).remote is not None)
+    remotes = tuple(table for table in body.tables if context.app.spec.table(table).remote is not None)
     local = tuple(table for table in body.tables if table not in remotes)
-    required = tuple((t, c.name) for t in local for c in world.table_columns[t] if not c.nullable)
+    required = tuple((t, c.name) for t in local for c in context.table_columns[t] if not c.nullable)
     process = ProcessRows(name, body.python, local, remotes, required)
     chain = PieceChain(name, flow).then("", process, nullable_columns(output_columns), RowKey(None, None))
     if not output_columns:
@@ -29,6 +29,6 @@ def compile_process(
     chain = with_required_columns(chain, output_columns, f'operator "{name}"')
     if body.key is None:
         return chain.done()
-    change = rekey(world.spark, body.key, chain.flow)
+    change = rekey(context.spark, body.key, chain.flow)
     part = change.keyed(len(output_columns), tombstones_keep_key=False)
     return chain.then("key", part, nullable_columns(output_columns), change.row_key).done()

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from streamapp.author.proposal import World, propose
+from streamapp.author.proposal import PlanningInputs, propose
 from streamapp.protocol.accepted_app import AcceptedApp
 from streamapp.protocol.driver_report import DriverState, Report
 from streamapp.protocol.wanted_state import WantedState
@@ -40,7 +40,7 @@ def facts(**known: Any) -> Facts:
 
 
 def layout(run: str, views: int = 8, before: Layout | None = None) -> Layout:
-    tasks = propose(app(), World({"views": views, "users": 8}, before, run, 1.0)).assignment
+    tasks = propose(app(), PlanningInputs({"views": views, "users": 8}, before, run, 1.0)).assignment
     assert tasks is not None
     return tasks.layout
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from streamapp.author.proposal import World
+from streamapp.author.proposal import PlanningInputs
 from streamapp.protocol.driver_report import DriverState, Report, ReportedWarning
 from streamapp.protocol.report_codec import decode_report, encode_report
 from streamapp.protocol.termination import RunOutcome
@@ -29,8 +29,8 @@ def answered(resource: dict[str, Any], counts: dict[str, int], layout: Layout | 
     """What the app's own functions say in its driver, after the way through a report."""
     (app,) = parse_data(resource).apps
     functions = load_user_functions(app)
-    world = World(counts, layout, algorithm=functions.algorithm, grouper=functions.grouper)
-    _, answers = proposed_with_answers(app, world)
+    inputs = PlanningInputs(counts, layout, algorithm=functions.algorithm, grouper=functions.grouper)
+    _, answers = proposed_with_answers(app, inputs)
     assert answers is not None
     return answers
 

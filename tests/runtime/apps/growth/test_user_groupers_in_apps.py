@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from streamapp.author.proposal import World
+from streamapp.author.proposal import PlanningInputs
 from streamapp.metadata.file_store import FileMetadataStore
 from streamapp.metadata.locality_manager import LocalityManager
 from streamapp.spec.problem import Problem
@@ -123,7 +123,7 @@ def test_a_grouper_that_does_not_answer_is_refused_and_named() -> None:
     app = chained(grouper=f"{WAYS}:endless")
     functions = load_user_functions(app)
     with pytest.raises(AppRefusedError) as caught:
-        proposed(app, World({"events": 2}, grouper=functions.grouper), seconds=0.1)
+        proposed(app, PlanningInputs({"events": 2}, grouper=functions.grouper), seconds=0.1)
     (problem,) = caught.value.problems
     assert (problem.path, problem.reason) == ("spec.grouper", Reason.USER_CODE_FAILED)
     assert problem.message == f"{WAYS}:endless did not answer within 0.1 s; have it return"

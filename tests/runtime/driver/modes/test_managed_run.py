@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from streamapp.author.names import checkpoint_stream
-from streamapp.author.proposal import World, propose
+from streamapp.author.proposal import PlanningInputs, propose
 from streamapp.jobmodel.job_model import JobModel
 from streamapp.jobmodel.task_model import TaskModel
 from streamapp.protocol.accepted_app import AcceptedApp, encode_accepted
@@ -51,7 +51,7 @@ class Operator:
     def want(self, version: int, layout: Layout | None, run: str = "run-1") -> None:
         """A model for the streams as they are now."""
         counts = {name: self.system.partitions(name) for name in ("events", "out", "totals")}
-        found = propose(self.app, World(counts, layout, run)).assignment
+        found = propose(self.app, PlanningInputs(counts, layout, run)).assignment
         assert found is not None
         model = JobModel.of(
             version=version,

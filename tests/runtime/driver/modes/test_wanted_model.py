@@ -13,7 +13,7 @@ from streamapp_runtime.driver.modes.wanted_model import launch_wanted
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.app_storage import embedded_storage
 from streamapp_runtime.driver.start.draft import first_draft
-from streamapp_runtime.driver.start.live_world import live_world
+from streamapp_runtime.driver.start.live_inputs import live_inputs
 from streamapp_runtime.driver.start.user_functions import UserFunctions
 from streamapp_runtime.expressions.spark_source import SparkOnDemand
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
@@ -34,7 +34,7 @@ def _context(folder: Path) -> AppContext:
 def test_an_input_that_does_not_exist_any_more_is_named_and_nothing_is_made(tmp_path: Path) -> None:
     seen = _context(tmp_path / "seen")
     seen.systems.create("events", 4)
-    draft = first_draft(APP, live_world(seen, ["processor-0"], 0.0), KnownPlacement())
+    draft = first_draft(APP, live_inputs(seen, ["processor-0"], 0.0), KnownPlacement())
     wanted = WantedState(AcceptedApp(APP).hash, 1, draft.model, draft.assignment.layout)
 
     started = _context(tmp_path / "started")

@@ -1,9 +1,9 @@
-"""The world as a driver sees it: partition counts of now, and what is kept with the state."""
+"""The planning inputs of a driver: partition counts of now, and what is kept with the state."""
 
 from collections.abc import Collection
 
 from streamapp.author.app_streams import created_streams
-from streamapp.author.proposal import World
+from streamapp.author.proposal import PlanningInputs
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.systems.app_systems import Systems
@@ -31,10 +31,10 @@ def made_counts(app: StreamApp, home: StreamSystem) -> dict[str, int | None]:
     return {name: count for name in made if (count := home.partitions(name)) is not None}
 
 
-def live_world(context: AppContext, processors: tuple[str, ...], now: float) -> World:
-    """The world by which tasks are formed."""
+def live_inputs(context: AppContext, processors: tuple[str, ...], now: float) -> PlanningInputs:
+    """The inputs by which tasks are formed."""
     counts = counts_of(context.app, context.systems)
-    return World(
+    return PlanningInputs(
         counts=counts,
         asked=frozenset(counts),
         layout=context.ledger.layout,
