@@ -24,13 +24,13 @@ ROWS = 1_000
 ROUNDS = 12
 COMMITS = 10
 WAYS = {
-    "without state": (DeliveryGuarantee.AS_ONE, DeliveryGuarantee.LOOSE),
-    "with a changelog": (DeliveryGuarantee.AS_ONE, DeliveryGuarantee.STATE),
+    "without state": (DeliveryGuarantee.EXACTLY_ONCE, DeliveryGuarantee.AT_LEAST_ONCE),
+    "with a changelog": (DeliveryGuarantee.EXACTLY_ONCE, DeliveryGuarantee.STATE),
 }
 NAMES = {
-    DeliveryGuarantee.AS_ONE: "exactly once",
+    DeliveryGuarantee.EXACTLY_ONCE: "exactly once",
     DeliveryGuarantee.STATE: "at least once",
-    DeliveryGuarantee.LOOSE: "at least once",
+    DeliveryGuarantee.AT_LEAST_ONCE: "at least once",
 }
 
 
@@ -69,9 +69,13 @@ class Lane:
     def commit(self, records: pa.RecordBatch) -> None:
         """As a lane does at the end of a batch."""
         owner, expected = f"{self.name}.checkpoint", {b"task": self.checkpoint}
-        loose = self.delivery is DeliveryGuarantee.LOOSE
-        transaction = self.system.begin(owner, 1, expected, "lane", loose=loose)
-        send = transaction.append if self.delivery is DeliveryGuarantee.AS_ONE else transaction.hand_out
+        at_least_once = self.delivery is DeliveryGuarantee.AT_LEAST_ONCE
+        transaction = self.system.begin(owner, 1, expected, "lane", at_least_once=at_least_once)
+        send = (
+            transaction.append
+            if self.delivery is DeliveryGuarantee.EXACTLY_ONCE
+            else transaction.append_uncommitted
+        )
         for index in range(PARTITIONS):
             send(TopicPartition("out", index), records)
         if self.state:

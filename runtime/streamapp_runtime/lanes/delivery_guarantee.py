@@ -10,9 +10,9 @@ from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
 class DeliveryGuarantee(StrEnum):
     """The records that a lane writes as one."""
 
-    AS_ONE = "asOne"  # everything
+    EXACTLY_ONCE = "exactlyOnce"  # everything
     STATE = "state"  # changelogs and checkpoints; outputs are there before
-    LOOSE = "loose"  # nothing: checkpoints come last
+    AT_LEAST_ONCE = "atLeastOnce"  # nothing: checkpoints come last
 
 
 def delivery_guarantee_of(app: StreamApp, specs: Iterable[StoreSpec]) -> DeliveryGuarantee:
@@ -22,6 +22,6 @@ def delivery_guarantee_of(app: StreamApp, specs: Iterable[StoreSpec]) -> Deliver
     ahead could only be taken back by what compaction may have removed.
     """
     if app.spec.delivery == "exactlyOnce":
-        return DeliveryGuarantee.AS_ONE
+        return DeliveryGuarantee.EXACTLY_ONCE
     has_changelog = any(spec.changelog is not None for spec in specs)
-    return DeliveryGuarantee.STATE if has_changelog else DeliveryGuarantee.LOOSE
+    return DeliveryGuarantee.STATE if has_changelog else DeliveryGuarantee.AT_LEAST_ONCE

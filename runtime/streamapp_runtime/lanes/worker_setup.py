@@ -39,7 +39,7 @@ class WorkerSetup:
     owned: OwnedStores | None = None  # what the app owns of the stores on disk; None to manage none of them
     time: EventTimeSetup | None = None  # None where the app has nothing to do with event time
     late_rows: SideOutputStream | None = None  # what takes late rows
-    delivery: DeliveryGuarantee = DeliveryGuarantee.AS_ONE
+    delivery: DeliveryGuarantee = DeliveryGuarantee.EXACTLY_ONCE
     begins: Mapping[Partition, int] = field(default_factory=dict)  # of changelogs: what is before is no state
     format_options: Mapping[str, FormatOptions] = field(default_factory=dict)  # of streams that have any
     placements: Mapping[str, KeyPlacement] = field(default_factory=dict)  # by stream, where keys are divided

@@ -88,7 +88,7 @@ class StreamOptions:
 
     compacted: bool = False  # the newest record of each key stays, older ones may go
     retention_ms: int | None = None  # records older than this may go
-    ours: bool = field(default=False, compare=False)  # records stay until `delete_before` takes them
+    engine_owned: bool = field(default=False, compare=False)  # records stay until `delete_before` takes them
 
     def __str__(self) -> str:
         retention = "for ever" if self.retention_ms is None else f"for {self.retention_ms / 1000:g} s"
@@ -176,7 +176,7 @@ class Transaction(Protocol):
     def append(self, partition: TopicPartition, records: pa.RecordBatch) -> None:
         """Add records (schema RECORDS) to the end of a partition."""
 
-    def hand_out(self, partition: TopicPartition, records: pa.RecordBatch) -> None:
+    def append_uncommitted(self, partition: TopicPartition, records: pa.RecordBatch) -> None:
         """Add records that are there before anything is committed, and may be seen then, or without a commit.
 
         For what may be written twice, but not be missing. A system may as well make them part of the rest.
@@ -274,7 +274,7 @@ class StreamSystem(Protocol):
         expected: Mapping[bytes, bytes | None] | None = None,
         writer: str = "",
         *,
-        loose: bool = False,
+        at_least_once: bool = False,
     ) -> Transaction:
         """Open a transaction for a lane.
 
@@ -283,8 +283,8 @@ class StreamSystem(Protocol):
         of those keys in the checkpoint stream are the ones named. `writer` is the name of who writes, one of
         those that a later fence will name; a writer has one transaction at a time.
 
-        A `loose` one hands everything out, and what is put when all else is there. What it compares it may
-        compare at its beginning. A system may as well do what it always does.
+        One that is to write `at_least_once` makes all appends visible before it commits what is put. What it
+        compares it may compare at its beginning. A system may as well do what it always does.
         """
 
     def interrupt(self, owner: str, writers: Collection[str]) -> None:

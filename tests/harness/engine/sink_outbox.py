@@ -65,7 +65,7 @@ class SinkOutbox:
         self.storage = storage_of(app, folder)
         self.systems = Systems(self.storage.systems)
         if self.systems.partitions(self.outbox) is None:
-            self.systems.create(self.outbox, 1, StreamOptions(ours=True))
+            self.systems.create(self.outbox, 1, StreamOptions(engine_owned=True))
 
     def write(self, rows: Sequence[tuple[str, Row | None]], stream: str = "out") -> None:
         """Rows under their keys, or None for a tombstone, in one transaction."""

@@ -25,15 +25,17 @@ class DeliveryContract:
         system.create("checkpoint", 1, COMPACTED)
         return system
 
-    @pytest.mark.parametrize("loose", [False, True])
+    @pytest.mark.parametrize("at_least_once", [False, True])
     def test_what_was_handed_out_is_there_in_order_when_the_rest_is(
-        self, made: StreamSystem, system_factory: SystemFactory, loose: bool
+        self, made: StreamSystem, system_factory: SystemFactory, at_least_once: bool
     ) -> None:
         before: bytes | None = None
         for number in (b"1", b"2"):
-            transaction = made.begin("checkpoint", 1, {b"task 0": before}, "lane", loose=loose)
-            transaction.hand_out(VIEWS, values(f"a{number.decode()}"))
-            transaction.hand_out(VIEWS, values(f"b{number.decode()}"))
+            transaction = made.begin(
+                "checkpoint", 1, {b"task 0": before}, "lane", at_least_once=at_least_once
+            )
+            transaction.append_uncommitted(VIEWS, values(f"a{number.decode()}"))
+            transaction.append_uncommitted(VIEWS, values(f"b{number.decode()}"))
             transaction.put("checkpoint", b"task 0", number)
             transaction.commit()
             before = number
@@ -46,7 +48,7 @@ class DeliveryContract:
     ) -> None:
         transaction = made.begin("checkpoint", 1, {b"task 0": None}, "lane")
         users = TopicPartition("users", 0)
-        transaction.hand_out(VIEWS, values("a"))
+        transaction.append_uncommitted(VIEWS, values("a"))
         transaction.append(users, keyed(ann="1"))
         end = transaction.end_of(users)
         assert rows(made, users) == []
@@ -54,76 +56,82 @@ class DeliveryContract:
         transaction.commit()
         assert end == rows(made, users)[-1]["offset"] + 1
 
-    @pytest.mark.parametrize("loose", [False, True])
+    @pytest.mark.parametrize("at_least_once", [False, True])
     def test_a_writer_that_is_fenced_before_it_begins_writes_no_checkpoint(
-        self, made: StreamSystem, system_factory: SystemFactory, loose: bool
+        self, made: StreamSystem, system_factory: SystemFactory, at_least_once: bool
     ) -> None:
         made.fence("checkpoint", 2, ["lane"])
         with pytest.raises(FencedError):
-            late = system_factory().begin("checkpoint", 1, {b"task 0": None}, "lane", loose=loose)
+            late = system_factory().begin(
+                "checkpoint", 1, {b"task 0": None}, "lane", at_least_once=at_least_once
+            )
             late.put("checkpoint", b"task 0", b"late")
             late.commit()
         assert made.latest("checkpoint") == {}
 
-    @pytest.mark.parametrize("loose", [False, True])
+    @pytest.mark.parametrize("at_least_once", [False, True])
     def test_a_batch_made_again_after_its_commit_writes_no_checkpoint(
-        self, made: StreamSystem, system_factory: SystemFactory, loose: bool
+        self, made: StreamSystem, system_factory: SystemFactory, at_least_once: bool
     ) -> None:
-        first = made.begin("checkpoint", 1, {b"task 0": None}, "lane", loose=loose)
+        first = made.begin("checkpoint", 1, {b"task 0": None}, "lane", at_least_once=at_least_once)
         first.put("checkpoint", b"task 0", b"1")
         first.commit()
         for system in (made, system_factory()):  # in the same process, and in another one
             with pytest.raises(FencedError, match="task 0"):
-                again = system.begin("checkpoint", 1, {b"task 0": None}, "lane", loose=loose)
+                again = system.begin("checkpoint", 1, {b"task 0": None}, "lane", at_least_once=at_least_once)
                 again.put("checkpoint", b"task 0", b"again")
                 again.commit()
         assert made.latest("checkpoint") == {b"task 0": b"1"}
 
-    @pytest.mark.parametrize("loose", [False, True])
+    @pytest.mark.parametrize("at_least_once", [False, True])
     def test_what_was_put_in_vain_is_not_there_and_its_writer_goes_on(
-        self, made: StreamSystem, loose: bool
+        self, made: StreamSystem, at_least_once: bool
     ) -> None:
-        vain = made.begin("checkpoint", 1, {b"task 0": None}, "lane", loose=loose)
-        vain.hand_out(VIEWS, values("vain"))
+        vain = made.begin("checkpoint", 1, {b"task 0": None}, "lane", at_least_once=at_least_once)
+        vain.append_uncommitted(VIEWS, values("vain"))
         vain.put("checkpoint", b"task 0", b"vain")
         vain.abort()
         assert made.latest("checkpoint") == {}
-        second = made.begin("checkpoint", 1, {b"task 0": None}, "lane", loose=loose)
-        second.hand_out(VIEWS, values("good"))
+        second = made.begin("checkpoint", 1, {b"task 0": None}, "lane", at_least_once=at_least_once)
+        second.append_uncommitted(VIEWS, values("good"))
         second.put("checkpoint", b"task 0", b"good")
         second.commit()
         assert [text for text in texts(made, VIEWS) if text != "vain"] == ["good"]
         assert made.latest("checkpoint") == {b"task 0": b"good"}
 
-    @pytest.mark.parametrize("loose", [False, True])
+    @pytest.mark.parametrize("at_least_once", [False, True])
     def test_records_without_a_time_are_handed_out_too_and_nulls_stay_nulls(
-        self, made: StreamSystem, loose: bool
+        self, made: StreamSystem, at_least_once: bool
     ) -> None:
-        transaction = made.begin("checkpoint", 1, writer="lane", loose=loose)
-        transaction.hand_out(VIEWS, batch([(b"k", None, None)]))
+        transaction = made.begin("checkpoint", 1, writer="lane", at_least_once=at_least_once)
+        transaction.append_uncommitted(VIEWS, batch([(b"k", None, None)]))
         transaction.commit()
         (row,) = rows(made, VIEWS)
         assert (row["key"], row["value"]) == (b"k", None)
 
-    @pytest.mark.parametrize("loose", [False, True])
-    def test_handing_out_to_what_is_not_there_is_refused(self, made: StreamSystem, loose: bool) -> None:
-        transaction = made.begin("checkpoint", 1, writer="lane", loose=loose)
+    @pytest.mark.parametrize("at_least_once", [False, True])
+    def test_handing_out_to_what_is_not_there_is_refused(
+        self, made: StreamSystem, at_least_once: bool
+    ) -> None:
+        transaction = made.begin("checkpoint", 1, writer="lane", at_least_once=at_least_once)
         with pytest.raises(UnknownStreamError, match="visits"):
-            transaction.hand_out(TopicPartition("visits", 0), values("a"))
+            transaction.append_uncommitted(TopicPartition("visits", 0), values("a"))
         with pytest.raises(ValueError, match="schema"):
-            transaction.hand_out(VIEWS, values("a").select(["key", "value"]))
+            transaction.append_uncommitted(VIEWS, values("a").select(["key", "value"]))
         transaction.abort()
         with pytest.raises(ValueError, match="ended"):
-            transaction.hand_out(VIEWS, values("a"))
+            transaction.append_uncommitted(VIEWS, values("a"))
 
     def test_a_change_of_delivery_goes_on_from_the_checkpoint_in_both_directions(
         self, made: StreamSystem
     ) -> None:
         before: bytes | None = None
-        for number, loose in enumerate([False, True, False, True]):
+        for number, at_least_once in enumerate([False, True, False, True]):
             made.fence("checkpoint", number + 1, ["lane"])
-            transaction = made.begin("checkpoint", number + 1, {b"task 0": before}, "lane", loose=loose)
-            transaction.hand_out(VIEWS, values(str(number)))
+            transaction = made.begin(
+                "checkpoint", number + 1, {b"task 0": before}, "lane", at_least_once=at_least_once
+            )
+            transaction.append_uncommitted(VIEWS, values(str(number)))
             before = str(number).encode()
             transaction.put("checkpoint", b"task 0", before)
             transaction.commit()

@@ -224,7 +224,7 @@ class Backlog:
         self.systems.delete_before({p: at for p, at in read.items() if p.stream in cleared})
 
     def _new_data_loss(self) -> DataLoss:
-        has_late_checkpoints = self.launch.setup.delivery is DeliveryGuarantee.LOOSE
+        has_late_checkpoints = self.launch.setup.delivery is DeliveryGuarantee.AT_LEAST_ONCE
         return DataLoss(
             systems=self.systems,
             ledger=self.ledger,

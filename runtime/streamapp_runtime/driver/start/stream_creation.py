@@ -34,8 +34,10 @@ def create_written_streams(
         count = task.operation.partitions or (planned and planned.partitions) or max(known)
         existing_count = systems.partitions(stream)
         if existing_count is None:
-            ours = task.operation.enveloped
-            systems.create(stream, count, StreamOptions(retention_ms=retention_of.get(stream), ours=ours))
+            engine_owned = task.operation.enveloped
+            systems.create(
+                stream, count, StreamOptions(retention_ms=retention_of.get(stream), engine_owned=engine_owned)
+            )
         elif task.operation.partitions is not None and existing_count != count:
             message = f'stream "{stream}" has {existing_count} partitions and the plan needs {count}'
             raise AppRefusedError([Problem(0, 0, path_of(app, task.name), f"{message}; remove the stream")])
@@ -51,7 +53,7 @@ def _create_outbox(stream: str, partitions: int, systems: Systems) -> None:
         return
     existing_count = systems.partitions(outbox)
     if existing_count is None:
-        systems.create(outbox, partitions, StreamOptions(ours=True))
+        systems.create(outbox, partitions, StreamOptions(engine_owned=True))
     elif existing_count < partitions:
         systems.grow(outbox, partitions)
 

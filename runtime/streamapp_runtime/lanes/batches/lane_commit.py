@@ -50,19 +50,25 @@ class LaneCommit:
     read_streams: frozenset[str]  # that the app reads: what is written there is to be seen at once
     contained: Mapping[str, Mapping[Partition, int]] = field(default_factory=dict)  # side inputs, by task
     time: LaneEventTime | None = None
-    delivery: DeliveryGuarantee = DeliveryGuarantee.AS_ONE
+    delivery: DeliveryGuarantee = DeliveryGuarantee.EXACTLY_ONCE
 
     def commit(self, systems: Systems) -> CommitResult:
         """Write everything of the tasks that did not fail; FencedError when another writer has taken over."""
-        outputs_first = self.delivery is DeliveryGuarantee.LOOSE
+        outputs_first = self.delivery is DeliveryGuarantee.AT_LEAST_ONCE
         healthy_tasks = [
             (index, task) for index, task in enumerate(self.lane.tasks) if index not in self.failed
         ]
         expected = {task.name.encode(): task.committed for _, task in healthy_tasks}
         incarnation, writer = self.orders.incarnation, self.lane.processor
         begin = systems.home.begin
-        transaction = begin(self.checkpoint_stream, incarnation, expected, writer, loose=outputs_first)
-        append = transaction.append if self.delivery is DeliveryGuarantee.AS_ONE else transaction.hand_out
+        transaction = begin(
+            self.checkpoint_stream, incarnation, expected, writer, at_least_once=outputs_first
+        )
+        append = (
+            transaction.append
+            if self.delivery is DeliveryGuarantee.EXACTLY_ONCE
+            else transaction.append_uncommitted
+        )
 
         def send(partition: Partition, records: pa.RecordBatch) -> None:
             append(systems.at_home(partition), records)

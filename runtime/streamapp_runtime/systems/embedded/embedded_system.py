@@ -158,11 +158,11 @@ class EmbeddedSystem:
         expected: Mapping[bytes, bytes | None] | None = None,
         writer: str = "",
         *,
-        loose: bool = False,
+        at_least_once: bool = False,
     ) -> EmbeddedTransaction:
         """Open a transaction for a lane; see `System.begin`. Who writes is of no account here.
 
-        Nor is whether it may be loose: one commit is the cheapest way to write everything.
+        Nor is `at_least_once`: one commit is the cheapest way to write everything.
         """
         return EmbeddedTransaction(
             self._environment,

@@ -106,7 +106,7 @@ class EmbeddedTransaction:
                 self._appended[partition] = AppendBuffer(self._now_ms, self._compression)
             self._appended[partition].add(records)
 
-    def hand_out(self, partition: TopicPartition, records: pa.RecordBatch) -> None:
+    def append_uncommitted(self, partition: TopicPartition, records: pa.RecordBatch) -> None:
         """The same: one commit for everything costs less here than two."""
         self.append(partition, records)
 

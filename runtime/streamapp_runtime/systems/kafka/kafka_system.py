@@ -198,7 +198,7 @@ class KafkaSystem:
         expected: Mapping[bytes, bytes | None] | None = None,
         writer: str = "",
         *,
-        loose: bool = False,
+        at_least_once: bool = False,
     ) -> KafkaTransaction | NonTransactionalWrites:
         """Open a transaction for a lane; see `System.begin`.
 
@@ -207,7 +207,7 @@ class KafkaSystem:
         """
         expected_values = expected or {}
         self._non_transactional.drop()  # what one before may have left when it failed
-        if loose:
+        if at_least_once:
             checkpoints = self._checked_checkpoints(owner, incarnation, expected_values, writer)
             return NonTransactionalWrites(
                 self._non_transactional, checkpoints, self._topics.check, self._clock()

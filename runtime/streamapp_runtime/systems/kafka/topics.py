@@ -127,7 +127,7 @@ class Topics:
         config = dict(COMPACTION) if options.compacted else {"cleanup.policy": "delete"}
         if options.retention_ms is not None:
             config["retention.ms"] = str(options.retention_ms)
-        elif options.ours:
+        elif options.engine_owned:
             config |= {"retention.ms": "-1", "retention.bytes": "-1"}
         new = NewTopic(name, num_partitions=partitions, replication_factor=self.replication, config=config)
         try:

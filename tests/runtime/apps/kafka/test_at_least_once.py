@@ -42,7 +42,7 @@ def make(kafka: str, tmp_path: Path) -> Iterator[Make]:
 
 
 @pytest.mark.parametrize("isolation", ["read_committed", "read_uncommitted"])
-@pytest.mark.parametrize("way", ["state", "loose"])
+@pytest.mark.parametrize("way", ["state", "without-state"])
 def test_a_reader_sees_what_a_lane_wrote_that_never_came_to_its_commit(
     kafka: str, tmp_path: Path, way: str, isolation: str
 ) -> None:

@@ -35,7 +35,7 @@ class Outbox:
         self.connections = embedded_storage(folder, self.app).systems
         self.systems = Systems(self.connections)
         self.systems.create("out", 2)
-        self.systems.create(OUTBOX, 2, StreamOptions(ours=True))
+        self.systems.create(OUTBOX, 2, StreamOptions(engine_owned=True))
         self.written = [0, 0]
 
     def write(self, records: int) -> None:
@@ -169,7 +169,7 @@ def test_an_outbox_that_was_made_again_is_delivered_from_its_beginning(outbox: O
     _all(outbox.delivery())
     assert isinstance(outbox.systems.home, EmbeddedSystem)
     outbox.systems.home.delete(OUTBOX)
-    outbox.systems.create(OUTBOX, 2, StreamOptions(ours=True))
+    outbox.systems.create(OUTBOX, 2, StreamOptions(engine_owned=True))
     outbox.write(2)
     _all(outbox.delivery())
     assert outbox.is_exact()

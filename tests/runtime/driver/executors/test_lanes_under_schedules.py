@@ -289,7 +289,7 @@ def test_at_least_once_without_a_fence_two_busy_drivers_lose_no_row(
     with played_on_broker(env, app_under_schedules("atLeastOnce", counts=False)) as played:
         assert played.play(schedule) == []
         assert {one.loop.launch.setup.delivery for one in played.drivers if one.loop} == {
-            DeliveryGuarantee.LOOSE
+            DeliveryGuarantee.AT_LEAST_ONCE
         }
 
 

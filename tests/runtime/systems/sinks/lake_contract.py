@@ -107,7 +107,7 @@ class LakeContract(EvolvingContract):
         data["spec"]["streams"].append({"name": "more", "system": "tables", "columns": "id BIGINT"})
         data["spec"]["operators"].append({"name": "again", "sendTo": {"from": "in", "stream": "more"}})
         made = SinkOutbox(tmp_path / "home", tables, parse_data(data).apps[0])
-        made.systems.create("orders.more.outbox", 1, StreamOptions(ours=True))
+        made.systems.create("orders.more.outbox", 1, StreamOptions(engine_owned=True))
         made.write([("", {"id": 1})])
         made.write([("", {"id": 2})], stream="more")
         deliveries = OutboxDeliveries(made.app, made.storage.systems)

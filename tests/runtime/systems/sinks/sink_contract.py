@@ -195,7 +195,7 @@ class SinkContract:
         inserts.deliver()
         assert isinstance(inserts.systems.home, EmbeddedSystem)
         inserts.systems.home.delete(inserts.outbox)
-        inserts.systems.create(inserts.outbox, 1, StreamOptions(ours=True))
+        inserts.systems.create(inserts.outbox, 1, StreamOptions(engine_owned=True))
         inserts.write(numbered(2, 3))
         for attempt in (inserts.take_over, inserts.deliver):
             with pytest.raises(StateUnreadableError, match='"sales" has rows of another outbox'):

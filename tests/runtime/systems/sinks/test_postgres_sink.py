@@ -235,7 +235,7 @@ def test_several_tables_of_a_database_are_written_in_one_transaction(
     data["spec"]["streams"].append(more)
     data["spec"]["operators"].append({"name": "again", "sendTo": {"from": "in", "stream": "more"}})
     made = SinkOutbox(tmp_path / "home", tables, parse_data(data).apps[0])
-    made.systems.create("orders.more.outbox", 1, StreamOptions(ours=True))
+    made.systems.create("orders.more.outbox", 1, StreamOptions(engine_owned=True))
     made.write([("", {"id": 1})])
     made.write([("", {"id": 2})], stream="more")
     with monkeypatch.context() as failing:

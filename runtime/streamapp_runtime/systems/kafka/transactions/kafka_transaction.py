@@ -44,7 +44,7 @@ class KafkaTransaction:
             self._settle(partition)
             self._produce(partition, records)
 
-    def hand_out(self, partition: TopicPartition, records: pa.RecordBatch) -> None:
+    def append_uncommitted(self, partition: TopicPartition, records: pa.RecordBatch) -> None:
         """Add records that are in no transaction; they are there before this one commits."""
         self._check_open()
         self.check(partition)

@@ -47,7 +47,7 @@ class NonTransactionalWrites:
         if len(check_records(partition, records)):
             self.outright.append(partition, with_timestamps(records, self.now_ms))
 
-    def hand_out(self, partition: TopicPartition, records: pa.RecordBatch) -> None:
+    def append_uncommitted(self, partition: TopicPartition, records: pa.RecordBatch) -> None:
         """The same."""
         self.append(partition, records)
 
