@@ -132,7 +132,7 @@ def test_a_driver_that_is_stopped_does_not_answer(env: AppEnv) -> None:
     with running(env, copying()) as driver:
         driver.comes_to(200, "looks for records")
         with stopped(driver.child.pid), pytest.raises(TimeoutError):
-            driver.answer(seconds=3)
+            driver.answer(seconds=1)
         driver.comes_to(200, "looks for records")
 
 
@@ -186,12 +186,13 @@ def test_a_driver_whose_broker_is_away_makes_progress_and_says_what_it_waits_for
     views.prepare()
     views.view(100)
     file = tmp_path / "app.yaml"
-    file.write_text(yaml.safe_dump(page_views_run.app(broker.bootstrap, "away")), "utf-8")
+    hasty = {"socket.timeout.ms": "5000"}  # after which a batch is given up
+    file.write_text(yaml.safe_dump(page_views_run.app(broker.bootstrap, "away", config=hasty)), "utf-8")
     with watched(file, tmp_path, step_seconds=60) as driver:
         driver.comes_to(200, "looks for records")
         broker.kill()
         driver.comes_to(200, "waits for the streams' system: ")
-        _holds(lambda: driver.answer()[0] == 200, 10)
+        _holds(lambda: driver.answer()[0] == 200, 3)
         broker.start()
         driver.comes_to(200, "looks for records")
 
