@@ -186,8 +186,7 @@ def test_a_driver_whose_broker_is_away_makes_progress_and_says_what_it_waits_for
     views.prepare()
     views.view(100)
     file = tmp_path / "app.yaml"
-    hasty = {"socket.timeout.ms": "5000"}  # after which a batch is given up
-    file.write_text(yaml.safe_dump(page_views_run.app(broker.bootstrap, "away", config=hasty)), "utf-8")
+    file.write_text(yaml.safe_dump(page_views_run.app(broker.bootstrap, "away")), "utf-8")
     with watched(file, tmp_path, step_seconds=60) as driver:
         driver.comes_to(200, "looks for records")
         broker.kill()
