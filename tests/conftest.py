@@ -8,7 +8,14 @@ import pytest
 
 from streamapp_runtime.driver.garbage_collection import collect_seldom
 from tests.harness.api_server.api_server_fixtures import api_server, namespace, pytest_runtest_makereport
-from tests.harness.kafka.broker_fixtures import broker, kafka, kafka_jars, two_brokers
+from tests.harness.kafka.broker_fixtures import (
+    broker,
+    kafka,
+    kafka_jars,
+    lasting_broker,
+    lasting_pair,
+    two_brokers,
+)
 from tests.harness.machine.browser_fixtures import browser
 from tests.harness.machine.left_out import is_too_late, must_run
 from tests.harness.machine.random_cases import VARIABLE, load_profile
@@ -20,6 +27,8 @@ __all__ = [
     "browser",
     "kafka",
     "kafka_jars",
+    "lasting_broker",
+    "lasting_pair",
     "namespace",
     "pytest_runtest_makereport",
     "two_brokers",

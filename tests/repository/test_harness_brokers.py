@@ -17,6 +17,7 @@ def create(address: str, topic: str) -> None:
     client.create_topics([NewTopic(topic, 1, 1)])[topic].result(30)
 
 
+@pytest.mark.nightly
 def test_a_killed_broker_comes_back_with_what_it_held(broker: Broker) -> None:
     create(broker.bootstrap, "kept")
     broker.kill()

@@ -166,6 +166,12 @@ class Broker:
     def thaw(self) -> None:
         os.kill(self.pid, signal.SIGCONT)
 
+    def revive(self) -> None:
+        """Have it run and answer, whatever a test has done to it."""
+        if self._process is None:
+            self.start()
+        self.thaw()
+
     def _format(self) -> None:
         self.home.mkdir(parents=True, exist_ok=True)
         listeners = [f"PLAINTEXT://{self.bootstrap}"]

@@ -11,6 +11,8 @@ from tests.harness.kafka.jars import NEWEST, TO_BE_KILLED, NoKafkaError, jars
 from tests.harness.kafka.shared_broker import shared_broker
 from tests.harness.machine.left_out import leave_out
 
+Pair = tuple[Broker, Broker]
+
 
 @pytest.fixture(scope="session")
 def kafka_jars() -> Path:
@@ -41,14 +43,31 @@ def broker(kafka_jars: Path, tmp_path: Path) -> Iterator[Broker]:
     broker.stop()
 
 
-@pytest.fixture
-def two_brokers(kafka_jars: Path, tmp_path: Path) -> Iterator[tuple[Broker, Broker]]:
-    """The one that keeps the cluster together, and the one that may go; each has all partitions."""
+@pytest.fixture(scope="module")
+def lasting_broker(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """A broker that the tests of a module kill and freeze in turn; each takes topics and names of its own."""
+    broker = Broker(tmp_path_factory.mktemp("lasting") / "broker", release=TO_BE_KILLED)
+    broker.start()
+    yield broker
+    broker.stop()
+
+
+@pytest.fixture(scope="module")
+def lasting_pair(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    """Two brokers of a module's tests; each has all partitions."""
     settings = {"default.replication.factor": "2", "transaction.state.log.replication.factor": "2"}
-    keeps = Broker(tmp_path / "keeps", settings, release=TO_BE_KILLED)
-    goes = Broker(tmp_path / "goes", settings, joins=keeps)
+    folder = tmp_path_factory.mktemp("pair")
+    keeps = Broker(folder / "keeps", settings, release=TO_BE_KILLED)
+    goes = Broker(folder / "goes", settings, joins=keeps)
     keeps.start()
     goes.start()
     yield keeps, goes
     goes.kill()  # it would wait for the other one
     keeps.stop()
+
+
+@pytest.fixture
+def two_brokers(lasting_pair: Pair) -> Iterator[Pair]:
+    """The one that keeps the cluster together, and the one that may go; the next test has both."""
+    yield lasting_pair
+    lasting_pair[1].revive()

@@ -47,6 +47,7 @@ def consumed(bootstrap: str, topic: str, start: int, end: int, partition: int = 
             "auto.offset.reset": "error",
             "isolation.level": "read_committed",
             "check.crcs": True,
+            "fetch.wait.max.ms": 10,  # the end of a partition is told by an answer without records
             **QUIET,
         }
     )

@@ -1,17 +1,17 @@
 """The sample of the examples on an embedded log."""
 
-import subprocess
 from pathlib import Path
 
+from click.testing import CliRunner
+
 from examples.sample_data import Sample
-from tests.harness.runs.run_process import COMMAND
+from streamapp_runtime.cli.log import log
 
 
 def written(sample_data: Sample, folder: Path) -> Path:
     """An embedded log in a folder, with the sample in it."""
     sample_data.write(folder)
     for stream, file in (("users", "users"), ("page-views", "views")):
-        options = ["--key", "user", "--partitions", "4"]
-        command = [COMMAND, "log", "write", folder / "data", stream, folder / f"{file}.jsonl", *options]
-        subprocess.run(command, check=True, capture_output=True)
+        words = ["write", str(folder / "data"), stream, str(folder / f"{file}.jsonl"), "--key", "user"]
+        assert CliRunner().invoke(log, [*words, "--partitions", "4"]).exit_code == 0
     return folder / "data"

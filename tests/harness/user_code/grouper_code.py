@@ -108,7 +108,7 @@ def moody_place(_: PodFacts) -> str:
 
 
 def lingering(_: Mapping[Partition, str], partitions: Sequence[Partition]) -> dict[str, list[Partition]]:
-    """Takes a quarter of a minute for more than one partition."""
+    """Takes seconds for more than one partition."""
     if len(partitions) > 1:
-        Event().wait(15)
+        Event().wait(5)
     return {"all": list(partitions)}

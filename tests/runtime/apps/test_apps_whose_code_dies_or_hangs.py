@@ -62,11 +62,11 @@ def test_a_record_on_which_workers_die_is_set_aside_as_the_app_says(env: AppEnv)
 @ON_SPARK
 def test_a_batch_that_hangs_is_told_while_it_does_and_ended_and_its_record_is_named(env: AppEnv) -> None:
     env.write("events", inputs(ROWS[2:4], "user"), partitions=1)
-    command = env.command(mapping("hanging", batch={"timeout": "5s"}), "--until-end", "--log-format", "json")
+    command = env.command(mapping("hanging", batch={"timeout": "3s"}), "--until-end", "--log-format", "json")
     ended = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
     messages = [json.loads(line) for line in ended.stderr.splitlines()]
     assert ended.returncode == 1
-    expected = r'events#0 at offset 1, key "[^"]+": the batch had not ended after 5 s'
+    expected = r'events#0 at offset 1, key "[^"]+": the batch had not ended after 3 s'
     assert re.search(expected, messages[-1]["message"])
     assert "processor-0 has been in mapped for" in messages[-1]["message"]
     slow = [one["message"] for one in messages if one.get("event") == "slow"]

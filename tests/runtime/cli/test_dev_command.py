@@ -5,11 +5,15 @@ import select
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
-from tests.harness.runs.dev_process import COMMAND, READY, dev_process
+from streamapp.cli.main import root
+from tests.harness.runs.dev_process import COMMAND, READY, DevProcess, dev_process
 
 pytestmark = pytest.mark.usefixtures("process")
 
@@ -17,9 +21,14 @@ GENEROUS_SECONDS = 20.0
 """A save is followed by rows in a quarter of a second; this bound holds on a machine with much else to do."""
 
 
+def invoked(folder: Path, *words: str) -> Result:
+    """Another verb, in the test's own process."""
+    with chdir(folder):
+        return CliRunner().invoke(root, words)
+
+
 def new_app(folder: Path, template: str, *options: str) -> Path:
-    command = [COMMAND, "init", "shop", "--template", template, *options]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    assert invoked(folder, "init", "shop", "--template", template, *options).exit_code == 0
     return folder / "shop"
 
 
@@ -31,6 +40,27 @@ def join(tmp_path: Path) -> Path:
 @pytest.fixture
 def payments(tmp_path: Path) -> Path:
     return new_app(tmp_path, "own-python", "--python")
+
+
+Watched = tuple[Path, DevProcess]
+
+
+@pytest.fixture(scope="module")
+def watched_join(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    """An app that is watched while many tests edit its files: each leaves them as they were."""
+    folder = new_app(tmp_path_factory.mktemp("join"), "join")
+    with dev_process(folder, "app.yaml", "--show", "by-user", "--show", "enriched") as dev:
+        assert len(rows_of(dev.until(), "by-user")) == 4
+        yield folder, dev
+
+
+@pytest.fixture(scope="module")
+def watched_payments(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    """The same with code of its own."""
+    folder = new_app(tmp_path_factory.mktemp("payments"), "own-python", "--python")
+    with dev_process(folder, "app.py") as dev:
+        assert rows_of(dev.until(), "alerts") == ['{"card": "7001", "total": 1150}']
+        yield folder, dev
 
 
 def edit(file: Path, before: str, after: str) -> None:
@@ -60,33 +90,24 @@ def test_a_save_is_followed_by_the_rows_of_the_new_version(join: Path) -> None:
         assert time.monotonic() - begun < GENEROUS_SECONDS
 
 
-def test_a_broken_save_shows_what_check_prints_and_its_fix_runs_again(join: Path) -> None:
-    with dev_process(join, "app.yaml") as dev:
-        dev.until()
-        edit(join / "app.yaml", "table: users,", "table: user,")
-        printed = dev.until()
-        check = subprocess.run(
-            [COMMAND, "check", "app.yaml"], cwd=join, capture_output=True, text=True, check=False
-        )
-        assert check.returncode == 1
-        assert check.stderr in printed
-        assert 'no table named "user"; did you mean "users"?' in check.stderr
-        edit(join / "app.yaml", "table: user,", "table: users,")
-        assert len(rows_of(dev.until(), "enriched")) == 3
+def test_a_broken_save_shows_what_check_prints_and_its_fix_runs_again(watched_join: Watched) -> None:
+    join, dev = watched_join
+    edit(join / "app.yaml", "table: users,", "table: user,")
+    printed = dev.until()
+    check = invoked(join, "check", "app.yaml")
+    assert check.exit_code == 1
+    assert check.stderr in printed
+    assert 'no table named "user"; did you mean "users"?' in check.stderr
+    edit(join / "app.yaml", "table: user,", "table: users,")
+    assert len(rows_of(dev.until(), "enriched")) == 3
 
 
 def test_a_catalog_is_watched_and_a_rejected_plan_is_shown_as_plan_prints_it(join: Path) -> None:
     edit(join / "app.yaml", "key: user}}", "key: user, partitions: 8}}")
     with dev_process(join, "app.yaml", "--catalog", "topics.yaml") as dev:
         printed = dev.until()
-        plan = subprocess.run(
-            [COMMAND, "plan", "app.yaml", "--catalog", "topics.yaml"],
-            cwd=join,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert plan.returncode == 1
+        plan = invoked(join, "plan", "app.yaml", "--catalog", "topics.yaml")
+        assert plan.exit_code == 1
         assert plan.stdout in printed
         edit(join / "topics.yaml", "users: 6", "users: 8")
         printed = dev.until()
@@ -94,74 +115,73 @@ def test_a_catalog_is_watched_and_a_rejected_plan_is_shown_as_plan_prints_it(joi
         assert len(rows_of(printed, "enriched")) == 3
 
 
-def test_python_that_is_saved_twice_in_a_moment_is_really_imported_again(payments: Path) -> None:
+def test_python_that_is_saved_twice_in_a_moment_is_really_imported_again(watched_payments: Watched) -> None:
+    payments, dev = watched_payments
+    for limit in ("_900", "_500", "_400", "_800"):  # the files have one size
+        edit(payments / "spending.py", "LIMIT = 1_000", f"LIMIT = {limit[1:]}  ")
+        printed = dev.until()
+        assert "changed: spending.py" in printed
+        assert len(rows_of(printed, "alerts")) == 2
+        edit(payments / "spending.py", f"LIMIT = {limit[1:]}  ", "LIMIT = 1_000")
+        assert len(rows_of(dev.until(), "alerts")) == 1
+
+
+def test_an_error_of_own_code_shows_its_frames_and_the_record(watched_payments: Watched) -> None:
+    payments, dev = watched_payments
+    broken = '        before = pc.nothing_like_it("x")\n        before = pc.fill_null'
+    edit(payments / "spending.py", "        before = pc.fill_null", broken)
+    printed = dev.until()
+    assert "payments#0 at offset 0" in printed
+    trace = printed[printed.index("Traceback") :]
+    assert trace.splitlines()[1].startswith(f'  File "{payments}/spending.py", line ')
+    assert 'pc.nothing_like_it("x")' in trace
+    assert "streamapp_runtime" not in printed
+    edit(payments / "spending.py", broken, "        before = pc.fill_null")
+    assert len(rows_of(dev.until(), "alerts")) == 1
+
+
+def test_own_code_that_ends_the_process_ends_no_more_than_its_version(payments: Path) -> None:
+    ends = {
+        "import sys; sys.exit(3)": "it ended the process: sys.exit(3)",
+        "import os; os._exit(7)": "the process of the app ended with exit code 7, by its own code",
+        "import os; os.abort()": "the process of the app ended by SIGABRT",
+        "breakpoint()": "is passed over: standard input is no terminal",
+    }
+    spending = payments / "spending.py"
+    good = spending.read_text("utf-8")
+    broken = {line: good.replace("        before =", f"        {line}\n        before =") for line in ends}
+    spending.write_text(next(iter(broken.values())), "utf-8")
     with dev_process(payments, "app.py") as dev:
-        assert rows_of(dev.until(), "alerts") == ['{"card": "7001", "total": 1150}']
-        for limit in ("_900", "_500", "_400", "_800"):  # the files have one size
-            edit(payments / "spending.py", "LIMIT = 1_000", f"LIMIT = {limit[1:]}  ")
-            printed = dev.until()
-            assert "changed: spending.py" in printed
-            assert len(rows_of(printed, "alerts")) == 2
-            edit(payments / "spending.py", f"LIMIT = {limit[1:]}  ", "LIMIT = 1_000")
+        for number, (line, words) in enumerate(ends.items()):
+            if number:
+                spending.write_text(broken[line], "utf-8")
+            assert words in dev.until()
+            spending.write_text(good, "utf-8")
             assert len(rows_of(dev.until(), "alerts")) == 1
 
 
-def test_an_error_of_own_code_shows_its_frames_and_the_record(payments: Path) -> None:
-    with dev_process(payments, "app.py") as dev:
-        dev.until()
-        broken = '        before = pc.nothing_like_it("x")\n        before = pc.fill_null'
-        edit(payments / "spending.py", "        before = pc.fill_null", broken)
-        printed = dev.until()
-        assert "payments#0 at offset 0" in printed
-        trace = printed[printed.index("Traceback") :]
-        assert trace.splitlines()[1].startswith(f'  File "{payments}/spending.py", line ')
-        assert 'pc.nothing_like_it("x")' in trace
-        assert "streamapp_runtime" not in printed
-        edit(payments / "spending.py", broken, "        before = pc.fill_null")
-        assert len(rows_of(dev.until(), "alerts")) == 1
+def test_a_save_ends_code_that_does_not_end_by_itself(watched_payments: Watched) -> None:
+    payments, dev = watched_payments
+    endless = '        print("endless", flush=True)\n        while True: pass\n        before ='
+    edit(payments / "spending.py", "        before =", endless)
+    dev.until("endless")
+    edit(payments / "spending.py", endless, "        before =")
+    assert len(rows_of(dev.until(), "alerts")) == 1
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        ("import sys; sys.exit(3)", "it ended the process: sys.exit(3)"),
-        ("import os; os._exit(7)", "the process of the app ended with exit code 7, by its own code"),
-        ("import os; os.abort()", "the process of the app ended by SIGABRT"),
-        ("breakpoint()", "is passed over: standard input is no terminal"),
-    ],
-)
-def test_own_code_that_ends_the_process_ends_no_more_than_its_version(
-    payments: Path, line: str, words: str
-) -> None:
-    edit(payments / "spending.py", "        before =", f"        {line}\n        before =")
-    with dev_process(payments, "app.py") as dev:
-        assert words in dev.until()
-        edit(payments / "spending.py", f"        {line}\n", "")
-        assert len(rows_of(dev.until(), "alerts")) == 1
-
-
-def test_a_save_ends_code_that_does_not_end_by_itself(payments: Path) -> None:
-    with dev_process(payments, "app.py") as dev:
-        dev.until()
-        endless = '        print("endless", flush=True)\n        while True: pass\n        before ='
-        edit(payments / "spending.py", "        before =", endless)
-        dev.until("endless")
-        edit(payments / "spending.py", endless, "        before =")
-        assert len(rows_of(dev.until(), "alerts")) == 1
-
-
-def test_a_module_that_was_missing_is_seen_when_it_comes(payments: Path) -> None:
-    with dev_process(payments, "app.py") as dev:
-        dev.until()
-        edit(payments / "spending.py", "LIMIT = 1_000", "from limits.cards import LIMIT")
-        assert "No module named 'limits'" in dev.until()
-        (payments / "limits").mkdir()
-        (payments / "limits" / "cards.py").write_text("LIMIT = 500\n", "utf-8")
-        (payments / "limits" / "__init__.py").write_text("NOTHING = 0\n", "utf-8")
-        while len(rows_of(dev.until(), "alerts")) != 2:
-            pass  # it may have looked between the two files
-        (payments / "limits" / "cards.py").write_text("LIMIT = 1000\n", "utf-8")
-        assert len(rows_of(dev.until(), "alerts")) == 1
+def test_a_module_that_was_missing_is_seen_when_it_comes(watched_payments: Watched) -> None:
+    payments, dev = watched_payments
+    edit(payments / "spending.py", "LIMIT = 1_000", "from limits.cards import LIMIT")
+    assert "No module named 'limits'" in dev.until()
+    (payments / "limits").mkdir()
+    (payments / "limits" / "cards.py").write_text("LIMIT = 500\n", "utf-8")
+    (payments / "limits" / "__init__.py").write_text("NOTHING = 0\n", "utf-8")
+    while len(rows_of(dev.until(), "alerts")) != 2:
+        pass  # it may have looked between the two files
+    (payments / "limits" / "cards.py").write_text("LIMIT = 1000\n", "utf-8")
+    assert len(rows_of(dev.until(), "alerts")) == 1
+    edit(payments / "spending.py", "from limits.cards import LIMIT", "LIMIT = 1_000")
+    assert len(rows_of(dev.until(), "alerts")) == 1
 
 
 def test_lines_that_are_added_reach_the_running_app_once_they_are_whole(join: Path) -> None:
@@ -185,62 +205,36 @@ def test_lines_that_are_added_reach_the_running_app_once_they_are_whole(join: Pa
         assert "changed" not in printed
 
 
-def test_data_that_changed_otherwise_are_sent_again_from_the_start(join: Path) -> None:
-    with dev_process(join, "app.yaml") as dev:
-        dev.until()
-        edit(join / "sample" / "users.jsonl", "NO", "SE")
-        printed = dev.until()
-        assert "lines that were sent have changed" in printed
-        assert "changed: the data, from the start" in printed
-        assert rows_of(printed, "enriched")[0] == '{"user": "ann", "page": "/", "country": "SE"}'
+def test_data_that_changed_otherwise_are_sent_again_from_the_start(watched_join: Watched) -> None:
+    join, dev = watched_join
+    edit(join / "sample" / "users.jsonl", "NO", "SE")
+    printed = dev.until()
+    assert "lines that were sent have changed" in printed
+    assert "changed: the data, from the start" in printed
+    assert rows_of(printed, "enriched")[0] == '{"user": "ann", "page": "/", "country": "SE"}'
+    edit(join / "sample" / "users.jsonl", "SE", "NO")
+    assert len(rows_of(dev.until(), "enriched")) == 3
 
 
-def test_lines_of_json_are_the_rows_of_a_stream_of_another_format(join: Path) -> None:
-    edit(join / "app.yaml", "{name: views, system: main,", "{name: views, system: main, format: avro,")
-    views = join / "sample" / "views.jsonl"
-    lines = views.read_text("utf-8")
-    with dev_process(join, "app.yaml") as dev:
-        assert rows_of(dev.until(), "enriched")[1] == '{"user": "bob", "page": "/shoes", "country": "FR"}'
-        for wrong_line, complaint in (
-            ("[1]", "no JSON object, so it has no columns"),
-            ('{"session": "a", "user": 3, "page": "/"}', 'user of "views" is STRING, and 3 is none'),
-        ):
-            views.write_text(f"{lines}{wrong_line}\n", "utf-8")
-            assert f"sample/views.jsonl: record 5: {complaint}" in dev.until()
-            views.write_text(lines, "utf-8")
-            assert len(rows_of(dev.until(), "enriched")) == 3
-        assert dev.interrupt() == 0
-
-
-def test_a_stream_takes_a_csv_file_and_another_gets_made_up_rows(join: Path) -> None:
-    (join / "people.csv").write_text("user,country\nuser-1,NO\nuser-2,FR\n", "utf-8")
-    with dev_process(join, "app.yaml", "--data", "users=people.csv", "--rows", "50") as dev:
-        printed = dev.until()
-        assert '"views" has no data: 50 rows are made up' in printed
-        assert "records: views 50, users 2" in printed
-        assert {line[-5:] for line in rows_of(printed, "enriched")} == {'"NO"}', '"FR"}'}
-
-
-def test_files_may_be_replaced_emptied_and_gone_for_a_while(join: Path) -> None:
+def test_files_may_be_replaced_emptied_and_gone_for_a_while(watched_join: Watched) -> None:
+    join, dev = watched_join
     app = join / "app.yaml"
     text = app.read_text("utf-8")
-    with dev_process(join, "app.yaml") as dev:
-        dev.until()
-        for number in range(3):
-            new = join / "app.yaml.new"
-            new.write_text(text.replace('"user, page, country"', f'"user, country AS c{number}"'), "utf-8")
-            os.replace(new, app)  # noqa: PTH105 - as editors save
-            printed = dev.until()
-            assert f'"c{number}": "NO"' in printed
-            assert "problem" not in printed
-        app.unlink()
-        assert "cannot read app.yaml: No such file or directory" in dev.until()
-        app.write_text("", "utf-8")
-        assert "found nothing; a StreamApp has apiVersion" in dev.until()
-        app.write_text(text[: len(text) // 2], "utf-8")
-        assert "this is no YAML" in dev.until()
-        app.write_text(text, "utf-8")
-        assert len(rows_of(dev.until(), "enriched")) == 3
+    for number in range(3):
+        new = join / "app.yaml.new"
+        new.write_text(text.replace('"user, page, country"', f'"user, country AS c{number}"'), "utf-8")
+        os.replace(new, app)  # noqa: PTH105 - as editors save
+        printed = dev.until()
+        assert f'"c{number}": "NO"' in printed
+        assert "problem" not in printed
+    app.unlink()
+    assert "cannot read app.yaml: No such file or directory" in dev.until()
+    app.write_text("", "utf-8")
+    assert "found nothing; a StreamApp has apiVersion" in dev.until()
+    app.write_text(text[: len(text) // 2], "utf-8")
+    assert "this is no YAML" in dev.until()
+    app.write_text(text, "utf-8")
+    assert len(rows_of(dev.until(), "enriched")) == 3
 
 
 def test_of_many_saves_in_a_row_the_last_one_counts(join: Path) -> None:
@@ -389,40 +383,18 @@ def test_late_rows_and_bad_records_are_shown(tmp_path: Path) -> None:
         assert "late 1, left out 1" in printed
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["absent.yaml"], "cannot read absent.yaml: there is no such file"),
-        (["."], "cannot read .: there is no such file"),
-        (["-"], "standard input cannot be watched: name the file of the app"),
-        (["app.yaml", "--data", "views"], 'found "views"; write STREAM=FILE, or a folder of files that are'),
-        (["app.yaml", "--data", "views=none"], "there is no file none"),
-        (["app.yaml", "--data", "vews=app.yaml"], '--data: no stream "vews"; did you mean "views"?'),
-        (
-            ["app.yaml", "--show", "enrich"],
-            '--show: no stream or operator "enrich"; did you mean "enriched"?',
-        ),
-        (["app.yaml", "--table", "user"], '--table: no table "user"; did you mean "users"?'),
-        (["app.yaml", "--set", "views"], 'found "views"; write it like views=8'),
-        (["app.yaml", "--every", "soon"], "--every"),
-        (["app.yaml", "--watch", "none"], "File 'none' does not exist"),
-        (["app.yaml", "--app", "other"], "app.yaml holds the apps shop; choose one with --app"),
-    ],
-)
-def test_wrong_use_is_refused_with_words(join: Path, arguments: list[str], words: str) -> None:
-    done = once(join, *arguments)
-    assert words in " ".join(done.stderr.split())
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
+def test_an_option_that_does_not_fit_the_app_ends_it_with_2(join: Path) -> None:
+    done = once(join, "app.yaml", "--show", "enrich")
+    assert '--show: no stream or operator "enrich"; did you mean "enriched"?' in done.stderr
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
 
 
-def test_a_stream_that_is_shown_may_go_and_come_back(join: Path) -> None:
-    with dev_process(join, "app.yaml", "--show", "by-user") as dev:
-        dev.until()
-        edit(join / "app.yaml", "by-user", "by-person")
-        assert '--show: no stream or operator "by-user"' in dev.until()
-        edit(join / "app.yaml", "by-person", "by-user")
-        assert len(rows_of(dev.until(), "by-user")) == 4
+def test_a_stream_that_is_shown_may_go_and_come_back(watched_join: Watched) -> None:
+    join, dev = watched_join
+    edit(join / "app.yaml", "by-user", "by-person")
+    assert '--show: no stream or operator "by-user"' in dev.until()
+    edit(join / "app.yaml", "by-person", "by-user")
+    assert len(rows_of(dev.until(), "by-user")) == 4
 
 
 def test_another_file_is_watched_where_it_is_named(payments: Path) -> None:

@@ -6,7 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from streamapp_runtime.cli.log import log
 from tests.harness.machine.interpreters import java_homes
 from tests.harness.runs.run_process import COMMAND, EXAMPLE
 
@@ -22,8 +24,8 @@ def test_every_line_of_a_run_is_the_runs_own(java: int, tmp_path: Path) -> None:
     home = HOMES[java]
     variables = {"JAVA_HOME": str(home), "PATH": f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     for stream in ("page-views", "users", "totals"):
-        create = [COMMAND, "log", "create", str(tmp_path / "data"), stream, "--partitions", "2"]
-        subprocess.run(create, check=True, capture_output=True)
+        create = ["create", str(tmp_path / "data"), stream, "--partitions", "2"]
+        assert CliRunner().invoke(log, create).exit_code == 0
     command = [COMMAND, "run", EXAMPLE, "--data", tmp_path / "data", "--until-end", "--log-format", "json"]
     done = subprocess.run(
         command, env={**os.environ, **variables}, capture_output=True, text=True, check=False, timeout=300

@@ -2,20 +2,32 @@
 
 import json
 import subprocess
+import sys
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from streamapp.cli.main import root
+from streamapp.protocol.termination import ExitCode
+from streamapp.spec.parser import parse
+from streamapp_runtime.cli.run_process.run_end import RunEnd
+from streamapp_runtime.driver.start.operator_checks import unloadable_code
 from tests.harness.runs.run_process import COMMAND
+
+HIDDEN = ("streamapp_runtime", "pyspark", "py4j", "importlib")
 
 
 @pytest.fixture
 def payments(tmp_path: Path) -> Path:
-    subprocess.run([COMMAND, "init", "payments", "--template", "own-python"], cwd=tmp_path, check=True)
-    folder = tmp_path / "payments"
-    subprocess.run(
-        [COMMAND, "log", "write", "app.yaml", "payments", "sample/payments.jsonl"], cwd=folder, check=True
-    )
+    folder, sample = tmp_path / "payments", "sample/payments.jsonl"
+    for place, *words in (
+        (tmp_path, "init", "payments", "--template", "own-python"),
+        (folder, "log", "write", "app.yaml", "payments", sample),
+    ):
+        with chdir(place):
+            assert CliRunner().invoke(root, words).exit_code == 0
     return folder
 
 
@@ -37,8 +49,7 @@ def failed_run(folder: Path, *options: str) -> str:
         check=False,
     )
     assert done.returncode == 1, done.stderr
-    for hidden in ("streamapp_runtime", "pyspark", "py4j", "importlib"):
-        assert hidden not in done.stderr
+    assert not any(hidden in done.stderr for hidden in HIDDEN)
     return done.stderr
 
 
@@ -114,9 +125,13 @@ def test_a_module_that_cannot_be_imported_is_shown_with_its_line(
     assert error in printed
 
 
-@pytest.mark.usefixtures("process")
-def test_a_machine_gets_the_trace_with_the_problem(payments: Path) -> None:
+def test_a_machine_gets_the_trace_with_the_problem(payments: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     edited(payments, "LIMIT = 1_000", "import nowhere_at_all\nLIMIT = 1_000")
-    problem, outcome = map(json.loads, failed_run(payments, "--log-format", "json").splitlines())
+    monkeypatch.syspath_prepend(payments)
+    monkeypatch.delitem(sys.modules, "spending", raising=False)
+    (app,) = parse((payments / "app.yaml").read_text("utf-8")).apps
+    run_end = RunEnd(ExitCode.CONFIG, problems=tuple(unloadable_code(app)))
+    problem, outcome = map(json.loads, run_end.as_json())
     assert problem["reason"] == outcome["reason"] == "UserCodeFailed"
     assert "    import nowhere_at_all\n" in problem["message"]
+    assert not any(hidden in problem["message"] for hidden in HIDDEN)

@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 from prometheus_client import CollectorRegistry
 
 from examples.sample_data import Sample
 from streamapp.cli.app_table.figures_table import SORTS
+from streamapp.cli.main import root
 from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
 from tests.harness.engine.batch_results import batch
 from tests.harness.engine.watched_pages import BEGAN, WatchedRun, page_served, reports, running
@@ -26,10 +28,7 @@ from tests.harness.machine.terminal_process import terminal_process
 from tests.harness.runs.run_process import Running
 from tests.harness.runs.written_sample import written
 
-pytestmark = pytest.mark.usefixtures("process")
-
 STREAMAPP = str(Path(sys.executable).with_name("streamapp"))
-SECONDS = 60.0
 OTHER_SCREEN, FORMER_SCREEN = "\x1b[?1049h", "\x1b[?1049l"
 
 
@@ -64,10 +63,9 @@ def idle_app(sample_data: Sample, tmp_path_factory: pytest.TempPathFactory) -> I
         running.process.communicate()
 
 
-def once(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [STREAMAPP, "top", *words]
-    given = {**os.environ, **environment}
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS, env=given)
+def once(*words: str) -> Result:
+    """The command in the test's own process, whose output is no terminal."""
+    return CliRunner().invoke(root, ["top", *words], prog_name="streamapp")
 
 
 def cells(line: str) -> list[str]:
@@ -76,12 +74,13 @@ def cells(line: str) -> list[str]:
 
 def document(*words: str) -> Any:
     done = once(*words, "-o", "json")
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     return json.loads(done.stdout)
 
 
+@pytest.mark.usefixtures("process")
 def test_in_a_pipe_the_table_is_printed_once_with_every_column(page: str) -> None:
-    done = once("--page", page)
+    done = subprocess.run([STREAMAPP, "top", "--page", page], capture_output=True, text=True, check=False)
     head, row, *_ = done.stdout.splitlines()
     assert (done.returncode, done.stderr) == (0, "")
     assert dict(zip(cells(head), cells(row), strict=True)) == {
@@ -101,6 +100,7 @@ def test_in_a_pipe_the_table_is_printed_once_with_every_column(page: str) -> Non
     assert "\x1b" not in done.stdout
 
 
+@pytest.mark.usefixtures("loopback")
 def test_one_app_is_shown_with_its_streams_tables_and_tasks(page: str) -> None:
     lines = [cells(line) for line in once("--page", page).stdout.splitlines()]
     assert ["views", "input", "8", "50", "-", "12.3k", "97s"] in lines
@@ -111,6 +111,7 @@ def test_one_app_is_shown_with_its_streams_tables_and_tasks(page: str) -> None:
     assert {line[3] for line in tasks} == {"working"}
 
 
+@pytest.mark.usefixtures("loopback")
 def test_json_has_all_figures_in_full(page: str) -> None:
     (app,) = document("--page", page)["apps"]
     assert (app["lag"], app["lagIsBound"], app["behind"], app["age"]) == (12_345, False, 97.0, 7.0)
@@ -121,6 +122,7 @@ def test_json_has_all_figures_in_full(page: str) -> None:
     assert len(app["run"]["tasks"]) == 4
 
 
+@pytest.mark.usefixtures("loopback")
 def test_apps_are_sorted_by_lag_unless_another_column_is_named() -> None:
     with ExitStack() as pages:
         urls = [
@@ -139,6 +141,7 @@ def test_apps_are_sorted_by_lag_unless_another_column_is_named() -> None:
         assert "STREAM" not in once(*addresses).stdout
 
 
+@pytest.mark.usefixtures("loopback")
 def test_before_the_first_batch_nothing_is_known_and_nothing_is_made_up() -> None:
     with page_served(WatchedRun().recorder) as url:
         (app,) = document("--page", url)["apps"]
@@ -146,6 +149,7 @@ def test_before_the_first_batch_nothing_is_known_and_nothing_is_made_up() -> Non
     assert (app["lag"], app["rowsIn"], app["rowsOut"], app["behind"]) == (None,) * 4
 
 
+@pytest.mark.usefixtures("process")
 def test_an_app_that_runs_is_found_by_the_address_that_it_prints(idle_app: Running) -> None:
     (url,) = [said["url"] for said in idle_app.said if said.get("event") == "page"]
     (app,) = document("--page", url)["apps"]
@@ -160,38 +164,42 @@ def test_an_app_that_runs_is_found_by_the_address_that_it_prints(idle_app: Runni
 )
 def test_what_is_no_address_is_refused(address: str) -> None:
     done = once("--page", address)
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert "--page" in done.stderr
 
 
 @pytest.mark.parametrize("words", [["app"], ["-n", "shop"], ["-A"], ["--context", "c"]])
 def test_pages_of_this_machine_and_apps_of_a_cluster_are_not_mixed(words: list[str]) -> None:
     done = once("--page", "127.0.0.1:1", *words)
-    assert (done.returncode, "--page is about apps on this machine" in done.stderr) == (2, True)
+    assert (done.exit_code, "--page is about apps on this machine" in done.stderr) == (2, True)
 
 
+@pytest.mark.usefixtures("loopback")
 def test_where_nothing_answers_it_ends_with_3_and_says_so() -> None:
     port = free_port()
     done = once("--page", f"127.0.0.1:{port}")
-    assert done.returncode == 3
+    assert done.exit_code == 3
     assert done.stderr == f"Error: no answer from http://127.0.0.1:{port}/page/: Connection refused\n"
     assert "problems" in json.loads(once("--page", f"127.0.0.1:{port}", "-o", "json").stdout)
 
 
+@pytest.mark.usefixtures("process")
 def test_a_driver_that_accepts_and_does_not_answer_is_not_waited_for_long() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         done = once("--page", f"127.0.0.1:{silent.getsockname()[1]}")
-    assert (done.returncode, "nothing came within 2 s" in done.stderr) == (3, True)
+    assert (done.exit_code, "nothing came within 2 s" in done.stderr) == (3, True)
 
 
+@pytest.mark.usefixtures("loopback")
 def test_a_driver_without_a_page_is_named_and_the_others_are_shown(page: str) -> None:
     with serve_metrics(metrics_server(CollectorRegistry(), 0)) as url:
         done = once("--page", page, "--page", url)
-    assert (done.returncode, len(done.stdout.splitlines())) == (0, 2)
+    assert (done.exit_code, len(done.stdout.splitlines())) == (0, 2)
     address = url.replace("/metrics", "/page/")
     assert done.stderr.startswith(f"not read: no answer from {address}: it answers 404: ")
 
 
+@pytest.mark.usefixtures("loopback")
 def test_a_page_of_another_version_is_refused_as_a_whole(page: str) -> None:
     def respond(_: object, start_response: Any) -> list[bytes]:
         start_response("200 OK", [("Content-Type", "application/json")])
@@ -199,7 +207,7 @@ def test_a_page_of_another_version_is_refused_as_a_whole(page: str) -> None:
 
     with serve_metrics(metrics_server(CollectorRegistry(), 0, routes={"/page": respond})) as url:
         done = once("--page", url)
-    assert (done.returncode, "the page is of another version of streamapp" in done.stderr) == (3, True)
+    assert (done.exit_code, "the page is of another version of streamapp" in done.stderr) == (3, True)
 
 
 def top(*words: str, **options: Any) -> Any:
@@ -213,6 +221,7 @@ def row(frame: str) -> list[str]:
     return cells(lines[head + 1])
 
 
+@pytest.mark.usefixtures("process")
 def test_on_a_terminal_the_table_follows_the_app_until_ctrl_c_and_leaves_the_screen_as_it_was() -> None:
     run = watched()
     with page_served(run.recorder) as url, top("--page", url) as terminal:
@@ -225,6 +234,7 @@ def test_on_a_terminal_the_table_follows_the_app_until_ctrl_c_and_leaves_the_scr
         assert terminal.raw.count(OTHER_SCREEN) == terminal.raw.count(FORMER_SCREEN) == 1
 
 
+@pytest.mark.usefixtures("process")
 def test_a_sigterm_gives_the_screen_back_too(page: str) -> None:
     with top("--page", page) as terminal:
         terminal.until_frame(lambda frame: "shop.page-views" in frame)
@@ -232,6 +242,7 @@ def test_a_sigterm_gives_the_screen_back_too(page: str) -> None:
         assert terminal.raw.endswith(FORMER_SCREEN)
 
 
+@pytest.mark.usefixtures("process")
 def test_ctrl_z_gives_the_screen_back_until_the_table_goes_on(page: str) -> None:
     with top("--page", page) as terminal:
         terminal.until_frame(lambda frame: "shop.page-views" in frame)
@@ -243,6 +254,7 @@ def test_ctrl_z_gives_the_screen_back_until_the_table_goes_on(page: str) -> None
         assert terminal.raw.endswith(FORMER_SCREEN)
 
 
+@pytest.mark.usefixtures("process")
 def test_a_driver_that_stops_to_answer_keeps_its_last_figures_until_it_is_back() -> None:
     port = free_port()
     with top("--page", f"127.0.0.1:{port}") as terminal:
@@ -260,6 +272,7 @@ def test_a_driver_that_stops_to_answer_keeps_its_last_figures_until_it_is_back()
         assert "5" in row(back)
 
 
+@pytest.mark.usefixtures("process")
 def test_a_driver_that_hangs_is_told_from_one_that_runs(idle_app: Running) -> None:
     (url,) = [said["url"] for said in idle_app.said if said.get("event") == "page"]
     with top("--page", url) as terminal:
@@ -279,6 +292,7 @@ def fits(frame: str, columns: int, lines: int) -> bool:
     return len(shown) <= lines and max(map(len, shown)) <= columns
 
 
+@pytest.mark.usefixtures("process")
 def test_the_table_fits_80_columns_and_follows_the_size_of_the_terminal(page: str) -> None:
     with top("--page", page, size=(80, 24)) as terminal:
         frame = terminal.until_frame(lambda frame: "NAME" in frame)
@@ -293,6 +307,7 @@ def test_the_table_fits_80_columns_and_follows_the_size_of_the_terminal(page: st
         assert "GEN" in cells(wide.splitlines()[2])
 
 
+@pytest.mark.usefixtures("process")
 def test_no_color_leaves_colours_out(page: str) -> None:
     for environment, coloured in (({}, True), ({"NO_COLOR": "1"}, False)):
         with top("--page", page, environment=environment) as terminal:
@@ -300,6 +315,7 @@ def test_no_color_leaves_colours_out(page: str) -> None:
             assert terminal.has_colours() is coloured
 
 
+@pytest.mark.usefixtures("process")
 def test_once_and_dumb_terminals_get_lines(page: str) -> None:
     for words, environment in ((("--once",), {}), ((), {"TERM": "dumb"})):
         with top("--page", page, *words, environment=environment) as terminal:
@@ -308,6 +324,7 @@ def test_once_and_dumb_terminals_get_lines(page: str) -> None:
             assert "shop.page-views" in terminal.raw
 
 
+@pytest.mark.usefixtures("loopback")
 def test_what_a_page_says_cannot_steer_the_terminal() -> None:
     def respond(_: object, start_response: Any) -> list[bytes]:
         start_response("500 Internal Server Error", [("Content-Type", "text/plain")])

@@ -91,14 +91,17 @@ def test_a_bounded_run_is_traced_and_its_lineage_completes(unread_data: Path, sa
 
 
 @pytest.mark.usefixtures("process")
-def test_a_run_that_a_signal_stops_is_aborted(unread_data: Path) -> None:
+def test_a_run_that_a_signal_stops_is_aborted_also_where_nobody_takes_its_spans(unread_data: Path) -> None:
     with telemetry_receiver() as receiver:
-        running = Running.start(unread_data, env=environment(receiver.url))
+        nobody = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{free_port()}"}
+        running = Running.start(unread_data, env=environment(receiver.url) | nobody)
         running.until(lambda said: said.get("event") == "idle")
         assert running.end(signal.SIGTERM) == 0
     assert states(receiver) == ["START", "ABORT"]
+    assert [message.partition(" do not reach ")[0] for message in telemetry_messages(running)] == ["spans"]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("process")
 def test_a_receiver_that_is_not_there_changes_nothing_but_two_warnings(unread_data: Path) -> None:
     url = f"http://127.0.0.1:{free_port()}"

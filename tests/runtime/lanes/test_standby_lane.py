@@ -96,6 +96,9 @@ def test_what_a_run_left_whose_state_was_given_up_is_not_restored(former: Change
 
 
 @pytest.mark.usefixtures("process")
+@pytest.mark.parametrize(
+    "former", [pytest.param(StoreKind.LMDB, marks=pytest.mark.nightly), StoreKind.ROCKSDB], indirect=True
+)
 def test_a_store_that_another_process_has_is_left_alone(former: ChangelogTask) -> None:
     shared = replace(setup_of(former).setup, state=str(former.folder))
     assert restored(StandbySetup(None, shared, {}), former.order) == RestoreProgress()

@@ -1,13 +1,11 @@
 """Code that an app names and this machine has not is a warning of `check` and `plan`; none of it is run."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from tests.harness.runs.run_process import COMMAND
-
-pytestmark = pytest.mark.usefixtures("process")
+from streamapp.cli.main import root
 
 APP = """
 apiVersion: streamapp.dev/v1alpha1
@@ -44,9 +42,9 @@ def warned(folder: Path, python: str, verb: str = "check") -> list[str]:
     (package / "views.py").write_text(CODE.replace("from math import *one*", "from math import floor"))
     (package / "open.py").write_text("from math import *\n")
     (package / "lazy.py").write_text("def __getattr__(name): ...\n")
-    arguments = [verb, file] if verb == "check" else [verb, file, "--set", "views=2"]
-    done = subprocess.run([COMMAND, *arguments], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    options = [] if verb == "check" else ["--set", "views=2"]
+    done = CliRunner().invoke(root, [verb, str(file), *options])
+    assert done.exit_code == 0, done.stderr
     return [line for line in done.stderr.splitlines() if "warning" in line]
 
 

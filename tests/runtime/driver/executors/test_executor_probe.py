@@ -7,6 +7,7 @@ import pytest
 from tests.harness.machine.script_facts import facts_of
 
 ANSWER_SECONDS = 5.0
+HASTY_SECONDS = 2.0
 DRIVER = """
 import sys, time
 from pathlib import Path
@@ -18,9 +19,10 @@ from streamapp_runtime.driver.spark.spark_session import close_session, live_exe
 from tests.harness.machine.app_processes import standing_still, victims
 from tests.harness.machine.processes import until
 
-answer_seconds = float(sys.argv[2])
+answer_seconds, hasty_seconds = map(float, sys.argv[2:])
 session = open_session("probe", 2)
 context = session
+hasty = ExecutorProbe(context, hasty_seconds)
 probe = session_lanes(context).probe = ExecutorProbe(context, answer_seconds)
 
 
@@ -28,7 +30,7 @@ def executors():
     return live_executors(context)
 
 
-def look(done, seconds=60, asked=executors):
+def look(done, seconds=60, asked=executors, probe=probe):
     deadline = time.monotonic() + seconds
     while not done() and time.monotonic() < deadline:
         probe.look(asked())
@@ -50,12 +52,12 @@ def cut_off(executor):
 
 until(lambda: len(executors()) == 2, 60)
 first = set(executors())
-look(lambda: False, 1.5 * answer_seconds)
+look(lambda: False, 2 * hasty_seconds, probe=hasty)
 print("all answer:", set(executors()) == first)
 with stopped():
-    probe.look(executors())
-    time.sleep(1.5 * answer_seconds)  # as if the driver were stopped itself
-look(lambda: False, answer_seconds)
+    hasty.look(executors())
+    time.sleep(1.5 * hasty_seconds)  # as if the driver were stopped itself
+look(lambda: False, hasty_seconds, probe=hasty)
 print("nobody looked:", set(executors()) == first)
 with stopped():
     print("one is silent soon:", look(lambda: len(probe.silent_executors()) == 1))
@@ -79,7 +81,7 @@ close_session(session)
 
 @pytest.mark.usefixtures("process")
 def test_an_executor_that_does_not_answer_while_it_is_asked_is_replaced(tmp_path: Path) -> None:
-    assert facts_of(DRIVER, tmp_path, str(ANSWER_SECONDS)) == [
+    assert facts_of(DRIVER, tmp_path, str(ANSWER_SECONDS), str(HASTY_SECONDS)) == [
         *("all answer: True", "nobody looked: True"),
         *("one is silent soon: True", "it lives, and gets no lane: True", "it answers again: True"),
         *("one is lost: True", "another comes: True", "both work: True"),

@@ -132,7 +132,7 @@ def test_a_driver_that_is_stopped_does_not_answer(env: AppEnv) -> None:
     with running(env, copying()) as driver:
         driver.comes_to(200, "looks for records")
         with stopped(driver.child.pid), pytest.raises(TimeoutError):
-            driver.answer(seconds=3)
+            driver.answer(seconds=1)
         driver.comes_to(200, "looks for records")
 
 
@@ -191,7 +191,7 @@ def test_a_driver_whose_broker_is_away_makes_progress_and_says_what_it_waits_for
         driver.comes_to(200, "looks for records")
         broker.kill()
         driver.comes_to(200, "waits for the streams' system: ")
-        _holds(lambda: driver.answer()[0] == 200, 10)
+        _holds(lambda: driver.answer()[0] == 200, 3)
         broker.start()
         driver.comes_to(200, "looks for records")
 

@@ -1,10 +1,12 @@
 """A Kafka cluster does what every system does."""
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
+from streamapp_runtime.systems.stream_system import StreamSystem
 from tests.harness.kafka.shared_topics import remove
 from tests.runtime.systems.delivery_contract import DeliveryContract
 from tests.runtime.systems.system_contract import SystemContract, SystemFactory
@@ -27,4 +29,7 @@ def system_factory(kafka: str) -> Iterator[SystemFactory]:
 
 
 class TestKafka(SystemContract, DeliveryContract):
-    pass
+    @pytest.fixture
+    def hasty_system(self, kafka: str) -> Iterator[StreamSystem]:
+        with closing(KafkaSystem(kafka, {"socket.timeout.ms": "2000"})) as system:
+            yield system

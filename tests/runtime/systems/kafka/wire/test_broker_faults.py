@@ -3,6 +3,7 @@
 import socket
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
@@ -23,7 +24,13 @@ from tests.harness.kafka.record_contents import numbered
 from tests.harness.machine.processes import until
 
 TOPIC_SIZE = 60_000
-WAIT_SECONDS = 5.0
+WAIT_SECONDS = 4.0
+
+
+@pytest.fixture
+def broker(lasting_broker: Broker) -> Iterator[Broker]:
+    yield lasting_broker
+    lasting_broker.revive()
 
 
 def restart_soon(broker: Broker) -> threading.Thread:
@@ -110,7 +117,9 @@ def test_a_transaction_goes_on_when_a_killed_broker_is_back(broker: Broker) -> N
     writer.close()
 
 
-@pytest.mark.parametrize("megabytes", [1, 3, 6])
+@pytest.mark.parametrize(
+    "megabytes", [pytest.param(1, marks=pytest.mark.nightly), 3, pytest.param(6, marks=pytest.mark.nightly)]
+)
 def test_a_broker_killed_while_batches_are_under_way_has_each_once(broker: Broker, megabytes: int) -> None:
     topic, writer = (
         created(broker.bootstrap),
@@ -137,7 +146,7 @@ def test_a_broker_that_does_not_answer_is_out_of_reach(broker: Broker) -> None:
     assert to.flush(60) == 0
     patient, hasty = (
         WireProducer(broker.bootstrap, "w", ConnectionSettings(timeout=60), timeout_ms=300_000),
-        ConnectionSettings(timeout=4),
+        ConnectionSettings(timeout=2),
     )
     reader, writer = WireReader(broker.bootstrap, hasty), WireProducer(broker.bootstrap, "w", hasty)
     patient.initialise()  # from here on the broker is up to it

@@ -1,6 +1,7 @@
 """Partitions whose leader goes, or answers nobody any more, while the wire reads and writes."""
 
 import time
+import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -23,23 +24,30 @@ from tests.harness.kafka.record_contents import numbered
 from tests.harness.machine.processes import until
 
 COUNT = 30_000
+Pair = tuple[Broker, Broker]
 
 
-@pytest.fixture
-def two(broker: Broker, tmp_path: Path) -> Iterator[tuple[Broker, Broker]]:
+@pytest.fixture(scope="module")
+def cluster(lasting_broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     # Transactions are kept where the topic for them is made: on the broker that stays.
-    earlier = WireProducer(broker.bootstrap, "earlier", ConnectionSettings(timeout=60))
+    earlier = WireProducer(lasting_broker.bootstrap, "earlier", ConnectionSettings(timeout=60))
     earlier.initialise()
     earlier.close()
-    second = Broker(tmp_path / "second", joins=broker)
+    second = Broker(tmp_path_factory.mktemp("second") / "broker", joins=lasting_broker)
     second.start()
-    yield broker, second
+    yield lasting_broker, second
     second.kill()
 
 
-def led_by_the_second(address: str, name: str = "moves", replicas: Sequence[int] = (2, 1)) -> str:
+@pytest.fixture
+def two(cluster: Pair) -> Iterator[Pair]:
+    yield cluster
+    cluster[1].revive()
+
+
+def led_by_the_second(address: str, replicas: Sequence[int] = (2, 1)) -> str:
     """A topic whose partition both brokers hold, the second one first."""
-    admin = AdminClient({"bootstrap.servers": address, **QUIET})
+    name, admin = f"moves-{uuid.uuid4()}", AdminClient({"bootstrap.servers": address, **QUIET})
     config = {"min.insync.replicas": "1"}
     topic = NewTopic(name, 1, replica_assignment=[list(replicas)], config=config)
     admin.create_topics([topic])[name].result(60)
@@ -49,7 +57,7 @@ def led_by_the_second(address: str, name: str = "moves", replicas: Sequence[int]
     return name
 
 
-def test_a_transaction_and_a_range_go_on_with_the_next_leader(two: tuple[Broker, Broker]) -> None:
+def test_a_transaction_and_a_range_go_on_with_the_next_leader(two: Pair) -> None:
     first, second = two
     topic = led_by_the_second(first.bootstrap)
     partition, security = TopicPartition(topic, 0), ConnectionSettings(timeout=60)
@@ -66,7 +74,7 @@ def test_a_transaction_and_a_range_go_on_with_the_next_leader(two: tuple[Broker,
 
 
 @pytest.fixture
-def racks(kafka_jars: Path, tmp_path: Path) -> Iterator[tuple[Broker, Broker]]:
+def racks(kafka_jars: Path, tmp_path: Path) -> Iterator[Pair]:
     """Brokers in the racks near and far, of which the second has others read from a replica near to them."""
     patient = {"broker.session.timeout.ms": "60000"}
     selector = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
@@ -81,7 +89,7 @@ def racks(kafka_jars: Path, tmp_path: Path) -> Iterator[tuple[Broker, Broker]]:
     near.kill()
 
 
-def test_who_names_its_rack_reads_from_the_replica_in_it(racks: tuple[Broker, Broker]) -> None:
+def test_who_names_its_rack_reads_from_the_replica_in_it(racks: Pair) -> None:
     """Seen by a leader that answers nobody: it is not asked, long before another one leads."""
     near, far = racks
     partition = TopicPartition(led_by_the_second(near.bootstrap), 0)
@@ -108,7 +116,7 @@ def test_who_names_its_rack_reads_from_the_replica_in_it(racks: tuple[Broker, Br
         assert time.monotonic() - begun < 10
 
 
-def test_who_waits_for_records_asks_the_next_leader(two: tuple[Broker, Broker]) -> None:
+def test_who_waits_for_records_asks_the_next_leader(two: Pair) -> None:
     first, second = two
     partition = TopicPartition(led_by_the_second(first.bootstrap), 0)
     security = ConnectionSettings(timeout=60)
@@ -128,7 +136,7 @@ def test_who_waits_for_records_asks_the_next_leader(two: tuple[Broker, Broker]) 
     writer.close()
 
 
-def test_reading_goes_on_with_the_next_leader(two: tuple[Broker, Broker]) -> None:
+def test_reading_goes_on_with_the_next_leader(two: Pair) -> None:
     first, second = two
     topic = led_by_the_second(first.bootstrap)
     partition, security = TopicPartition(topic, 0), ConnectionSettings(timeout=60)
@@ -148,7 +156,7 @@ def test_reading_goes_on_with_the_next_leader(two: tuple[Broker, Broker]) -> Non
     reader.close()
 
 
-def test_a_leader_that_answers_nobody_is_left_when_another_leads(two: tuple[Broker, Broker]) -> None:
+def test_a_leader_that_answers_nobody_is_left_when_another_leads(two: Pair) -> None:
     first, second = two
     partition = TopicPartition(led_by_the_second(first.bootstrap), 0)
     # Ten times as long as a broker counts as alive that does not answer: whoever waits for it fails.
@@ -172,10 +180,10 @@ def test_a_leader_that_answers_nobody_is_left_when_another_leads(two: tuple[Brok
         each.close()
 
 
-def test_who_led_a_partition_and_is_gone_is_looked_for_no_more(two: tuple[Broker, Broker]) -> None:
+def test_who_led_a_partition_and_is_gone_is_looked_for_no_more(two: Pair) -> None:
     first, second = two
     moves = TopicPartition(led_by_the_second(first.bootstrap), 0)
-    stays = TopicPartition(led_by_the_second(first.bootstrap, "stays", (1, 2)), 0)
+    stays = TopicPartition(led_by_the_second(first.bootstrap, (1, 2)), 0)
     offsets = WireOffsets(BrokerPool(first.bootstrap, ConnectionSettings(timeout=60)))
     assert offsets.oldest([moves]) == {moves: 0}
     second.kill()
@@ -186,7 +194,7 @@ def test_who_led_a_partition_and_is_gone_is_looked_for_no_more(two: tuple[Broker
     offsets.close()
 
 
-def test_a_partition_that_is_not_there_has_no_end(two: tuple[Broker, Broker]) -> None:
+def test_a_partition_that_is_not_there_has_no_end(two: Pair) -> None:
     first, _ = two
     topic = led_by_the_second(first.bootstrap)
     offsets = WireOffsets(BrokerPool(first.bootstrap, ConnectionSettings(timeout=15)))

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 from hypothesis import given, settings
@@ -37,26 +38,38 @@ contents = st.lists(
 )
 
 
-@pytest.fixture(scope="module", params=list(CompressionCodec), ids=lambda codec: codec.name)
-def target(request: pytest.FixtureRequest, kafka: str) -> Iterator[tuple[str, WireProducer]]:
-    opened = WireProducer(
-        kafka,
-        str(uuid.uuid4()),
-        ConnectionSettings(timeout=20),
-        compression=Compression(request.param),
-        largest=3_000,
-    )
-    opened.initialise()
-    yield created(kafka), opened
-    opened.close()
+Targets = dict[CompressionCodec, tuple[str, WireProducer]]
 
 
-@given(given=st.lists(contents, min_size=1, max_size=3), first=st.integers(0, 3))
-@settings(max_examples=share(0.12))
+@pytest.fixture(scope="module")
+def targets(kafka: str) -> Iterator[Targets]:
+    """By codec, a topic and who writes to it."""
+    with ExitStack() as opened:
+        made: Targets = {}
+        for codec in CompressionCodec:
+            writer = WireProducer(
+                kafka,
+                str(uuid.uuid4()),
+                ConnectionSettings(timeout=20),
+                compression=Compression(codec),
+                largest=3_000,
+            )
+            opened.callback(writer.close)
+            writer.initialise()
+            made[codec] = created(kafka), writer
+        yield made
+
+
+@given(
+    given=st.lists(contents, min_size=1, max_size=3),
+    first=st.integers(0, 3),
+    codec=st.sampled_from(CompressionCodec),
+)
+@settings(max_examples=share(0.5))
 def test_any_records_are_read_by_librdkafka_as_they_were_written(
-    given: list[list[Content]], first: int, kafka: str, target: tuple[str, WireProducer]
+    given: list[list[Content]], first: int, codec: CompressionCodec, kafka: str, targets: Targets
 ) -> None:
-    topic, writer = target
+    topic, writer = targets[codec]
     start = end_of(kafka, topic)
     batches = [batch(each) for each in given]
     batches[0] = batches[0].slice(min(first, len(batches[0]) - 1))  # also what does not begin at its buffers
