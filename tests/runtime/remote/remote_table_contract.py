@@ -135,7 +135,7 @@ class RemoteTableContract:
         )
         _, ready = env.launched(made)
         heard: list[str] = []
-        loop = env.loop(CurrentRun.of(ready), trouble=heard.append)
+        loop = env.loop(CurrentRun.of(ready), batch_failed=heard.append)
         loop.start()
         waits = 0
         for _ in range(MOST_STEPS):
