@@ -126,11 +126,15 @@ def test_modules_beside_the_app_are_watched_and_installed_ones_are_not(
             __import__("watched_inner.absent")
         with pytest.raises(ModuleNotFoundError):
             __import__("watched_absent")
+        (tmp_path / "watched_broken.py").write_text("def (:", "utf-8")
+        with pytest.raises(SyntaxError):
+            __import__("watched_broken")
     finally:
         __import__("sys").meta_path.remove(modules)
     names = {str(path.relative_to(tmp_path)) for path in modules.files() if path.is_relative_to(tmp_path)}
     assert names == {
         *("watched_beside.py", "watched_inner/__init__.py", "watched_inner/part.py"),
         *("watched_absent.py", "watched_absent/__init__.py"),
+        *("watched_broken.py", "watched_broken/__init__.py"),
         *("watched_inner/absent.py", "watched_inner/absent/__init__.py"),
     }
