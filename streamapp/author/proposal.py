@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from streamapp.author.app_streams import missing_streams_by_system, table_streams
+from streamapp.author.app_streams import missing_streams_by_system, table_partitions
 from streamapp.author.app_warnings import app_warnings
 from streamapp.author.key_reliance import partitioner_errors
 from streamapp.author.task_inputs import broadcast_inputs, keeps_state, read_streams
@@ -105,7 +105,7 @@ class Proposal:
 
 def propose(app: StreamApp, world: World) -> Proposal:
     """Plan with the counts that the state was laid out for, then form tasks with the counts of today."""
-    world = replace(world, counts={**world.counts, **dict.fromkeys(table_streams(app), 1)})
+    world = replace(world, counts={**world.counts, **table_partitions(app)})
     graph = build_graph(app, world.counts, world.counted_by)
     planned = plan(graph, config=app.spec.config, mode=Mode(app.spec.mode))
     without_state = frozenset(planned.streams) - streams_before_state(graph)

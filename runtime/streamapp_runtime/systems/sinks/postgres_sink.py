@@ -66,17 +66,17 @@ class PostgresSink:
             return (f'"{table.name}" is no table; write a name, or schema.table, as its topic',)
         if unknown := tuple(unknown_types(table)):
             return unknown
-        columns = self._columns(table)
+        columns = table_columns(self.session, table)
         if not columns and self.create_if_missing:
             self._define(creation(table))
-            columns = self._columns(table)
+            columns = table_columns(self.session, table)
         if not columns:
             statement = creation(table).replace(" IF NOT EXISTS", "")
             return (f'there is no table "{table.name}"; say createIfMissing: true, or {statement}',)
         added = table.addable([column.name for column in columns]) if self.add_columns else ()
         if added and not (*unfit_columns(table.without(added), columns), *self._unfit_key(table)):
             self._define(addition(table, added))
-            columns = self._columns(table)
+            columns = table_columns(self.session, table)
         self._types[table.name] = {column.name: column.type for column in columns}
         return (*unfit_columns(table, columns), *self._unfit_key(table))
 
@@ -181,9 +181,6 @@ class PostgresSink:
         types = self._types[table.name]
         return all(own_type(one.type) == types.get(one.name) for one in table.schema)
 
-    def _columns(self, table: SinkTable) -> list[TableColumn]:
-        return [TableColumn(*row) for row in self.session.execute(_COLUMNS, quoted(table.name))]
-
     def _unfit_key(self, table: SinkTable) -> tuple[str, ...]:
         if not table.primary_key:
             return ()
@@ -195,6 +192,11 @@ class PostgresSink:
         listed = ", ".join(map(quoted_column, table.primary_key))
         mend = f"ALTER TABLE {quoted(table.name)} ADD PRIMARY KEY ({listed})"
         return (f"no primary key or unique index is of exactly {listed}; {mend}, or change primaryKey",)
+
+
+def table_columns(session: PostgresSession, table: SinkTable) -> list[TableColumn]:
+    """The columns that a table has; none where there is no table."""
+    return [TableColumn(*row) for row in session.execute(_COLUMNS, quoted(table.name))]
 
 
 def _on_conflict(table: SinkTable) -> str:
