@@ -7,6 +7,7 @@ from typing import Any
 from streamapp.tasks.partition import OffsetSpan
 from streamapp_runtime.checkpoint_entries import IMPORTS
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.systems.connection import SystemConnections
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,11 @@ class ImportedTable:
 def imported_tables(ledger: CheckpointStream) -> dict[str, ImportedTable]:
     """The imports that are complete, by stream."""
     return IMPORTS.read(ledger.entries, ledger.stream, parse_imports) or {}
+
+
+def pending_imports(connections: SystemConnections, ledger: CheckpointStream) -> frozenset[str]:
+    """The streams whose tables are not imported yet."""
+    return frozenset(connections.imports.keys() - imported_tables(ledger).keys())
 
 
 def parse_imports(document: Any) -> dict[str, ImportedTable]:

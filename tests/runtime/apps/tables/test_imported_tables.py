@@ -1,7 +1,7 @@
 """Tables that an app reads: a batch app's inputs, and what fills tables of any app."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from streamapp.spec.parser import parse_data
+from streamapp_runtime.checkpoint_entries import IMPORTS
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.standby.standby_program import standby_program
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.app_storage import storage_of
 from streamapp_runtime.driver.start.launch import launch
@@ -96,13 +98,11 @@ def test_a_batch_app_ends_where_its_table_does(tmp_path: Path) -> None:
         assert outputs(systems) == before
 
 
-@pytest.mark.parametrize("store", ["rocksdb", "memory"])
-@pytest.mark.parametrize("broadcast", [False, True])
-def test_a_table_fills_a_table_before_rows_are_joined(tmp_path: Path, store: str, broadcast: bool) -> None:
-    write_names(tmp_path, {str(n): f"name {n}" for n in range(300)})
-    table = {"name": "users", "columns": NAMES, "store": store, "broadcast": broadcast}
+def joining(folder: Path, **table: Any) -> dict[str, Any]:
+    """An app that looks up the names of orders in a table that is imported."""
     join = {"from": "orders", "table": "users", "select": "id, name"}
-    resource = app_resource(
+    side = {"stream": "names", "bootstrap": True}
+    return app_resource(
         [
             {"name": "named", "joinTable": join},
             {"name": "send", "sendTo": {"from": "named", "stream": "out"}},
@@ -112,18 +112,38 @@ def test_a_table_fills_a_table_before_rows_are_joined(tmp_path: Path, store: str
             {"name": "names", "system": "lake", "columns": NAMES, "key": "id", "partitions": 3},
             {"name": "out"},
         ],
-        [table | {"sideInputs": [{"stream": "names", "bootstrap": True}]}],
-        systems=systems_of(tmp_path),
+        [{"name": "users", "columns": NAMES, "sideInputs": [side], **table}],
+        systems=systems_of(folder),
     )
-    home = systems_of(tmp_path)[0]["embedded"]["path"]
-    with closing(EmbeddedSystem(Path(home))) as log:
+
+
+def write_orders(folder: Path, ids: Iterable[str]) -> None:
+    with closing(EmbeddedSystem(Path(systems_of(folder)[0]["embedded"]["path"]))) as log:
         log.create("orders", 3)
-        for n in range(0, 300, 7):
-            index = partition_of(pa.array([str(n).encode()]), 3)[0]
-            write(log, TopicPartition("orders", int(index)), keyed(**{str(n): json.dumps({"id": str(n)})}))
+        for one in ids:
+            index = partition_of(pa.array([one.encode()]), 3)[0]
+            write(log, TopicPartition("orders", int(index)), keyed(**{one: json.dumps({"id": one})}))
+
+
+@pytest.mark.parametrize("store", ["rocksdb", "memory"])
+@pytest.mark.parametrize("broadcast", [False, True])
+def test_a_table_fills_a_table_before_rows_are_joined(tmp_path: Path, store: str, broadcast: bool) -> None:
+    write_names(tmp_path, {str(n): f"name {n}" for n in range(300)})
+    ids = [str(n) for n in range(0, 300, 7)]
+    write_orders(tmp_path, ids)
     for _ in range(2):
-        with running(resource) as (systems, loop):
+        with running(joining(tmp_path, store=store, broadcast=broadcast)) as (systems, loop):
             drain(loop)
-            assert {row["id"]: row["name"] for row in outputs(systems)} == {
-                str(n): f"name {n}" for n in range(0, 300, 7)
-            }
+            assert {row["id"]: row["name"] for row in outputs(systems)} == {n: f"name {n}" for n in ids}
+
+
+def test_a_driver_that_stands_by_fills_no_table_from_an_import_that_is_not_complete(tmp_path: Path) -> None:
+    write_names(tmp_path, {"a": "A"})
+    write_orders(tmp_path, ["a"])
+    with running(joining(tmp_path)) as (_, loop):
+        context = loop.launch.context
+        program = standby_program(context, SparkOnDemand(_no_jvm), loop.launch.model.processors)
+        assert program is not None
+        assert program.setup(context).setup.side_input_specs.keys() == {"users"}
+        del context.ledger.entries[IMPORTS.key]
+        assert program.setup(context).setup.side_input_specs == {}
