@@ -111,6 +111,21 @@ class InputRoles:
         return tuple(sorted(self.written))
 
 
+def with_partitions_to_say(app: StreamApp, planned: Plan) -> Plan:
+    """The plan whose errors say how many partitions a table that is read has to have for a join."""
+    return replace(
+        planned, errors=tuple(_with_partitions_to_say(error, imports(app)) for error in planned.errors)
+    )
+
+
+def _with_partitions_to_say(error: PlanError, imported: Collection[str]) -> PlanError:
+    tables = [name for name, _ in error.streams if name in imported]
+    counts = {count for name, count in error.streams if name not in imported}
+    if error.reason is not Reason.JOIN_PARTITION_MISMATCH or not tables or len(counts) != 1:
+        return error
+    return replace(error, hint=f"say partitions: {counts.pop()} of stream {tables[0]}; or {error.hint}")
+
+
 def missing_streams_by_system(app: StreamApp, planned: Plan, asked: Collection[str]) -> Plan:
     """The plan whose errors say where each of the streams that were asked for does not exist."""
     errors = (error for each in planned.errors for error in _error_of_each_system(app, each, asked))

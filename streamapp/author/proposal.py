@@ -5,7 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from streamapp.author.app_streams import missing_streams_by_system, table_partitions
+from streamapp.author.app_streams import (
+    imports,
+    missing_streams_by_system,
+    table_partitions,
+    with_partitions_to_say,
+)
 from streamapp.author.app_warnings import app_warnings
 from streamapp.author.key_reliance import partitioner_errors
 from streamapp.author.task_inputs import broadcast_inputs, keeps_state, read_streams
@@ -105,7 +110,8 @@ class Proposal:
 
 def propose(app: StreamApp, world: World) -> Proposal:
     """Plan with the counts that the state was laid out for, then form tasks with the counts of today."""
-    world = replace(world, counts={**world.counts, **table_partitions(app)})
+    counted_by = {**world.counted_by, **dict.fromkeys(imports(app), "the resource")}
+    world = replace(world, counts={**world.counts, **table_partitions(app)}, counted_by=counted_by)
     graph = build_graph(app, world.counts, world.counted_by)
     planned = plan(graph, config=app.spec.config, mode=Mode(app.spec.mode))
     without_state = frozenset(planned.streams) - streams_before_state(graph)
@@ -117,6 +123,7 @@ def propose(app: StreamApp, world: World) -> Proposal:
         graph = build_graph(app, counts, world.counted_by)
         planned = plan(graph, config=app.spec.config, mode=Mode(app.spec.mode))
     planned = missing_streams_by_system(app, replace(planned, notes=tuple(plan_notes(app))), world.asked)
+    planned = with_partitions_to_say(app, planned)
     if app.spec.grouper != SINGLE_TASK.name:
         counts_of = {name: stream.partitions for name, stream in planned.streams.items()}
         planned = rejected_for(app, planned, misplaced_side_inputs(app, counts_of))

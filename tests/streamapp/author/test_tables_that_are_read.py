@@ -113,6 +113,8 @@ def test_what_only_records_have_is_refused(field: str, value: Any) -> None:
 def test_a_join_needs_as_many_partitions_as_its_stream_has(partitions: int | None) -> None:
     app = read_app(partitions=partitions)
     world = World({"orders": 3, "out": 3})
-    problems = [one.message for one in proposal_problems(app, propose(app, world))]
+    proposal = propose(app, world)
+    assert proposal.plan.streams["names"].because.counted_by == "the resource"
+    problems = [one.message for one in proposal_problems(app, proposal)]
     assert bool(problems) is (partitions is None)
-    assert all("names has 1" in one and "orders has 3" in one for one in problems), problems
+    assert all("orders has 3; say partitions: 3 of stream names; or " in one for one in problems), problems
