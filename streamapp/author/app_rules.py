@@ -229,6 +229,11 @@ def _imported(app: StreamApp, stream: Stream, path: str) -> Iterator[Problem]:
     if app.spec.mode == "stream" and stream.name in inputs:
         message = "is a table, which is read once and gets no later rows; fill a table with it (sideInputs), "
         yield _invalid(f"{path}.system", f"{message}or say mode: batch", Reason.INVALID_GRAPH)
+    for place, table in enumerate(app.spec.tables):
+        for number, side in enumerate(table.side_inputs):
+            if side.stream == stream.name and side.versions != "none":
+                message = f'nothing ends a version of "{stream.name}", which is a table; leave it out'
+                yield _invalid(f"spec.tables[{place}].sideInputs[{number}].versions", message)
     of_records = {
         "primaryKey": bool(stream.primary_key),
         "metadata": stream.metadata is not None,

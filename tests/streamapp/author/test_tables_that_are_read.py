@@ -109,6 +109,14 @@ def test_what_only_records_have_is_refused(field: str, value: Any) -> None:
     assert f"spec.streams[1].{field}" in messages(app)
 
 
+def test_a_table_is_one_version() -> None:
+    data = dict(as_data(read_app()))
+    side = {"stream": "names", "versions": "nullKey"}
+    spec = data["spec"] | {"tables": [TABLE | {"sideInputs": [side]}]}
+    _, message = messages(parse_data(data | {"spec": spec}).apps[0])["spec.tables[0].sideInputs[0].versions"]
+    assert message.endswith("leave it out")
+
+
 @pytest.mark.parametrize("partitions", [None, 3])
 def test_a_join_needs_as_many_partitions_as_its_stream_has(partitions: int | None) -> None:
     app = read_app(partitions=partitions)

@@ -89,8 +89,11 @@ class FileSource:
                 raise InvalidSettingsError(f"{scheme} has no settings; those of s3 and gs may be said")
             try:
                 self._filesystem = getattr(fs, _FILESYSTEMS[scheme])(**self.settings)
-            except (TypeError, ValueError) as error:
-                raise InvalidSettingsError(f"{scheme}: {error}") from None
+            except (TypeError, ValueError):  # whose text may have values, those of the Secret too
+                names = ", ".join(sorted(self.settings))
+                raise InvalidSettingsError(
+                    f"these are no settings of {_FILESYSTEMS[scheme]}: {names}"
+                ) from None
         return self._filesystem, base
 
     def _batches(self, table: SinkTable, paths: list[str]) -> Iterator[pa.RecordBatch]:

@@ -16,6 +16,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.failures import FinalFailureError
 from tests.harness.engine.imported_table import ImportedApp, Row, reading_app
 from tests.runtime.systems.sources.source_contract import (
@@ -174,3 +175,15 @@ def test_parts_of_rows_come_from_parquet(folder: Path) -> None:
     write_parquet(table(rows, types), folder / "sales" / "a")
     columns = "id BIGINT, tags ARRAY<STRING>, place STRUCT<x: BIGINT, y: STRING>, by MAP<STRING, BIGINT>"
     assert imported(folder, "parquet", columns) == rows
+
+
+@pytest.mark.parametrize("path", ["s3://nobody/exports", "abfss://nobody/exports"])
+def test_wrong_settings_of_a_store_are_refused_without_their_values(tmp_path: Path, path: str) -> None:
+    system = {"files": {"path": path, "format": "json", "config": {"regio": "hidden"}}}
+    app = ImportedApp(tmp_path / "home", reading_app(system, "id BIGINT"))
+    with (
+        closing(app),
+        pytest.raises(AppRefusedError, match=r"spec.streams\[0\].system: .* settings") as refused,
+    ):
+        app.start()
+    assert "hidden" not in str(refused.value)
