@@ -58,7 +58,8 @@ def table_partitions(app: StreamApp) -> dict[str, int]:
 
 def imports(app: StreamApp) -> dict[str, str]:
     """The stream in the home that takes the rows of each table that the app reads."""
-    return {name: import_stream(app.application_id, name) for name in table_streams(app) & input_streams(app)}
+    read = sorted(table_streams(app) & input_streams(app))
+    return {name: import_stream(app.application_id, name) for name in read}
 
 
 def outboxes(app: StreamApp) -> dict[str, str]:

@@ -26,7 +26,7 @@ from streamapp_runtime.driver.imports.table_records import chunks, table_records
 from streamapp_runtime.key_partitioning import by_partition, partition_of
 from streamapp_runtime.systems.app_systems import Systems
 from streamapp_runtime.systems.connection import TableConnection, open_source
-from streamapp_runtime.systems.sources.table_source import TableSnapshot
+from streamapp_runtime.systems.sources.table_source import TableSnapshot, TableSource
 from streamapp_runtime.systems.stream_system import (
     InvalidSettingsError,
     RecordRefusedError,
@@ -109,13 +109,16 @@ class _TableImport:
         connection = self.systems.connections.by_name[self.stream.system]
         if not isinstance(connection, TableConnection):
             raise TypeError("an import is of a table")
+        with closing(open_source(connection)) as source:
+            version = self._newest(source, place)
+            if version.misfits:
+                columns = f"{place}.columns"
+                raise AppRefusedError([Problem(0, 0, columns, each) for each in version.misfits])
+            return self._written(version, place)
+
+    def _newest(self, source: TableSource, place: str) -> TableSnapshot:
         try:
-            with closing(open_source(connection)) as source:
-                version = source.newest(sink_table(self.app, self.stream.name))
-                if version.misfits:
-                    columns = f"{place}.columns"
-                    raise AppRefusedError([Problem(0, 0, columns, each) for each in version.misfits])
-                return self._written(version, place)
+            return source.newest(sink_table(self.app, self.stream.name))
         except UnknownStreamError as error:
             raise AppRefusedError([Problem(0, 0, f"{place}.topic", f"{error}; correct topic")]) from None
         except InvalidSettingsError as error:

@@ -23,7 +23,7 @@ class AppContext:
     ledger: CheckpointStream
     user_functions: UserFunctions
     now: Callable[[], float] = time.time  # seconds since the epoch
-    importing: Callable[[ImportProgress], None] = untold  # what tables that are read are called by
+    importing: Callable[[ImportProgress], None] = untold  # told how far tables that are read are
     show_values: bool = False  # whether the page of the app shows what is in records
 
     def with_app(self, app: StreamApp) -> Self:

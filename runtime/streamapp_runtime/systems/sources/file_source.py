@@ -99,10 +99,13 @@ class FileSource:
     def _batches(self, table: SinkTable, paths: list[str]) -> Iterator[pa.RecordBatch]:
         """The rows of all files, one after the other; each has to have the columns."""
         for path in paths:
-            with self._failures(path):
-                if misfits := list(self._misfits(table, path)):
-                    raise RecordRefusedError(f"{path}: {'; '.join(misfits)}")
-                yield from self._rows(table, path)
+            try:
+                with self._failures(path):
+                    if misfits := list(self._misfits(table, path)):
+                        raise RecordRefusedError(f"{path}: {'; '.join(misfits)}")
+                    yield from self._rows(table, path)
+            except UnknownStreamError as error:
+                raise UnavailableError(f"{error} any more; the next start reads those of then") from None
 
     def _misfits(self, table: SinkTable, path: str) -> Iterator[str]:
         if self.format == "parquet":

@@ -18,6 +18,7 @@ import pytest
 
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.failures import FinalFailureError
+from streamapp_runtime.systems.stream_system import UnavailableError
 from tests.harness.engine.imported_table import ImportedApp, Row, reading_app
 from tests.runtime.systems.sources.source_contract import (
     NamedContract,
@@ -187,3 +188,15 @@ def test_wrong_settings_of_a_store_are_refused_without_their_values(tmp_path: Pa
     ):
         app.start()
     assert "hidden" not in str(refused.value)
+
+
+def test_a_file_that_is_deleted_meanwhile_is_an_outage(folder: Path) -> None:
+    write_json(numbered(60_000), folder / "sales" / "a")
+    write_json(numbered(3), folder / "sales" / "b")
+    system = {"files": {"path": str(folder), "format": "json"}}
+    app = ImportedApp(folder.parent / "home", reading_app(system, "id BIGINT"))
+    with closing(app):
+        with pytest.raises(UnavailableError, match=r"there is no file .*/sales/b any more"):
+            app.start(lambda _: (folder / "sales" / "b").unlink(missing_ok=True))
+        app.start()
+        assert len(app.rows()) == 60_000
