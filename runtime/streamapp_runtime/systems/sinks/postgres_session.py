@@ -133,6 +133,8 @@ class PostgresSession:
                 if batch is None:
                     return
                 yield batch
+        except (OSError, pa.ArrowException) as error:  # from the stream of rows, which has no SQLSTATE
+            raise UnavailableError(f"{self.address}: {_first_line(str(error))}"[:_LONGEST]) from None
         finally:
             self.close()  # with the rest of the rows, where the reading was given up
 

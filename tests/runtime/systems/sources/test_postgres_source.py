@@ -118,3 +118,20 @@ def test_a_database_that_is_unavailable_is_an_outage(
         postgres_server.start()
     app.start()
     assert len(app.rows()) == 3
+
+
+def test_a_database_that_goes_while_it_is_read_is_an_outage(
+    tables: Database, made: Made, postgres_server: PostgresServer
+) -> None:
+    tables.execute(
+        "CREATE TABLE sales AS SELECT n AS id, repeat('x', 90) AS x FROM generate_series(1, 2000000) n"
+    )
+    app = made("id BIGINT, x STRING")
+    try:
+        with pytest.raises(UnavailableError, match=postgres_server.address):
+            app.start(lambda _: postgres_server.end())
+    finally:
+        postgres_server.start()
+    tables.execute("DELETE FROM sales WHERE id > 5")
+    app.start()
+    assert sorted(row["id"] for row in app.rows()) == [1, 2, 3, 4, 5]
