@@ -1,6 +1,7 @@
 """Tables of a lake, read by the state of the table that was the newest when the reading began."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,6 +11,7 @@ import pyarrow as pa
 from streamapp_runtime.systems.sinks.lake_sink import LakeSink
 from streamapp_runtime.systems.sinks.sink import SinkTable
 from streamapp_runtime.systems.sources.table_source import TableSnapshot, fitted, misfit_columns
+from streamapp_runtime.systems.stream_system import RecordRefusedError, UnavailableError
 
 
 @dataclass(slots=True)
@@ -31,11 +33,20 @@ class LakeSource:
         self.lake.close()
 
     def _batches(self, table: SinkTable, state: Any) -> Iterator[pa.RecordBatch]:
-        with self.lake.calls():
+        with self._reading():
             batches = iter(self.lake.scan(state, table.schema.names))
         while True:
-            with self.lake.calls():
+            with self._reading():
                 batch = next(batches, None)
             if batch is None:
                 return
             yield fitted(batch, table, self.lake.address)
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """The failures of a call that reads: files that cannot be had are invalid ones to the libraries."""
+        try:
+            with self.lake.calls():
+                yield
+        except RecordRefusedError as error:
+            raise UnavailableError(str(error)) from None

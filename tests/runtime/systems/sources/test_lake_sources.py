@@ -11,6 +11,7 @@ import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
 from streamapp_runtime.driver.imports.table_import import ImportProgress
+from streamapp_runtime.systems.stream_system import UnavailableError
 from tests.harness.engine.imported_table import SourceTables
 from tests.runtime.systems.sources.source_contract import Made, NullsContract, numbered
 
@@ -77,6 +78,21 @@ class LakesContract(NullsContract):
         app = made("id BIGINT")
         assert app.start(overwritten).version == version
         assert sorted(row["id"] for row in app.rows()) == list(range(60_000))
+
+    def test_files_that_cannot_be_had_are_an_outage(
+        self, tables: DeltaFolder | Warehouse, made: Made, tmp_path: Path
+    ) -> None:
+        tables.write("sales", numbered(3))
+        moved = {path: path.with_suffix(".away") for path in tmp_path.rglob("*.parquet")}
+        for path, elsewhere in moved.items():
+            path.rename(elsewhere)
+        app = made("id BIGINT")
+        with pytest.raises(UnavailableError, match=r"sales: .*parquet"):
+            app.start()
+        for path, elsewhere in moved.items():
+            elsewhere.rename(path)
+        app.start()
+        assert len(app.rows()) == 3
 
 
 class TestDeltaSource(LakesContract):
