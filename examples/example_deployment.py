@@ -28,7 +28,7 @@ def deployable_names() -> list[str]:
 def undeployable_reason(one: ExampleApp) -> str | None:
     """The reason why an example cannot be deployed, as what follows its name; None of one that can be."""
     apps = [app_of(source) for source in one.sources]
-    if any(system.is_sink for app in apps for system in app.spec.systems):
+    if any(system.has_tables for app in apps for system in app.spec.systems):
         return "writes tables on this machine, which pods do not reach"
     bodies = [operator.body for app in apps for operator in app.spec.operators]
     if len(apps) > 1 or any(getattr(body, "window", None) is not None for body in bodies):

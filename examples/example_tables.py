@@ -6,13 +6,21 @@ from typing import Any, Final
 from examples.example_data import Row
 from streamapp.author.names import delivery_stream
 from streamapp.spec.resource.app import StreamApp
-from streamapp.spec.resource.systems import SINK_KINDS, Delta, Iceberg, Postgres, System
+from streamapp.spec.resource.systems import (
+    ONLY_READ,
+    ONLY_WRITTEN,
+    TABLE_KINDS,
+    Delta,
+    Iceberg,
+    Postgres,
+    System,
+)
 
 
 def table_system(app: StreamApp, stream: str) -> System | None:
     """The system of tables that a stream is in; None of a stream of records."""
     name = app.spec.stream(stream).system
-    return next((one for one in app.spec.systems if one.name == name and one.is_sink), None)
+    return next((one for one in app.spec.systems if one.name == name and one.has_tables), None)
 
 
 def table_rows(system: System, table: str) -> list[Row]:
@@ -86,5 +94,5 @@ _READERS: Final[Mapping[str, Callable[[Any, str], list[Row]]]] = {
 }
 """By kind of system. A class of the app's own is read by nothing but itself."""
 
-if _READERS.keys() != SINK_KINDS - {"python"}:
+if _READERS.keys() != TABLE_KINDS - ONLY_READ - ONLY_WRITTEN:
     raise AssertionError("each kind of table but those of a class of the app's own has its reader")

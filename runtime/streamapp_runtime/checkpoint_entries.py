@@ -71,6 +71,8 @@ STATE_SCHEMAS: Final = CheckpointEntry(b"\x00schemas", forms.STATE_SCHEMAS)
 """How the rows of each store are read."""
 STORE_HISTORY: Final = CheckpointEntry(b"\x00stores", app_forms.STORE_HISTORY)
 """Where the stores of tasks lie, on which disks, and how far they are."""
+IMPORTS: Final = CheckpointEntry(b"\x00imports", forms.IMPORTS)
+"""Which tables were imported, in which version, and where their rows are."""
 FENCE: Final = CheckpointEntry(b"\x00fence", forms.FENCE, outlives_reset=True)
 """The highest incarnation that a Kafka system was fenced with. The system hides it from its readers."""
 
@@ -89,6 +91,7 @@ CHECKPOINT_ENTRIES: Final = (
     BOUNDED_TURN,
     STATE_SCHEMAS,
     STORE_HISTORY,
+    IMPORTS,
     FENCE,
 )
 OUTLIVE_RESET: Final = frozenset(entry.key for entry in CHECKPOINT_ENTRIES if entry.outlives_reset)

@@ -31,6 +31,7 @@ BOUNDED_TURN: Final = DurableForm("turn of a batch app", 1, _STREAM, _DRIVER, _A
 STATE_SCHEMAS: Final = DurableForm(
     "schemas of stores", 1, _STREAM, "the next driver, before it touches a store", _ABSENT
 )
+IMPORTS: Final = DurableForm("imported tables", 1, _STREAM, _DRIVER, _ABSENT)
 FENCE: Final = DurableForm("fence", 1, f"{_STREAM} in Kafka", "transactions, before they commit", _ABSENT)
 
 ROW: Final = DurableForm(
@@ -106,6 +107,7 @@ DURABLE_FORMS: Final = (
     WRITERS_MODEL,
     BOUNDED_TURN,
     STATE_SCHEMAS,
+    IMPORTS,
     FENCE,
     ROW,
     STORE_MARK,

@@ -4,14 +4,15 @@ import json
 import re
 from collections.abc import Callable, Iterator
 
-from streamapp.author.app_streams import table_streams
+from streamapp.author.app_streams import input_streams, table_streams, written_streams
 from streamapp.author.names import CHECKPOINT
 from streamapp.spec.problem import Problem, nearest, short
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.operator_kinds import traits_of
 from streamapp.spec.resource.operators import Aggregate, Join
-from streamapp.spec.resource.streams import Stream
+from streamapp.spec.resource.streams import CsvSigns, Stream
+from streamapp.spec.resource.systems import ONLY_READ, ONLY_WRITTEN
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp.spec.value_types.format_names import READ_ONLY, WITH_REGISTRY, WITH_TIMES_AS_NUMBERS
 
@@ -98,15 +99,9 @@ def _aside(app: StreamApp, path: str, name: str, rows: str) -> Iterator[Problem]
     if stream.registry:
         message = f'{rows} are written without a schema; "{stream.name}" has a registry'
         yield _invalid(path, f"{message}; name a stream of json without one")
-    if stream.name in _read_streams(app):
+    if stream.name in input_streams(app):
         message = f'the app reads "{stream.name}", and would read its own {rows}; name another stream'
         yield _invalid(path, message, Reason.INVALID_GRAPH)
-
-
-def _read_streams(app: StreamApp) -> set[str]:
-    """The sources of operators, and the streams that fill tables."""
-    sources = {source for operator in app.spec.operators for source in operator.sources}
-    return sources | {side.stream for table in app.spec.tables for side in table.side_inputs}
 
 
 def _emit(app: StreamApp) -> Iterator[Problem]:
@@ -170,13 +165,17 @@ def _writer_schemas(app: StreamApp) -> Iterator[Problem]:
             yield _invalid(f"{path}.subject", message)
 
 
-def _sinks(app: StreamApp) -> Iterator[Problem]:
-    """Systems of tables that are asked for what only streams have."""
+def _table_systems(app: StreamApp) -> Iterator[Problem]:
+    """A home of tables, in which no stream can be made."""
     for index, system in enumerate(app.spec.systems):
-        if system.is_sink and system is app.spec.home:
+        if system.has_tables and system is app.spec.home:
             message = "holds tables, and the app keeps its checkpoints in streams; add a system with kafka or"
             yield _invalid(f"spec.systems[{index}].{system.kind}", f"{message} embedded")
-    tables, read = table_streams(app), _read_streams(app)
+
+
+def _tables(app: StreamApp) -> Iterator[Problem]:
+    """Tables that are asked for what only streams have, and the other way round."""
+    tables, read = table_streams(app), input_streams(app)
     for index, stream in enumerate(app.spec.streams):
         path = f"spec.streams[{index}]"
         if stream.name not in tables:
@@ -185,27 +184,71 @@ def _sinks(app: StreamApp) -> Iterator[Problem]:
                     f'the system "{stream.system}" has streams, and primaryKey is of tables; leave it out'
                 )
                 yield _invalid(f"{path}.primaryKey", message)
+            if stream.partitions is not None:
+                message = "its system has the count; a partitionBy says that of the stream it makes"
+                yield _invalid(f"{path}.partitions", message)
             continue
         if stream.name in read:
-            message = "is a table, and tables of such a system are only written to; read it from a stream"
-            yield _invalid(f"{path}.system", message, Reason.INVALID_GRAPH)
+            yield from _imported(app, stream, path)
+        elif stream.partitions is not None:
+            message = "is of tables that are read, and this one is only written; leave it out"
+            yield _invalid(f"{path}.partitions", message)
         if stream.format != "json":
             yield _invalid(f"{path}.format", "a table has no format; leave it out")
         yield from _table_columns(stream, path)
+
+
+def _rows_of_tables(app: StreamApp) -> Iterator[Problem]:
+    """Rows for tables that are only read, and with parts that only records have."""
+    systems, tables = {system.name: system for system in app.spec.systems}, table_streams(app)
     for index, operator in enumerate(app.spec.operators):
-        send = operator.send_to
+        send, path = operator.send_to, f"spec.operators[{index}].sendTo"
+        if send is None or send.stream not in tables:
+            continue
+        if systems[app.spec.stream(send.stream).system].kind in ONLY_READ:
+            message = f'"{send.stream}" is files, which are only read and have no transactions; use delta'
+            yield _invalid(f"{path}.stream", message, Reason.INVALID_GRAPH)
         for field in ("timestamp", "headers"):
-            if send is not None and send.stream in tables and getattr(send, field) is not None:
+            if getattr(send, field) is not None:
                 message = (
                     f'"{send.stream}" is a table, and rows have no {field}; make it a column of the rows'
                 )
-                yield _invalid(f"spec.operators[{index}].sendTo.{field}", message)
+                yield _invalid(f"{path}.{field}", message)
+
+
+def _imported(app: StreamApp, stream: Stream, path: str) -> Iterator[Problem]:
+    """Tables that cannot be read before the first batch, and what only records have."""
+    system = next(system for system in app.spec.systems if system.name == stream.system)
+    if system.kind in ONLY_WRITTEN:
+        message = "is a table, and tables of such a system are only written to; read it from a stream"
+        yield _invalid(f"{path}.system", message, Reason.INVALID_GRAPH)
+    if stream.name in written_streams(app):
+        message = "the app writes this table, and reads it before the first batch; declare two streams of it"
+        yield _invalid(f"{path}.system", message, Reason.INVALID_GRAPH)
+    inputs = {source for operator in app.spec.operators for source in operator.sources}
+    if app.spec.mode == "stream" and stream.name in inputs:
+        message = "is a table, which is read once and gets no later rows; fill a table with it (sideInputs), "
+        yield _invalid(f"{path}.system", f"{message}or say mode: batch", Reason.INVALID_GRAPH)
+    for place, table in enumerate(app.spec.tables):
+        for number, side in enumerate(table.side_inputs):
+            if side.stream == stream.name and side.versions != "none":
+                message = f'nothing ends a version of "{stream.name}", which is a table; leave it out'
+                yield _invalid(f"spec.tables[{place}].sideInputs[{number}].versions", message)
+    of_records = {
+        "primaryKey": bool(stream.primary_key),
+        "metadata": stream.metadata is not None,
+        "start": stream.start != "earliest",
+        "carriesWatermarks": stream.carries_watermarks,
+    }
+    for field, is_said in of_records.items():
+        if is_said:
+            yield _invalid(f"{path}.{field}", "a table that is read has none; leave it out")
 
 
 def _table_columns(stream: Stream, path: str) -> Iterator[Problem]:
     """Columns that a table needs, and those by which its rows are told apart."""
     if stream.columns is None:
-        yield _invalid(f"{path}.columns", "missing; a table is written by the columns of its stream")
+        yield _invalid(f"{path}.columns", "missing; a table is written and read by the columns of its stream")
         return
     names = [column.name for column in parse_columns(stream.columns)]
     for number, name in enumerate(stream.primary_key):
@@ -269,14 +312,23 @@ def _csv(app: StreamApp) -> Iterator[Problem]:
     """Signs of CSV that cannot be told apart, or are of no CSV."""
     for index, stream in enumerate(app.spec.streams):
         path, signs = f"spec.streams[{index}].csv", stream.csv
-        if signs is None:
-            continue
-        if stream.format != "csv":
+        if signs is not None and stream.format != "csv":
             yield _of_other_format(path, stream, "csv", "leave one of them out, or say format: csv")
-        elif signs.delimiter == signs.quote:
-            yield _invalid(f"{path}.quote", "is the delimiter too; say another character for one of them")
-        elif signs.delimiter in signs.null_text or signs.quote in signs.null_text:
-            yield _invalid(f"{path}.nullText", "has the delimiter or the quote in it; say another text")
+        elif signs is not None:
+            yield from _signs(signs, path)
+    for index, system in enumerate(app.spec.systems):
+        path, files = f"spec.systems[{index}].files.csv", system.files
+        if files is not None and files.csv is not None and files.format != "csv":
+            yield _invalid(path, f"goes with csv only; the format is {files.format}; leave one of them out")
+        elif files is not None and files.csv is not None:
+            yield from _signs(files.csv, path)
+
+
+def _signs(signs: CsvSigns, path: str) -> Iterator[Problem]:
+    if signs.delimiter == signs.quote:
+        yield _invalid(f"{path}.quote", "is the delimiter too; say another character for one of them")
+    elif signs.delimiter in signs.null_text or signs.quote in signs.null_text:
+        yield _invalid(f"{path}.nullText", "has the delimiter or the quote in it; say another text")
 
 
 def _read_only(app: StreamApp) -> Iterator[Problem]:
@@ -291,7 +343,7 @@ def _read_only(app: StreamApp) -> Iterator[Problem]:
 
 def _metadata(app: StreamApp) -> Iterator[Problem]:
     """Columns of records that nobody reads."""
-    read = _read_streams(app)
+    read = input_streams(app)
     for index, stream in enumerate(app.spec.streams):
         path = f"spec.streams[{index}].metadata"
         if stream.metadata is None:
@@ -361,7 +413,9 @@ RULES: tuple[Callable[[StreamApp], Iterator[Problem]], ...] = (
     _avro,
     _registry,
     _writer_schemas,
-    _sinks,
+    _table_systems,
+    _tables,
+    _rows_of_tables,
     _timestamps,
     _strict,
     _debezium,

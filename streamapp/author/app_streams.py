@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
-from streamapp.author.names import checkpoint_stream, outbox_stream
+from streamapp.author.names import checkpoint_stream, import_stream, outbox_stream
 from streamapp.graph.graph_builder import build_graph
 from streamapp.plan.partition_plan import Plan, PlanError
 from streamapp.spec.problem import short
@@ -40,9 +40,26 @@ def written_streams(app: StreamApp) -> tuple[str, ...]:
 
 
 def table_streams(app: StreamApp) -> frozenset[str]:
-    """The streams that are tables: rows are written there, in one partition, and never read."""
-    sinks = {system.name for system in app.spec.systems if system.is_sink}
-    return frozenset(stream.name for stream in app.spec.streams if stream.system in sinks)
+    """The streams that are tables: rows are written there in one partition, or imported from there."""
+    systems = {system.name for system in app.spec.systems if system.has_tables}
+    return frozenset(stream.name for stream in app.spec.streams if stream.system in systems)
+
+
+def input_streams(app: StreamApp) -> frozenset[str]:
+    """The sources of operators, and the streams that fill tables."""
+    sources = {source for operator in app.spec.operators for source in operator.sources}
+    return frozenset(sources | {side.stream for table in app.spec.tables for side in table.side_inputs})
+
+
+def table_partitions(app: StreamApp) -> dict[str, int]:
+    """The partitions of each stream that is a table."""
+    return {name: app.spec.stream(name).partitions or 1 for name in table_streams(app)}
+
+
+def imports(app: StreamApp) -> dict[str, str]:
+    """The stream in the home that takes the rows of each table that the app reads."""
+    read = sorted(table_streams(app) & input_streams(app))
+    return {name: import_stream(app.application_id, name) for name in read}
 
 
 def outboxes(app: StreamApp) -> dict[str, str]:
@@ -93,6 +110,21 @@ class InputRoles:
     def outputs(self) -> tuple[str, ...]:
         """The streams that it writes."""
         return tuple(sorted(self.written))
+
+
+def with_partitions_to_say(app: StreamApp, planned: Plan) -> Plan:
+    """The plan whose errors say how many partitions a table that is read has to have for a join."""
+    return replace(
+        planned, errors=tuple(_with_partitions_to_say(error, imports(app)) for error in planned.errors)
+    )
+
+
+def _with_partitions_to_say(error: PlanError, imported: Collection[str]) -> PlanError:
+    tables = [name for name, _ in error.streams if name in imported]
+    counts = {count for name, count in error.streams if name not in imported}
+    if error.reason is not Reason.JOIN_PARTITION_MISMATCH or not tables or len(counts) != 1:
+        return error
+    return replace(error, hint=f"say partitions: {counts.pop()} of stream {tables[0]}; or {error.hint}")
 
 
 def missing_streams_by_system(app: StreamApp, planned: Plan, asked: Collection[str]) -> Plan:

@@ -30,6 +30,11 @@ def outbox_stream(application_id: str, stream: str) -> str:
     return f"{application_id}.{stream}.outbox"
 
 
+def import_stream(application_id: str, stream: str) -> str:
+    """The stream of the home that takes the rows of a table that is read, before they are."""
+    return f"{application_id}.{stream}.import"
+
+
 def delivery_stream(application_id: str) -> str:
     """The stream of another system that holds the positions up to which outboxes are delivered into it."""
     return f"{application_id}.delivery"

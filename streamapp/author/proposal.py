@@ -5,7 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from streamapp.author.app_streams import missing_streams_by_system, table_streams
+from streamapp.author.app_streams import (
+    imports,
+    missing_streams_by_system,
+    table_partitions,
+    with_partitions_to_say,
+)
 from streamapp.author.app_warnings import app_warnings
 from streamapp.author.key_reliance import partitioner_errors
 from streamapp.author.task_inputs import broadcast_inputs, keeps_state, read_streams
@@ -105,7 +110,8 @@ class Proposal:
 
 def propose(app: StreamApp, inputs: PlanningInputs) -> Proposal:
     """Plan with the counts that the state was laid out for, then form tasks with the counts of today."""
-    inputs = replace(inputs, counts={**inputs.counts, **dict.fromkeys(table_streams(app), 1)})
+    counted_by = {**inputs.counted_by, **dict.fromkeys(imports(app), "the resource")}
+    inputs = replace(inputs, counts={**inputs.counts, **table_partitions(app)}, counted_by=counted_by)
     graph = build_graph(app, inputs.counts, inputs.counted_by)
     planned = plan(graph, config=app.spec.config, mode=Mode(app.spec.mode))
     without_state = frozenset(planned.streams) - streams_before_state(graph)
@@ -117,6 +123,7 @@ def propose(app: StreamApp, inputs: PlanningInputs) -> Proposal:
         graph = build_graph(app, counts, inputs.counted_by)
         planned = plan(graph, config=app.spec.config, mode=Mode(app.spec.mode))
     planned = missing_streams_by_system(app, replace(planned, notes=tuple(plan_notes(app))), inputs.asked)
+    planned = with_partitions_to_say(app, planned)
     if app.spec.grouper != SINGLE_TASK.name:
         counts_of = {name: stream.partitions for name, stream in planned.streams.items()}
         planned = rejected_for(app, planned, misplaced_side_inputs(app, counts_of))

@@ -27,7 +27,7 @@ from streamapp.spec.resource.runtime_policies import (
 )
 from streamapp.spec.resource.state import Placement, State
 from streamapp.spec.resource.streams import CsvSigns, EventTime, RecordMetadata, WriterSchema
-from streamapp.spec.resource.systems import SchemaRegistry
+from streamapp.spec.resource.systems import FileFormat, SchemaRegistry
 from streamapp.spec.resource.tables import Remote, SideInput
 from streamapp.spec.value_types.format_names import FormatName
 
@@ -74,6 +74,7 @@ class SystemHandle:
         columns: str | None = None,
         key: str | None = None,
         primary_key: Sequence[str] | None = None,
+        partitions: int | None = None,
         metadata: RecordMetadata | None = None,
         keys: Literal["checked", "unchecked"] | None = None,
         partitioner: Literal["murmur2", "crc32"] | None = None,
@@ -198,7 +199,7 @@ class App:
         create_if_missing: bool | None = None,
         evolve: Literal["none", "add"] | None = None,
     ) -> SystemHandle:
-        """Streams that are tables of a PostgreSQL database, for `send_to`; the secret is named."""
+        """Streams that are tables of a PostgreSQL database, written or read once; the secret is named."""
         return self._system("postgres", resource_fields(locals()))
 
     @named_arguments
@@ -213,7 +214,7 @@ class App:
         evolve: Literal["none", "add"] | None = None,
         commit_interval: str | None = None,
     ) -> SystemHandle:
-        """Streams that are Delta tables, for `send_to`; the secret is named."""
+        """Streams that are Delta tables, written or read once; the secret is named."""
         return self._system("delta", resource_fields(locals()))
 
     @named_arguments
@@ -229,7 +230,7 @@ class App:
         evolve: Literal["none", "add"] | None = None,
         commit_interval: str | None = None,
     ) -> SystemHandle:
-        """Streams that are Iceberg tables, for `send_to`; the secret is named."""
+        """Streams that are Iceberg tables, written or read once; the secret is named."""
         return self._system("iceberg", resource_fields(locals()))
 
     @named_arguments
@@ -244,6 +245,20 @@ class App:
     ) -> SystemHandle:
         """Streams that are tables of a sink of the app's own, for `send_to`; the secret is named."""
         return self._system("python", resource_fields(locals()))
+
+    @named_arguments
+    def files(
+        self,
+        name: str,
+        *,
+        path: str,
+        format: FileFormat,
+        csv: CsvSigns | None = None,
+        config_secret: str | None = None,
+        config: Mapping[str, str] | None = None,
+    ) -> SystemHandle:
+        """Streams that are files below a path, which are only read; the secret is named."""
+        return self._system("files", resource_fields(locals()))
 
     def _system(self, kind: str, fields: dict[str, Any]) -> SystemHandle:
         always: dict[str, Any] = {field: fields.pop(field) for field in ("name", "home") if field in fields}

@@ -49,7 +49,7 @@ from streamapp.spec.value_types.column_list import parse_columns
 from streamapp.tasks.layouts.layout import Layout, StreamLayout
 from streamapp.tasks.layouts.layout_codec import decode_layout, encode_layout
 from streamapp.tasks.layouts.split import KeyMovement, Split
-from streamapp.tasks.partition import Partition
+from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_operator import operator_durable_forms as operator_forms
 from streamapp_operator.host_state.folder_mark import FolderMark, mark_text, read_mark_text
 from streamapp_operator.reconciler.config_maps.accepted_generation import (
@@ -65,6 +65,7 @@ from streamapp_runtime.checkpoint import Checkpoint, EventTimeProgress
 from streamapp_runtime.checkpoint_entries import CheckpointEntry
 from streamapp_runtime.driver.checkpoints.ownership import Ownership, recorded_owner
 from streamapp_runtime.driver.checkpoints.state_reset import StateReset
+from streamapp_runtime.driver.imports.imported_table import ImportedTable, parse_imports
 from streamapp_runtime.driver.inputs.bounded_turns import BoundedTurn
 from streamapp_runtime.incarnation import Incarnation, read_incarnation
 from streamapp_runtime.lanes.protocol.executor_identity import location_of
@@ -434,6 +435,13 @@ GOLDEN_FORMS = [
         b'{"stores": {"totals": {"schema": "ab", "declaration": "aggregate: {}"}}}',
         {"totals": {"schema": "ab", "declaration": "aggregate: {}"}},
         lambda document: document["stores"],
+    ),
+    entry(
+        entries.IMPORTS,
+        b'{"tables": {"views": {"source": "lake | views", "version": "3", "identity": "id-7", '
+        b'"spans": [[5, 9], [0, 0]]}}}',
+        {"views": ImportedTable("lake | views", "3", "id-7", (OffsetSpan(5, 9), OffsetSpan(0, 0)))},
+        parse_imports,
     ),
     entry(entries.FENCE, b"7", 7, int),
     GoldenForm(

@@ -17,14 +17,14 @@ _BY_REASON: Final[Mapping[str, str]] = {
         "network restartPolicy serviceAccountName suspend takeOver ttlSecondsAfterFinished "
         "revisionHistoryLimit operatorClass logging page stateQueries monitor onConfigurationChange "
         "restartNonce rebalanceDelay placement state systems.kafka systems.name systems.embedded "
-        "systems.postgres systems.delta systems.iceberg systems.python "
+        "systems.postgres systems.delta systems.iceberg systems.files systems.python "
         "processors"
     ),
     "the kit has no transactions of Kafka, loses no records, and has no time-outs": (
         "outbox delivery onDataLoss batch.bytes batch.interval batch.latency batch.timeout "
         "batch.independentLanes"
     ),
-    "is of tables, which the kit has logs in place of": "streams.primaryKey",
+    "is of tables, which the kit has logs in place of": "streams.primaryKey streams.partitions",
     "edits and resets are for later": "resetNonce stateChanges onPartitionChange partitionSettle",
     "task formation is for later; apps have the default": "grouper broadcastInputs",
     "only a path of late or bad rows; the kit has streams of its own for them": (

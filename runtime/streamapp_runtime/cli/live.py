@@ -38,7 +38,7 @@ def look(app: StreamApp, access: SystemAccess) -> LiveFacts:
 def _add_system(facts: LiveFacts, app: StreamApp, index: int, access: SystemAccess) -> LiveFacts:
     """The facts with those of this system added; the streams that the app makes are in its home."""
     app_system = app.spec.systems[index]
-    if app_system.is_sink:  # the plan asks nothing of tables
+    if app_system.has_tables:  # the plan asks nothing of tables
         return facts
     is_home = app_system is app.spec.home
     connection = connection_of(app_system, index, access.data if is_home else None, access.secrets)

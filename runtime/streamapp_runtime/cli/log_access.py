@@ -47,8 +47,8 @@ def open_log(data: Path, make: bool = False) -> Iterator["EmbeddedSystem"]:
 def cli_errors() -> Iterator[None]:
     """Turn what a system refuses into a message; end quietly where user or reader of the output left."""
     from streamapp_runtime.checkpoint import StateUnreadableError
-    from streamapp_runtime.cli.record_input.lines import UnusableLineError
     from streamapp_runtime.driver.app_refusal import AppRefusedError
+    from streamapp_runtime.rows.lines import UnusableLineError
     from streamapp_runtime.stores.store import StoreError
     from streamapp_runtime.systems.stream_system import (
         InvalidSettingsError,

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.systems.connection import (
+    FilesConnection,
     SinkConnection,
     SystemConnections,
     open_registry,
@@ -215,7 +216,7 @@ class Systems:
         connection = self.connections.by_name[name]
         if isinstance(connection, SinkConnection):
             open_sink(connection).close()
-        else:
+        elif not isinstance(connection, FilesConnection):
             self.open(name)
 
     def _streams_by_system(self, streams: Iterable[str]) -> dict[str, dict[str, str]]:

@@ -9,13 +9,19 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from streamapp.spec.resource.streams import CsvSigns
+from streamapp.spec.resource.systems import FileFormat
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.embedded.lmdb_environment import DATA_FILE
 from streamapp_runtime.systems.stream_system import InvalidSettingsError, StreamSystem
 
 if TYPE_CHECKING:
     from streamapp_runtime.systems.kafka.schema_registry.registry_schemas import RegistrySchemas
+    from streamapp_runtime.systems.sinks.delta_sink import DeltaSink
+    from streamapp_runtime.systems.sinks.iceberg_sink import IcebergSink
+    from streamapp_runtime.systems.sinks.postgres_sink import PostgresSink
     from streamapp_runtime.systems.sinks.sink import Sink
+    from streamapp_runtime.systems.sources.table_source import TableSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +93,23 @@ class PythonConnection:
     create_if_missing: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class FilesConnection:
+    """The files below a path, and how their store is reached."""
+
+    path: str
+    format: FileFormat
+    signs: CsvSigns
+    settings: Mapping[str, str] = field(default_factory=dict)  # as the resource says them
+    secrets: str | None = None  # the folder of those that it does not say
+
+
 LakeConnection = DeltaConnection | IcebergConnection
 """The connections to sinks that commit each table by itself, and make files with each commit."""
 SinkConnection = PostgresConnection | LakeConnection | PythonConnection
-Connection = EmbeddedConnection | KafkaConnection | SinkConnection
+TableConnection = SinkConnection | FilesConnection
+"""The connections to systems of tables."""
+Connection = EmbeddedConnection | KafkaConnection | TableConnection
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +147,9 @@ class SystemConnections:
     by_name: Mapping[str, Connection]
     locations: Mapping[str, StreamLocation] = field(default_factory=dict)
     outboxes: Mapping[str, str] = field(default_factory=dict)  # of the home, for streams of other systems
+    imports: Mapping[str, StreamLocation] = field(
+        default_factory=dict
+    )  # the table of each stream whose location is one of the home that its rows are imported into
     registries: Mapping[str, RegistryConnection] = field(
         default_factory=dict
     )  # of those systems that have one
@@ -145,8 +167,8 @@ class SystemConnections:
         return self.by_name[self.location(stream).system]
 
     def is_table(self, stream: str) -> bool:
-        """True if a stream is a table of a sink."""
-        return isinstance(self.of_stream(stream), SinkConnection)
+        """True if a stream is a table, and not what is imported of one."""
+        return isinstance(self.of_stream(stream), TableConnection)
 
     @property
     def of_home(self) -> Connection:
@@ -158,8 +180,8 @@ def system_opener(connection: Connection) -> Callable[[], StreamSystem]:
     """The function that opens the system, with its clients imported: nothing else imports those of Kafka."""
     if isinstance(connection, EmbeddedConnection):
         return partial(EmbeddedSystem, connection.folder, sync=connection.sync)
-    if isinstance(connection, SinkConnection):
-        raise TypeError("a sink is no system of streams")
+    if isinstance(connection, TableConnection):
+        raise TypeError("a system of tables is no system of streams")
     from streamapp_runtime.systems.kafka.kafka_system import open_kafka
 
     return partial(open_kafka, connection.bootstrap_servers, connection.settings, connection.secrets)
@@ -175,7 +197,29 @@ def open_sink(connection: SinkConnection) -> "Sink":
     return _SINKS[type(connection)](connection)
 
 
-def _postgres(connection: PostgresConnection) -> "Sink":
+def open_source(connection: TableConnection) -> "TableSource":
+    """The source of tables, of which nothing is asked yet; InvalidSettingsError without its client."""
+    match connection:
+        case FilesConnection():
+            from streamapp_runtime.systems.sources.file_source import FileSource
+
+            settings = _all_settings(connection)
+            return FileSource(connection.path, connection.format, settings, connection.signs)
+        case PostgresConnection():
+            session = _postgres(connection).session
+            from streamapp_runtime.systems.sources.postgres_source import PostgresSource
+
+            return PostgresSource(session)
+        case DeltaConnection() | IcebergConnection():
+            from streamapp_runtime.systems.sources.lake_source import LakeSource
+
+            lake = _delta(connection) if isinstance(connection, DeltaConnection) else _iceberg(connection)
+            return LakeSource(lake)
+        case PythonConnection():
+            raise TypeError("a sink of the app's own is no source")
+
+
+def _postgres(connection: PostgresConnection) -> "PostgresSink":
     from streamapp_runtime.systems.sinks.postgres_settings import connection_parameters
 
     try:
@@ -193,7 +237,7 @@ def _postgres(connection: PostgresConnection) -> "Sink":
     )
 
 
-def _delta(connection: DeltaConnection) -> "Sink":
+def _delta(connection: DeltaConnection) -> "DeltaSink":
     try:
         from streamapp_runtime.systems.sinks.delta_sink import DeltaSink
     except ImportError as missing:
@@ -206,7 +250,7 @@ def _delta(connection: DeltaConnection) -> "Sink":
     )
 
 
-def _iceberg(connection: IcebergConnection) -> "Sink":
+def _iceberg(connection: IcebergConnection) -> "IcebergSink":
     try:
         from streamapp_runtime.systems.sinks.iceberg_sink import IcebergSink
     except ImportError as missing:
@@ -226,7 +270,7 @@ def _python(connection: PythonConnection) -> "Sink":
     return made_sink(connection.sink, _all_settings(connection), connection.create_if_missing)
 
 
-def _all_settings(connection: LakeConnection | PythonConnection) -> dict[str, str]:
+def _all_settings(connection: LakeConnection | PythonConnection | FilesConnection) -> dict[str, str]:
     """The settings that the resource says, with those that it does not."""
     from streamapp_runtime.systems.secret_entries import secret_entries
 

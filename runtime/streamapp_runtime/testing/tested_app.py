@@ -96,7 +96,7 @@ def _without_broker(app: StreamApp) -> dict[str, Any]:
         {"name": system.name, "home": system is home, **_kind_in_a_test(declared)}
         for system, declared in zip(app.spec.systems, spec["systems"], strict=True)
     ]
-    streams = [_without_primary_key(stream) for stream in spec["streams"]]
+    streams = [_without_table_fields(stream) for stream in spec["streams"]]
     if spec.get("lateRows", {}).get("action", "drop") == "drop":
         spec["lateRows"] = {"action": "stream", "stream": LATE_STREAM}
         streams.append({"name": LATE_STREAM, "system": home.name})
@@ -109,9 +109,9 @@ def _without_broker(app: StreamApp) -> dict[str, Any]:
     return {**data, "spec": {**spec, "streams": streams}}
 
 
-def _without_primary_key(stream: Mapping[str, Any]) -> dict[str, Any]:
-    """The stream that stands in for a table: a test sees each row that is written."""
-    return {name: value for name, value in stream.items() if name != "primaryKey"}
+def _without_table_fields(stream: Mapping[str, Any]) -> dict[str, Any]:
+    """The stream that stands in for a table: a test sees each row that is written, and sends others."""
+    return {name: value for name, value in stream.items() if name not in {"primaryKey", "partitions"}}
 
 
 def _kind_in_a_test(declared: Mapping[str, Any]) -> dict[str, Any]:

@@ -89,7 +89,7 @@ class TestedStreams:
 
     def sink_rows(self, deployed: StreamApp, stream: str) -> Rows:
         """The rows of the table of a sink that a stream of the deployed app is."""
-        sinks = {system.name for system in deployed.spec.systems if system.is_sink}
+        sinks = {system.name for system in deployed.spec.systems if system.has_tables}
         names = [one.name for one in deployed.spec.streams if one.system in sinks]
         if stream not in names:
             raise WrongUseError(f'no stream "{stream}" goes to a table{nearest(stream, names)}')

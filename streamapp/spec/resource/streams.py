@@ -1,6 +1,5 @@
 """Streams that exist outside the app: what it reads, writes, and fills tables from."""
 
-from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -95,11 +94,6 @@ class CsvSigns(Part):
 class Stream(Part):
     """One stream: its topic, its form, its key."""
 
-    @classmethod
-    def left_out(cls) -> Mapping[str, str]:
-        """Fields of the stream's system."""
-        return {"partitions": "its system has the count; a partitionBy says that of the stream it makes"}
-
     name: Name
     """What operators and tables call it by; shares one namespace with operators."""
     system: Name
@@ -114,6 +108,8 @@ class Stream(Part):
     """The column that is the record's key: what producers partition by and tables are keyed by."""
     primary_key: Annotated[tuple[ColumnName, ...], Crd({"maxItems": 16})] = ()
     """Of a table: rows replace those with the same values in these columns; unset: each is added."""
+    partitions: Annotated[int | None, Field(ge=1, le=100_000), Effect.REFUSED] = None
+    """Of a table that is read: into so many its rows are put by their keys; unset: one."""
     metadata: RecordMetadata | None = None
     """Columns of what its records have beside their values, for the expressions of this app."""
     keys: Annotated[Literal["checked", "unchecked"], Effect.RESTART] = "checked"

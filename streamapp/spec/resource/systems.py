@@ -1,4 +1,4 @@
-"""The systems of an app: those in which streams live, and those of tables, which it only writes to."""
+"""The systems of an app: those in which streams live, and those of tables and files."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,6 +11,7 @@ from streamapp.spec.problem import nearest
 from streamapp.spec.resource.base import OneOf, Part
 from streamapp.spec.resource.field_marks import Crd, Effect
 from streamapp.spec.resource.kafka_settings import refused_settings
+from streamapp.spec.resource.streams import CsvSigns
 from streamapp.spec.value_types.scalars import (
     BrokerList,
     Name,
@@ -112,7 +113,7 @@ Evolution = Literal["none", "add"]
 
 
 class Postgres(Part):
-    """The tables of a PostgreSQL database, which the app only writes to."""
+    """The tables of a PostgreSQL database."""
 
     servers: BrokerList
     """Where it answers, `host:port`; of several joined by commas the next is asked where one does not."""
@@ -142,7 +143,7 @@ def _storage_settings(settings: dict[str, str]) -> dict[str, str]:
 
 
 class Delta(Part):
-    """The Delta tables below a path, which the app only writes to."""
+    """The Delta tables below a path."""
 
     path: Annotated[str, Field(min_length=1, max_length=1_024, examples=["s3://lake/shop"])]
     """A folder, or a URL such as `s3://bucket/folder`; tables are folders in it, named by `topic`."""
@@ -159,7 +160,7 @@ class Delta(Part):
 
 
 class Iceberg(Part):
-    """The Iceberg tables of a namespace, which the app only writes to."""
+    """The Iceberg tables of a namespace."""
 
     namespace: Annotated[str, Field(min_length=1, max_length=1_024, examples=["shop"])]
     """The namespace, whose levels dots part; tables are in it, named by `topic`."""
@@ -177,6 +178,10 @@ class Iceberg(Part):
     """How long rows wait for others to be committed with: each commit makes files."""
 
 
+FileFormat = Literal["parquet", "csv", "json"]
+"""The formats of files that are read."""
+
+
 class PythonSink(Part):
     """The tables of a sink whose class is the app's own."""
 
@@ -190,6 +195,21 @@ class PythonSink(Part):
     """Create a table that is not there, by the columns of its stream."""
 
 
+class Files(Part):
+    """The files below a path, which the app only reads."""
+
+    path: Annotated[str, Field(min_length=1, max_length=1_024, examples=["s3://lake/exports"])]
+    """A folder, or a URL such as `s3://bucket/folder`; `topic` is a file in it, or a folder of files."""
+    format: FileFormat
+    """How rows stand in the files: `csv` has a header, `json` an object in each line."""
+    csv: CsvSigns | None = None
+    """Signs other than commas and double quotes, for `format: csv`."""
+    config_secret: ObjectReference | None = None
+    """Secret with settings of the store that are secret, such as `secret_key`; never logged."""
+    config: Annotated[dict[str, Text], AfterValidator(_storage_settings), Crd({"maxProperties": 32})] = {}
+    """Settings of the store by the names of pyarrow, such as `region`; none that is secret."""
+
+
 class System(OneOf):
     """A named system of exactly one kind."""
 
@@ -201,7 +221,10 @@ class System(OneOf):
     @classmethod
     def left_out(cls) -> Mapping[str, str]:
         """Kinds that there are not."""
-        return {"parquet": "bare files have no transactions; use delta, whose tables are Parquet files"}
+        return {
+            "parquet": "bare files have no transactions; use delta, whose tables are Parquet files, or read "
+            "them by files"
+        }
 
     name: Name
     """What streams call it by."""
@@ -212,18 +235,20 @@ class System(OneOf):
     embedded: Annotated[Embedded | None, Effect.REFUSED] = None
     """Streams are kept in a folder of this machine."""
     postgres: Annotated[Postgres | None, Effect.RESTART] = None
-    """Streams are tables of a PostgreSQL database, which rows are only written to."""
+    """Streams are tables of a PostgreSQL database, written or read once."""
     delta: Annotated[Delta | None, Effect.RESTART] = None
-    """Streams are Delta tables, which rows are only written to."""
+    """Streams are Delta tables, written or read once."""
     iceberg: Annotated[Iceberg | None, Effect.RESTART] = None
-    """Streams are Iceberg tables, which rows are only written to."""
+    """Streams are Iceberg tables, written or read once."""
+    files: Annotated[Files | None, Effect.RESTART] = None
+    """Streams are files, which are only read."""
     python: Annotated[PythonSink | None, Effect.RESTART] = None
     """Streams are tables of a sink of the app's own, which rows are only written to."""
 
     @property
-    def is_sink(self) -> bool:
-        """True if its streams are tables: the app writes rows there and reads none."""
-        return self.kind in SINK_KINDS
+    def has_tables(self) -> bool:
+        """True if its streams are tables: rows are delivered there, or imported from there."""
+        return self.kind in TABLE_KINDS
 
     @property
     def config_secret(self) -> ObjectReference | None:
@@ -231,14 +256,16 @@ class System(OneOf):
         return getattr(self.body, "config_secret", None)
 
 
-SINK_KINDS: Final = frozenset({"delta", "iceberg", "postgres", "python"})
+TABLE_KINDS: Final = frozenset({"delta", "files", "iceberg", "postgres", "python"})
 """The kinds of systems whose streams are tables."""
+ONLY_READ: Final = frozenset({"files"})
+ONLY_WRITTEN: Final = frozenset({"python"})
 
-if not set(System.kinds()) >= SINK_KINDS:
-    raise AssertionError("each kind of sink is a kind of system")
+if not set(System.kinds()) >= TABLE_KINDS >= ONLY_READ | ONLY_WRITTEN:
+    raise AssertionError("each kind of tables is a kind of system")
 
 
 def home_system(systems: Sequence[System]) -> System:
     """The system of checkpoints, changelogs, streams between stages and outboxes."""
-    of_streams = [system for system in systems if not system.is_sink]
+    of_streams = [system for system in systems if not system.has_tables]
     return next((system for system in systems if system.home), (of_streams or systems)[0])

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from streamapp.spec.resource.config_keys import KEYS
 from streamapp.spec.resource.operators import Operator
-from streamapp.spec.resource.systems import SINK_KINDS, System
+from streamapp.spec.resource.systems import TABLE_KINDS, System
 from streamapp.spec.value_types.format_names import WITH_REGISTRY, WITH_TIMES_AS_NUMBERS
 from streamapp.spec.value_types.scalars import ANNOTATION, APP_NAME
 
@@ -97,7 +97,7 @@ RULES: Mapping[str, list[Rule]] = {
     "System": [
         _rule(f"[{_has_kinds(System.kinds())}].filter(k, k).size() == 1", "a system is of one kind"),
         _rule(
-            f"!has(self.home) || !self.home || ![{_has_kinds(sorted(SINK_KINDS))}].exists(k, k)",
+            f"!has(self.home) || !self.home || ![{_has_kinds(sorted(TABLE_KINDS))}].exists(k, k)",
             "a system of tables cannot be the home",
         ),
     ],
@@ -233,13 +233,18 @@ RULES: Mapping[str, list[Rule]] = {
             "registry needs kafka.schemaRegistry of the stream's system",
         ),
         _rule(
-            f"self.systems.exists(y, ![{_has_kinds(sorted(SINK_KINDS), 'y')}].exists(k, k))",
+            f"self.systems.exists(y, ![{_has_kinds(sorted(TABLE_KINDS), 'y')}].exists(k, k))",
             "one system has streams: it is the home",
         ),
         _rule(
             "self.streams.all(s, s.primaryKey.size() == 0 || self.systems.exists(y, "
-            f"y.name == s.system && [{_has_kinds(sorted(SINK_KINDS), 'y')}].exists(k, k)))",
+            f"y.name == s.system && [{_has_kinds(sorted(TABLE_KINDS), 'y')}].exists(k, k)))",
             "primaryKey goes with streams of a system of tables",
+        ),
+        _rule(
+            "self.streams.all(s, !has(s.partitions) || self.systems.exists(y, "
+            f"y.name == s.system && [{_has_kinds(sorted(TABLE_KINDS), 'y')}].exists(k, k)))",
+            "partitions goes with streams of a system of tables",
         ),
         _rule(
             "self.systems.filter(y, has(y.home) && y.home).size() <= 1",

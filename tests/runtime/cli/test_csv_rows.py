@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp_runtime.cli.record_input.csv_rows import read_rows
-from streamapp_runtime.cli.record_input.lines import UnusableLineError
+from streamapp_runtime.rows.lines import UnusableLineError
 
 Rows = list[tuple[bytes | None, dict[str, object]]]
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp_runtime.cli.record_input.json_lines import with_keys
-from streamapp_runtime.cli.record_input.lines import Lines, UnusableLineError, read_lines
+from streamapp_runtime.rows.lines import Lines, UnusableLineError, read_lines
 
 lines_of_bytes = st.lists(
     st.binary(max_size=30).map(lambda line: line.replace(b"\n", b"").replace(b"\r", b""))

@@ -51,7 +51,7 @@ from streamapp.spec.parser import parse
 from streamapp.spec.resource.app import Metadata, Spec
 from streamapp.spec.resource.operators import Operator
 from streamapp.spec.resource.streams import Stream
-from streamapp.spec.resource.systems import Delta, Embedded, Iceberg, Kafka, Postgres, PythonSink
+from streamapp.spec.resource.systems import Delta, Embedded, Files, Iceberg, Kafka, Postgres, PythonSink
 from streamapp.spec.resource.tables import Table
 from streamapp.spec.serialization import as_data
 
@@ -89,6 +89,7 @@ def test_an_app_takes_every_field_of_the_resource() -> None:
         (App.delta, Delta, {"name"}),
         (App.iceberg, Iceberg, {"name"}),
         (App.python, PythonSink, {"name"}),
+        (App.files, Files, {"name"}),
         (App.table, Table, set()),
         (SystemHandle.stream, Stream, {"system"}),
     ],
@@ -258,6 +259,15 @@ PYTHON: dict[str, Any] = {
     "config": {"folder": "/data"},
     "create_if_missing": True,
 }
+FILES: dict[str, Any] = {
+    "name": "exports",
+    "path": "s3://lake/exports",
+    "format": "csv",
+    "csv": CsvSigns(delimiter=";"),
+    "config_secret": "keys",
+    "config": {"region": "eu-central-1"},
+}
+RATES: dict[str, Any] = {"name": "exchange", "columns": "user STRING", "partitions": 4}
 SALES: dict[str, Any] = {"name": "sales", "columns": "user STRING", "primary_key": ["user"]}
 
 
@@ -271,8 +281,9 @@ SALES: dict[str, Any] = {"name": "sales", "columns": "user STRING", "primary_key
         (App.delta, [DELTA]),
         (App.iceberg, [ICEBERG]),
         (App.python, [PYTHON]),
+        (App.files, [FILES]),
         (App.table, [TABLE, LOCAL_TABLE, REMOTE_TABLE]),
-        (SystemHandle.stream, [STREAM, FEEDBACK, SALES]),
+        (SystemHandle.stream, [STREAM, FEEDBACK, SALES, RATES]),
     ],
 )
 def test_the_samples_have_every_parameter(method: Callable[..., Any], samples: list[dict[str, Any]]) -> None:
@@ -300,6 +311,7 @@ def test_a_program_that_says_everything_is_the_resource_that_says_everything() -
     app.delta(**DELTA)
     app.iceberg(**ICEBERG)
     app.python(**PYTHON)
+    app.files(**FILES).stream(**RATES)
     app.table(**TABLE)
     seen = app.table(**LOCAL_TABLE)
     stock = app.table(**REMOTE_TABLE)
@@ -311,7 +323,8 @@ def test_a_program_that_says_everything_is_the_resource_that_says_everything() -
     metadata = {name: written.pop(name) for name in ("name", "namespace", "labels", "annotations")}
     kafka_body, log_body = _as_written(KAFKA), _as_written(EMBEDDED)
     tables_body, lake_body, warehouse_body, own_body = map(_as_written, (POSTGRES, DELTA, ICEBERG, PYTHON))
-    for body in (kafka_body, tables_body, lake_body, warehouse_body, own_body):
+    files_body = _as_written(FILES)
+    for body in (kafka_body, tables_body, lake_body, warehouse_body, own_body, files_body):
         body["configSecret"] = {"name": body["configSecret"]}
     spec = {
         **written,
@@ -322,11 +335,13 @@ def test_a_program_that_says_everything_is_the_resource_that_says_everything() -
             {"name": lake_body.pop("name"), "delta": lake_body},
             {"name": warehouse_body.pop("name"), "iceberg": warehouse_body},
             {"name": own_body.pop("name"), "python": own_body},
+            {"name": files_body.pop("name"), "files": files_body},
         ],
         "streams": [
             *({**_as_written(stream), "system": "main"} for stream in (STREAM, FEEDBACK)),
             *({"name": name, "system": "log"} for name in ("rates", "dead", "late")),
             {**_as_written(SALES), "system": "shop"},
+            {**_as_written(RATES), "system": "exports"},
         ],
         "tables": [_as_written(table) for table in (TABLE, LOCAL_TABLE, REMOTE_TABLE)],
         "operators": [

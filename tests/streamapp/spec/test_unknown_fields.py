@@ -69,7 +69,7 @@ def test_an_operator_takes_exactly_one_kind() -> None:
 
 def test_a_system_and_a_window_take_exactly_one_kind() -> None:
     both = {"name": "main", "kafka": {"bootstrapServers": "k:1"}, "embedded": {"path": "x"}}
-    kinds = "kafka, embedded, postgres, delta, iceberg, python"
+    kinds = "kafka, embedded, postgres, delta, iceberg, files, python"
     message = f"spec.systems[0]: takes exactly one of {kinds}; found kafka and embedded"
     assert told(changed("spec.systems[0]", both)) == [message]
     window = "spec.operators[8].aggregate.window"

@@ -14,7 +14,7 @@ from streamapp.spec.problem import nearest
 from streamapp_runtime.cli.dev_loop.dev_options import DataOption, UnfitOptionError, display_path
 from streamapp_runtime.cli.record_input.csv_rows import read_rows
 from streamapp_runtime.cli.record_input.json_lines import with_keys
-from streamapp_runtime.cli.record_input.lines import Lines, UnusableLineError, read_lines
+from streamapp_runtime.rows.lines import Lines, UnusableLineError, read_lines
 
 SAMPLE_FOLDER: Final = "sample"
 """The folder beside the app whose files are taken where no `--data` is said; `streamapp init` makes it."""

@@ -110,7 +110,7 @@ class LogTarget:
         """The systems of streams of the target by name; one without a name where no app was named."""
         if not is_app_source(self.log):
             return [None]
-        return [system.name for system in self._parsed_app.spec.systems if not system.is_sink]
+        return [system.name for system in self._parsed_app.spec.systems if not system.has_tables]
 
     def label(self, topic: str, system_name: str | None) -> str:
         """The name of a topic in a list of all systems: one outside the home says its system."""
@@ -153,7 +153,7 @@ class LogTarget:
 
         systems = {system.name: (system, index) for index, system in enumerate(self._parsed_app.spec.systems)}
         named = systems[system_name or self._parsed_app.spec.home.name]
-        if named[0].is_sink:
+        if named[0].has_tables:
             tables = f'the streams of "{named[0].name}" are tables'
             raise click.UsageError(f"{tables}; look into them with the tools of {named[0].kind}")
         with _connected(connection_of(*named, None, self.secrets), make) as system:

@@ -127,7 +127,7 @@ def _blocks(
     from streamapp_runtime.cli.record_input.csv_rows import read_rows
     from streamapp_runtime.cli.record_input.json_lines import require_column, with_keys
     from streamapp_runtime.cli.record_input.line_fields import records_of_lines
-    from streamapp_runtime.cli.record_input.lines import read_lines
+    from streamapp_runtime.rows.lines import read_lines
     from streamapp_runtime.systems.stream_system import RECORDS
 
     def records(keys: pa.BinaryArray, values: pa.BinaryArray) -> pa.RecordBatch:

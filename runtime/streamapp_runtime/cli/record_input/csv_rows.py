@@ -5,7 +5,6 @@ block are such; they keep their spelling. An empty field is null.
 """
 
 import csv
-import json
 from collections.abc import Iterator
 from io import BufferedIOBase
 
@@ -13,10 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from streamapp_runtime.cli.record_input.lines import UnusableLineError
+from streamapp_runtime.formats.json.text_objects import LITERAL, quoted, text_objects
+from streamapp_runtime.rows.lines import UnusableLineError
 
-_LITERAL = r"^(-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?|true|false)$"
-_TO_ESCAPE = r'["\\\x00-\x1f]'
 _BLOCK_BYTES = 4 << 20
 
 
@@ -33,7 +31,8 @@ def read_rows(source: BufferedIOBase, key: str | None) -> Iterator[tuple[pa.Bina
         _check(columns, literal, row)
         row += batch.num_rows
         keys = pa.nulls(batch.num_rows, pa.string()) if key is None else columns[key]
-        yield keys.cast(pa.binary()), _objects(columns, literal).cast(pa.binary())
+        texts = {name: column if literal[name] else quoted(column) for name, column in columns.items()}
+        yield keys.cast(pa.binary()), text_objects(texts).cast(pa.binary())
 
 
 def _names(header: bytes) -> list[str]:
@@ -66,34 +65,16 @@ def _batches(source: BufferedIOBase, names: list[str]) -> Iterator[pa.RecordBatc
 
 def _is_literal(column: pa.StringArray) -> bool:
     filled = column.drop_null()
-    return bool(len(filled)) and bool(pc.all(pc.match_substring_regex(filled, _LITERAL)).as_py())
+    return bool(len(filled)) and bool(pc.all(pc.match_substring_regex(filled, LITERAL)).as_py())
 
 
 def _check(columns: dict[str, pa.StringArray], literal: dict[str, bool], row: int) -> None:
     for name, column in columns.items():
         if literal[name]:
-            fits = pc.fill_null(pc.match_substring_regex(column, _LITERAL), True)
+            fits = pc.fill_null(pc.match_substring_regex(column, LITERAL), True)
             bad_place = pc.index(fits, False).as_py()
             if bad_place >= 0:
                 raise UnusableLineError(
                     f'row {row + bad_place}: the column "{name}" held numbers so far, and here is '
                     f"{column[bad_place].as_py()!r}"
                 )
-
-
-def _objects(columns: dict[str, pa.StringArray], literal: dict[str, bool]) -> pa.StringArray:
-    pieces: list[pa.StringArray | str] = []
-    for place, (name, column) in enumerate(columns.items()):
-        pieces.append(("{" if place == 0 else ",") + json.dumps(name, ensure_ascii=False) + ":")
-        text = column if literal[name] else _quoted(column)
-        pieces.append(pc.fill_null(text, "null"))
-    return pc.binary_join_element_wise(*pieces, "}", "")
-
-
-def _quoted(column: pa.StringArray) -> pa.StringArray:
-    if pc.any(pc.match_substring_regex(column, _TO_ESCAPE)).as_py():
-        texts = [
-            None if text is None else json.dumps(text, ensure_ascii=False) for text in column.to_pylist()
-        ]
-        return pa.array(texts, pa.string())
-    return pc.binary_join_element_wise('"', column, '"', "")

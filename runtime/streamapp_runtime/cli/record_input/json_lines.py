@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json
 
-from streamapp_runtime.cli.record_input.lines import Lines, UnusableLineError
+from streamapp_runtime.rows.lines import Lines, UnusableLineError
 
 
 def with_keys(lines: Lines, key: str | None) -> tuple[pa.BinaryArray, pa.BinaryArray]:

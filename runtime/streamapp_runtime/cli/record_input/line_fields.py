@@ -6,7 +6,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp_runtime.cli.record_input.lines import UnusableLineError
+from streamapp_runtime.rows.lines import UnusableLineError
 from streamapp_runtime.systems.stream_system import RECORDS, RECORDS_WITH_HEADERS
 
 KEY: Final = "__key"

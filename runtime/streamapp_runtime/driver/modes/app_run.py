@@ -25,6 +25,7 @@ from streamapp_runtime.driver.executors.executor_locations import ExecutorLocati
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
 from streamapp_runtime.driver.failures import RETRIABLE, FailedError, FinalFailureError
 from streamapp_runtime.driver.garbage_collection import collect_seldom
+from streamapp_runtime.driver.imports.table_import import ImportProgress
 from streamapp_runtime.driver.modes.model_follower import ModelFollower
 from streamapp_runtime.driver.modes.stop_signal import SignalStop, StoppedError
 from streamapp_runtime.driver.reporting.open_windows import open_windows
@@ -91,8 +92,12 @@ class RunMode(Protocol):
         ledger: CheckpointStream,
         spark: SparkContext,
         stop: SignalStop,
+        import_progressed: Callable[[ImportProgress], None],
     ) -> Launch:
-        """Take over, and make the first model ready; StoppedError where the run was to end before."""
+        """Take over, and make the first model ready; StoppedError where the run was to end before.
+
+        `import_progressed` is called while tables that the app reads are imported.
+        """
 
     def settings(self) -> RunSettings:
         """The settings of the batches."""
@@ -123,7 +128,8 @@ def run_app(
     try:
         ledger = CheckpointStream(systems.home, checkpoint_stream(mode.app.application_id))
         try:
-            launch = mode.first_launch(storage, systems, ledger, executor_pool.spark, stop)
+            import_progressed = _progress_unless_stopped(observer, stop)
+            launch = mode.first_launch(storage, systems, ledger, executor_pool.spark, stop, import_progressed)
             _prepare(deliveries)
         except (FencedError, *RETRIABLE) as error:
             raise FailedError(f"the start failed: {error}") from error
@@ -182,6 +188,17 @@ class _WatchedDeliveries:
         if reasons != self._hindered:
             self._hindered = reasons
             self.observer.deliveries_hindered(hindered)
+
+
+def _progress_unless_stopped(observer: RunObserver, stop: SignalStop) -> Callable[[ImportProgress], None]:
+    """Tells of imports; StoppedError within one when the run is to end, which abandons it."""
+
+    def tell(progress: ImportProgress) -> None:
+        observer.import_progressed(progress)
+        if stop.is_set():
+            raise StoppedError
+
+    return tell
 
 
 def open_app_systems(app: StreamApp, storage: AppStorage) -> Systems:

@@ -33,6 +33,7 @@ from streamapp_runtime.driver.executors.executor_locations import (
 )
 from streamapp_runtime.driver.executors.executor_pool import UNLIMITED_WORKERS, ExecutorPool
 from streamapp_runtime.driver.failures import FailedError
+from streamapp_runtime.driver.imports.table_import import ImportProgress, no_listener
 from streamapp_runtime.driver.modes.app_run import RunLimits
 from streamapp_runtime.driver.modes.managed_follow import (
     ManagedFollower,
@@ -139,11 +140,20 @@ class Managed:
         ledger: CheckpointStream,
         spark: SparkContext,
         stop: SignalStop,
+        import_progressed: Callable[[ImportProgress], None] = no_listener,
     ) -> Launch:
         """Take over, and the first wanted model that can be taken; of others the operator is told why not."""
         page = self.app.spec.page
         shown = page.enabled and page.show_values
-        context = AppContext(self.app, storage, systems, ledger, self._functions, show_values=shown)
+        context = AppContext(
+            self.app,
+            storage,
+            systems,
+            ledger,
+            self._functions,
+            import_progressed=import_progressed,
+            show_values=shown,
+        )
         known = self._await_take_over(context, stop) if self.standby else None
         wanted = self._await_other(stop, None)
         self._request_executors(wanted)

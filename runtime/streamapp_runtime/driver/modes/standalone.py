@@ -22,6 +22,7 @@ from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStr
 from streamapp_runtime.driver.checkpoints.ownership import Ownership
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations, no_locations
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
+from streamapp_runtime.driver.imports.table_import import ImportProgress, no_listener
 from streamapp_runtime.driver.modes.app_run import RunLimits
 from streamapp_runtime.driver.modes.model_author import ModelAuthor
 from streamapp_runtime.driver.modes.run_lock import RunLock, lock_run
@@ -128,12 +129,19 @@ class Standalone:
         ledger: CheckpointStream,
         spark: SparkContext,
         stop: SignalStop,
+        import_progressed: Callable[[ImportProgress], None] = no_listener,
     ) -> Launch:
         """Take over, and propose the first model; stores stay where an earlier run has left them."""
         try:
             return launch(
                 AppContext(
-                    self.app, storage, systems, ledger, self._functions, show_values=self.options.show_values
+                    self.app,
+                    storage,
+                    systems,
+                    ledger,
+                    self._functions,
+                    import_progressed=import_progressed,
+                    show_values=self.options.show_values,
                 ),
                 spark,
                 self.options.processors,

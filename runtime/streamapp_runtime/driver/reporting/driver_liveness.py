@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from streamapp_runtime.driver.imports.table_import import ImportProgress
 from streamapp_runtime.driver.reporting.run_observer import RunObserver
 
 STEP_SECONDS: Final = 120.0
@@ -41,6 +42,10 @@ class DriverLiveness(RunObserver):
     def __post_init__(self) -> None:
         self._activity = Activity("starts", self.clock(), None)
         self.step_started("starts", self.start_seconds)
+
+    def import_progressed(self, progress: ImportProgress) -> None:
+        """Note that a table is imported, which is part of a start and may take longer than one."""
+        self.step_started(f"imports {progress.stream}", self.start_seconds)
 
     def step_started(self, text: str, seconds: float | None) -> None:
         """Note a step that takes so many seconds by itself; None where nothing bounds it."""

@@ -8,6 +8,7 @@ from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.checkpoints.outbox_delivery import DeliveryStatus
+from streamapp_runtime.driver.imports.table_import import ImportProgress
 from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction
 from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition
 from streamapp_runtime.driver.reporting.open_windows import OpenWindows
@@ -19,6 +20,7 @@ from streamapp_runtime.driver.reporting.run_messages import (
     change_message,
     failure_message,
     idle_message,
+    import_message,
     open_transactions_message,
     open_windows_message,
     outage_message,
@@ -63,6 +65,12 @@ class ProgressLog(RunObserver):
     def begin(self) -> None:
         """From here on time counts."""
         self._begun = self._last = self.clock()
+
+    def import_progressed(self, progress: ImportProgress) -> None:
+        """Say from time to time how far the import of a table is, and how it ended."""
+        self._last = self._last or self.clock()
+        if progress.ended or self._due(self.clock() - self._last):
+            self._say(import_message(progress))
 
     def launched(self, launch: Launch) -> None:
         """Say what is about to run."""

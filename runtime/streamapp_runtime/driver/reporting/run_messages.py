@@ -17,6 +17,7 @@ from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
 from streamapp_runtime.driver.batches.run_change import ChangeKind, RunChange
 from streamapp_runtime.driver.checkpoints.outbox_delivery import DeliveryStatus
 from streamapp_runtime.driver.checkpoints.state_reset import DroppedState
+from streamapp_runtime.driver.imports.table_import import ImportProgress
 from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction, open_transactions_text
 from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition, unread_partitions_text
 from streamapp_runtime.driver.reporting.open_windows import OpenWindows
@@ -213,6 +214,15 @@ def outage_message(notice: OutageNotice) -> RunMessage:
     )
     facts: dict[str, object] = {"event": "outageOver", "message": text, "seconds": round(notice.seconds, 1)}
     return RunMessage(text, facts | {"failedBatches": notice.failed_batches})
+
+
+def import_message(progress: ImportProgress) -> RunMessage:
+    """The progress of an import of a table."""
+    rows = counted(progress.rows, "row")
+    text = f"{progress.stream}: {rows} imported{'' if progress.ended else ' so far'}"
+    facts: dict[str, object] = {"event": "import", "message": text, "stream": progress.stream}
+    facts |= {"rows": progress.rows, "ended": progress.ended}
+    return RunMessage(text, facts, passing=not progress.ended)
 
 
 def outboxes_message(statuses: Collection[DeliveryStatus]) -> RunMessage:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.loop import LoopObserver
 from streamapp_runtime.driver.checkpoints.outbox_delivery import DeliveryStatus
+from streamapp_runtime.driver.imports.table_import import ImportProgress
 from streamapp_runtime.driver.reporting.open_windows import OpenWindows
 from streamapp_runtime.driver.start.launch import Launch
 
@@ -14,6 +15,9 @@ class RunObserver(LoopObserver):
     """Told of the events of a loop, and of what is before, between and after its batches."""
 
     __slots__ = ()
+
+    def import_progressed(self, progress: ImportProgress) -> None:
+        """So many rows of a table that the app reads are imported."""
 
     def launched(self, launch: Launch) -> None:
         """This is about to run."""

@@ -1,6 +1,6 @@
 """The program of a driver that stands by. Nothing is created for it, and nothing taken over."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from streamapp.author.problems import proposal_problems
@@ -8,6 +8,7 @@ from streamapp.author.proposal import Proposal
 from streamapp.jobmodel.job_model import JobModel
 from streamapp.spec.resource.tables import Table
 from streamapp.tasks.groupers.grouping_request import Assignment
+from streamapp_runtime.driver.imports.imported_table import pending_imports
 from streamapp_runtime.driver.start.app_compilation import CompiledApp, compile_app
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.launch import reading_setup
@@ -44,7 +45,8 @@ class StandbyProgram:
             for name, spec in store_specs(app, self.program).items()
             if spec.changelog is not None and spec.kind is not StoreKind.MEMORY
         }
-        filled = {table.name for table in app.spec.tables if _is_filled_early(table)}
+        pending = pending_imports(context.systems.connections, context.ledger)
+        filled = {table.name for table in app.spec.tables if _is_filled_early(table, pending)}
         side_specs = side_input_store_specs(app, self.program)
         early_specs = {name: spec for name, spec in side_specs.items() if name in filled}
         setup = reading_setup(context, self.compiled, self.assignment, specs, early_specs)
@@ -83,11 +85,12 @@ def standby_program(
     return StandbyProgram(proposal, proposal.assignment, compile_app(context.app, proposal, spark))
 
 
-def _is_filled_early(table: Table) -> bool:
+def _is_filled_early(table: Table, pending: Collection[str]) -> bool:
     """True if a table of each task is filled from the whole of its streams, with rows as they come.
 
-    Tables for all tasks, and those whose rows come as versions, are made by batches of all lanes.
+    Tables for all tasks, and those whose rows come as versions, are made by batches of all lanes. Rows of an
+    import that is not complete may be none of the table's.
     """
-    sides = table.side_inputs
+    sides = [] if any(side.stream in pending for side in table.side_inputs) else table.side_inputs
     is_simple = not table.broadcast and not table.in_versions and table.store != "memory"
     return is_simple and bool(sides) and all(side.bootstrap and side.python is None for side in sides)

@@ -7,6 +7,7 @@ from typing import Self
 
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.imports.table_import import ImportProgress, no_listener
 from streamapp_runtime.driver.start.app_storage import AppStorage, app_connections
 from streamapp_runtime.driver.start.user_functions import UserFunctions
 from streamapp_runtime.systems.app_systems import Systems
@@ -22,6 +23,7 @@ class AppContext:
     ledger: CheckpointStream
     user_functions: UserFunctions
     now: Callable[[], float] = time.time  # seconds since the epoch
+    import_progressed: Callable[[ImportProgress], None] = no_listener  # told how far tables that are read are
     show_values: bool = False  # whether the page of the app shows what is in records
 
     def with_app(self, app: StreamApp) -> Self:

@@ -4,20 +4,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from streamapp.author.app_streams import outboxes
+from streamapp.author.app_streams import imports, outboxes
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
-from streamapp.spec.resource.streams import Stream
+from streamapp.spec.resource.streams import CsvSigns, Stream
 from streamapp.spec.resource.systems import Kafka, SchemaRegistry, System
 from streamapp.spec.value_types.durations import milliseconds
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.log_lines.python_logging import ProcessLogging
-from streamapp_runtime.operators.stateless.stream_operations import side_name
+from streamapp_runtime.operators.stateless.stream_operations import declared_stream, side_name
 from streamapp_runtime.secret_sources import NO_SECRETS, SecretSources
 from streamapp_runtime.systems.connection import (
     Connection,
     DeltaConnection,
     EmbeddedConnection,
+    FilesConnection,
     IcebergConnection,
     KafkaConnection,
     PostgresConnection,
@@ -25,6 +26,7 @@ from streamapp_runtime.systems.connection import (
     RegistryConnection,
     StreamLocation,
     SystemConnections,
+    TableConnection,
 )
 
 
@@ -57,7 +59,19 @@ def app_connections(app: StreamApp, by_name: Mapping[str, Connection]) -> System
         for system in app.spec.systems
         if system.kafka and system.kafka.schema_registry
     }
-    return SystemConnections(app.spec.home.name, by_name, stream_locations(app), outboxes(app), registries)
+    home, tables = app.spec.home.name, stream_locations(app)
+    imported = {
+        stream: topic
+        for stream, topic in imports(app).items()
+        if isinstance(by_name[tables[stream].system], TableConnection)
+    }
+    locations = {
+        stream: StreamLocation(home, imported[declared_stream(stream)])
+        for stream in tables
+        if declared_stream(stream) in imported
+    }
+    of_imports = {stream: tables[stream] for stream in imported}
+    return SystemConnections(home, by_name, tables | locations, outboxes(app), of_imports, registries)
 
 
 def _registry(kafka: Kafka, registry: SchemaRegistry, connection: Connection) -> RegistryConnection:
@@ -115,7 +129,13 @@ def connection_of(system: System, index: int, data: Path | None, secrets: Path |
     if system.config_secret is not None and secrets is None:
         raise _refused(index, f"{system.kind}.configSecret", _unknown_entries(system.config_secret.name))
     folder = None if secrets is None else _of_system(secrets, system.name)
-    own = folder if system.config_secret else None
+    if system.kafka is not None:
+        return KafkaConnection(system.kafka.bootstrap_servers, system.kafka.config, folder)
+    return _table_connection(system, folder if system.config_secret else None)
+
+
+def _table_connection(system: System, own: str | None) -> TableConnection:
+    """The connection to a system of tables, with the folder of its secrets."""
     if system.postgres is not None:
         sink = system.postgres
         return PostgresConnection(
@@ -123,9 +143,8 @@ def connection_of(system: System, index: int, data: Path | None, secrets: Path |
         )
     if system.delta is not None:
         lake = system.delta
-        path = lake.path if "://" in lake.path else str(Path(lake.path).resolve())
         return DeltaConnection(
-            path,
+            _resolved(lake.path),
             lake.config,
             own,
             lake.create_if_missing,
@@ -143,12 +162,19 @@ def connection_of(system: System, index: int, data: Path | None, secrets: Path |
             milliseconds(tables.commit_interval) / 1000,
             tables.evolve == "add",
         )
-    if system.python is not None:
-        own_sink = system.python
-        return PythonConnection(own_sink.sink, own_sink.config, own, own_sink.create_if_missing)
-    if system.kafka is None:
+    if system.files is not None:
+        files = system.files
+        return FilesConnection(
+            _resolved(files.path), files.format, files.csv or CsvSigns(), files.config, own
+        )
+    if system.python is None:
         raise TypeError("a system is of one kind")
-    return KafkaConnection(system.kafka.bootstrap_servers, system.kafka.config, folder)
+    own_sink = system.python
+    return PythonConnection(own_sink.sink, own_sink.config, own, own_sink.create_if_missing)
+
+
+def _resolved(path: str) -> str:
+    return path if "://" in path else str(Path(path).resolve())
 
 
 def _of_system(secrets: Path, name: str) -> str:

@@ -22,6 +22,7 @@ from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.driver.checkpoints.ownership import Ownership
 from streamapp_runtime.driver.checkpoints.state_reset import StateReset
 from streamapp_runtime.driver.checkpoints.state_schemas import take_state_schemas
+from streamapp_runtime.driver.imports.table_import import import_tables
 from streamapp_runtime.driver.inputs.bounded_turns import BoundedTurn, take_turn
 from streamapp_runtime.driver.inputs.broadcast_tables import BroadcastTable
 from streamapp_runtime.driver.inputs.read_scheduling import ReadOrder
@@ -197,6 +198,7 @@ class _MadeStreams:
 
 def _make_streams(context: AppContext, draft: Draft, compiled: CompiledApp) -> _MadeStreams:
     app, systems, ledger, proposal = context.app, context.systems, context.ledger, draft.proposal
+    import_tables(app, systems, ledger, context.import_progressed)
     written_by = with_writer_schemas(app, compiled.tasks, compiled.format_options, systems)
     specs = store_specs(app, compiled.program)
     side_input_specs = side_input_store_specs(app, compiled.program)

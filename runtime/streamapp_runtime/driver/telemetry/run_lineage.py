@@ -36,6 +36,7 @@ from streamapp_runtime.systems.connection import (
     Connection,
     DeltaConnection,
     EmbeddedConnection,
+    FilesConnection,
     IcebergConnection,
     KafkaConnection,
     PostgresConnection,
@@ -208,7 +209,7 @@ def dataset_name(connection: Connection, topic: str) -> DatasetName:
     match connection:
         case EmbeddedConnection():
             named = "file", str(Path(connection.folder) / topic)
-        case DeltaConnection():
+        case DeltaConnection() | FilesConnection():
             store, slashes, path = connection.path.rpartition("://")
             bucket, _, folder = path.partition("/")
             named = (
@@ -231,7 +232,8 @@ def dataset_name(connection: Connection, topic: str) -> DatasetName:
 
 def _dataset(launch: Launch, stream: str) -> DatasetName:
     connections = launch.context.storage.systems
-    return dataset_name(connections.of_stream(stream), connections.location(stream).topic)
+    location = connections.imports.get(stream) or connections.location(stream)
+    return dataset_name(connections.by_name[location.system], location.topic)
 
 
 def _inputs(launch: Launch) -> Iterator[InputDataset]:

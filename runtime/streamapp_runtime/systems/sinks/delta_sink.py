@@ -1,6 +1,6 @@
 """A Delta table: rows and numbers in one commit, the numbers as versions of application transactions."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -51,9 +51,18 @@ class DeltaSink(LakeSink):
         schema = deltalake.Schema.from_arrow(written_schema(table))
         deltalake.DeltaTable.create(self.address, schema, mode="ignore", storage_options=dict(self.options))
 
-    def columns(self, state: Any) -> Collection[str]:
-        """The names of the columns that a state of the table has."""
-        return [one.name for one in state.schema().fields]
+    def schema(self, state: Any) -> pa.Schema:
+        """The columns that a state of the table has, in types of Arrow."""
+        return pa.schema(state.schema())
+
+    def version(self, state: Any) -> str:
+        """The number of the state."""
+        return str(state.version())
+
+    def scan(self, state: Any, names: Sequence[str]) -> Iterable[pa.RecordBatch]:
+        """The rows of a state of the table, with these of its columns."""
+        batches: Iterable[pa.RecordBatch] = pa.RecordBatchReader.from_stream(state.scan(columns=list(names)))
+        return batches
 
     def add(self, state: Any, columns: pa.Schema) -> None:
         """Give the table columns, which may be null."""

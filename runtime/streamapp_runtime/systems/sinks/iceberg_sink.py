@@ -6,7 +6,7 @@ both are written, and a table in which they differ is refused.
 
 import json
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -103,9 +103,19 @@ class IcebergSink(LakeSink):
                 raise
         catalog.create_table((*self.namespace, table.name), schema)
 
-    def columns(self, state: Table) -> Collection[str]:
-        """The names of the columns that a state of the table has."""
-        return [one.name for one in state.schema().fields]
+    def schema(self, state: Table) -> pa.Schema:
+        """The columns that a state of the table has, in types of Arrow."""
+        return state.schema().as_arrow()
+
+    def version(self, state: Table) -> str:
+        """The id of the snapshot that the state is."""
+        snapshot = state.current_snapshot()
+        return str(snapshot.snapshot_id) if snapshot else ""
+
+    def scan(self, state: Table, names: Sequence[str]) -> Iterable[pa.RecordBatch]:
+        """The rows of a state of the table, with these of its columns."""
+        batches: Iterable[pa.RecordBatch] = state.scan(selected_fields=tuple(names)).to_arrow_batch_reader()
+        return batches
 
     def add(self, state: Table, columns: pa.Schema) -> None:
         """Give the table columns, which may be null."""

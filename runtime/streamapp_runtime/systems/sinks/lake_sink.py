@@ -7,7 +7,7 @@ attempt fails where anybody has committed since, and the next one reads the numb
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -35,6 +35,11 @@ class LakeSink(ABC):
     _table: SinkTable | None = field(default=None, init=False)
     _since: float | None = field(default=None, init=False)  # since when a call lasts
 
+    def state_of(self, table: SinkTable) -> Any:
+        """The newest state of a table that is only read."""
+        self._table = table
+        return self._newest()
+
     def prepare(self, table: SinkTable) -> tuple[str, ...]:
         """Why the table cannot take the rows of those columns, each reason with a fix.
 
@@ -46,7 +51,7 @@ class LakeSink(ABC):
         except UnknownStreamError:
             if not self.create_if_missing:
                 return (f'there is no table "{table.name}" at {self.address}; say createIfMissing: true',)
-            with suppress(OvertakenError), self._call():  # who was first has made it
+            with suppress(OvertakenError), self.calls():  # who was first has made it
                 self.create(table)
             state = self._newest()
         if self.add_columns:
@@ -68,7 +73,7 @@ class LakeSink(ABC):
             crash_point("sink.before")
             changes = [change for change in commit.changes if len(change.rows) or len(change.deleted)]
             try:
-                with self._call():
+                with self.calls():
                     self.write(state, commit.owner, commit.numbers, changes[0] if changes else None)
             except OvertakenError:
                 continue
@@ -109,8 +114,16 @@ class LakeSink(ABC):
         """Make the table; OvertakenError, or nothing, where somebody else was first."""
 
     @abstractmethod
-    def columns(self, state: Any) -> Collection[str]:
-        """The names of the columns that a state of the table has."""
+    def schema(self, state: Any) -> pa.Schema:
+        """The columns that a state of the table has, in types of Arrow."""
+
+    @abstractmethod
+    def version(self, state: Any) -> str:
+        """The name of a state of the table; empty where nothing was written yet."""
+
+    @abstractmethod
+    def scan(self, state: Any, names: Sequence[str]) -> Iterable[pa.RecordBatch]:
+        """The rows of a state of the table, with these of its columns."""
 
     @abstractmethod
     def add(self, state: Any, columns: pa.Schema) -> None:
@@ -139,10 +152,10 @@ class LakeSink(ABC):
     def _with_columns(self, table: SinkTable, state: Any) -> Any:
         """The state of the table with the columns that it lacks, unless it is refused for something else."""
         for _ in range(MOST_ATTEMPTS):
-            added = table.addable(self.columns(state))
+            added = table.addable(self.schema(state).names)
             if not added or any(self.misfits(table.without(added), state)):
                 return state
-            with suppress(OvertakenError), self._call():
+            with suppress(OvertakenError), self.calls():
                 self.add(state, pa.schema(table.schema.field(name) for name in added))
             state = self._newest()
         raise self._outrun()
@@ -151,11 +164,11 @@ class LakeSink(ABC):
         return UnavailableError(f"{self.address}: {MOST_ATTEMPTS} commits of others came between")
 
     def _newest(self) -> Any:
-        with self._call():
+        with self.calls():
             return self.open()
 
     @contextmanager
-    def _call(self) -> Iterator[None]:
+    def calls(self) -> Iterator[None]:
         """The failures of the library as those of systems."""
         self._since = time.monotonic()
         try:

@@ -139,6 +139,24 @@ class PostgresSession:
                 self.execute("ROLLBACK")
             raise
 
+    def batches(self, query: str) -> Iterator[pa.RecordBatch]:
+        """The rows of a query in a transaction that writes nothing."""
+        self.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        try:
+            with self._call() as cursor:
+                cursor.execute(query)
+                rows = cursor.fetch_record_batch()
+            while True:
+                with self._call():
+                    batch = next(rows, None)
+                if batch is None:
+                    return
+                yield batch
+        except (OSError, pa.ArrowException) as error:  # from the stream of rows, which has no SQLSTATE
+            raise UnavailableError(f"{self.address}: {_first_line(str(error))}"[:_LONGEST]) from None
+        finally:
+            self.close()  # with the rest of the rows, where the reading was given up
+
     def trouble(self) -> SystemTrouble | None:
         """The silence of the server, where a call has lasted for long."""
         return silence(self.address, self._since)

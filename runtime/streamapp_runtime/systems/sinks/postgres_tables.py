@@ -46,6 +46,9 @@ _FAMILIES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """The widest of types that hold some of the same values."""
+_TEXTS: Final = frozenset({"character varying", "character", "json", "jsonb", "uuid", "name"})
+"""The types whose values are read as texts."""
+_UNBOUND: Final = ("numeric", "numeric(")
 _BOUND: Final = re.compile(r"\(.*\)")
 _NUMERIC: Final = re.compile(r"numeric\((\d+),(-?\d+)\)")
 
@@ -132,15 +135,6 @@ def unfit_columns(table: SinkTable, columns: Sequence[TableColumn]) -> Iterator[
             yield f'"{there.name}" of the table is NOT NULL without a default; add it to columns'
 
 
-def reads(wanted: str, there: str) -> bool:
-    """True if a column of the first type has each value of the second; numbers without bounds may be more."""
-    if wanted == "text":
-        return _BOUND.sub("", there) in {"text", "character", *_WIDER["text"]}
-    if _NUMERIC.fullmatch(wanted) and there == "numeric":
-        return True
-    return fits(there, wanted) or _BOUND.sub("", there) == wanted
-
-
 def fits(wanted: str, there: str) -> bool:
     """True if a column of the second type holds each value of the first."""
     base = there.partition("(")[0]
@@ -155,6 +149,16 @@ def fits(wanted: str, there: str) -> bool:
         needed = {"smallint": 5, "integer": 10, "bigint": 19}.get(wanted)
         return needed is not None and int(own[1]) - int(own[2]) >= needed
     return there == base and there in _WIDER.get(wanted, ())
+
+
+def reads(wanted: str, there: str) -> bool:
+    """True if each value of a column of the second type is one of the first.
+
+    Whole numbers of one byte have no type of their own, and exact ones may have no bound: of these each value
+    is looked at.
+    """
+    there = _BOUND.sub("", there) if there.startswith(("character", "time")) else there
+    return fits(there, wanted) or (wanted == "text" and there in _TEXTS) or (there, wanted[:8]) == _UNBOUND
 
 
 def _family(kind: str) -> str:

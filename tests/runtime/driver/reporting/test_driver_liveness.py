@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from streamapp.spec.resource.app import StreamApp
+from streamapp_runtime.driver.imports.table_import import ImportProgress
 from streamapp_runtime.driver.reporting.driver_liveness import LATELY_SECONDS, DriverLiveness
 from tests.harness.kafka.broker import Broker
 from tests.harness.machine.processes import Child, until
@@ -107,6 +108,15 @@ def test_a_batch_without_a_timeout_is_never_late(clock: list[float]) -> None:
     liveness.step_started("runs batch 1-1", None)
     clock[0] = 1e6
     assert liveness.answer()[0]
+
+
+def test_an_import_is_alive_as_long_as_rows_come(clock: list[float]) -> None:
+    liveness = DriverLiveness(lambda: clock[0], step_seconds=10, start_seconds=100)
+    for clock[0] in range(0, 1_000, 50):
+        liveness.import_progressed(ImportProgress("sales", int(clock[0])))
+        assert liveness.answer()[0]
+    clock[0] += 111
+    assert liveness.answer() == (False, "no progress: imports sales, for 1061 s")
 
 
 def test_what_is_waited_for_keeps_the_time_since_when_it_is(clock: list[float]) -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from streamapp_runtime.cli.run_process.message_output import CLEAR_LINE, TerminalOutput
 from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
 from streamapp_runtime.driver.batches.side_input_progress import WAITING_SECONDS, AwaitedVersions
+from streamapp_runtime.driver.imports.table_import import ImportProgress
 from streamapp_runtime.driver.reporting.progress_log import (
     FIRST_LINES,
     LATER,
@@ -66,6 +67,21 @@ def test_words_come_every_second_at_first_and_every_ten_later() -> None:
         clock.now += SOON
         progress.batch_committed(batch())
     assert len(words) == FIRST_LINES + int((200 * SOON - FIRST_LINES * SOON) / LATER)
+
+
+def test_an_import_is_told_from_time_to_time_and_when_it_ends() -> None:
+    words: list[RunMessage] = []
+    clock = Clock()
+    progress = ProgressLog(words.append, clock)
+    for rows in range(1, 11):
+        progress.import_progressed(ImportProgress("sales", rows))
+        clock.now += 0.25
+    progress.import_progressed(ImportProgress("sales", 10, ended=True))
+    assert [word.text for word in words] == [
+        "sales: 5 rows imported so far",
+        "sales: 9 rows imported so far",
+        "sales: 10 rows imported",
+    ]
 
 
 def test_what_is_bad_or_restored_is_told_only_where_there_is_any() -> None:

@@ -1,0 +1,77 @@
+"""The rows of a table as records of the stream that they are imported into."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamapp.spec.resource.streams import Stream
+from streamapp.spec.value_types.column_list import parse_columns
+from streamapp_runtime.formats.format_options import options_of
+from streamapp_runtime.formats.json.text_objects import literal_or_quoted, quoted, text_objects
+from streamapp_runtime.formats.record_format import RecordFormat
+from streamapp_runtime.formats.stream_format import open_format
+from streamapp_runtime.rows.byte_columns import key_bytes
+from streamapp_runtime.systems.sources.table_source import LINE, RowForm, TableSnapshot
+from streamapp_runtime.systems.stream_system import RECORDS
+
+CHUNK_ROWS: Final = 50_000
+"""So many rows are one transaction."""
+CHUNK_BYTES: Final = 16 << 20
+"""Or fewer, that have so many bytes."""
+
+
+def table_records(stream: Stream, version: TableSnapshot) -> Iterator[pa.RecordBatch]:
+    """The rows of a table as records of its stream: JSON, and the key as everywhere."""
+    columns = parse_columns(stream.columns or "")
+    form = open_format(stream.format, columns, options_of(stream))
+    key = next((one.name for one in columns if stream.key and one.name.lower() == stream.key.lower()), None)
+    for batch in version.batches():
+        values = _values(form, batch, version.form)
+        if key is None:
+            keys = pa.nulls(len(values), pa.binary())
+        elif version.form is RowForm.COLUMNS:
+            keys = key_bytes(batch.column(key))
+        else:
+            keys = form.decode(values).keys(key)  # none of what is no row: whoever reads it says so
+        times = pa.nulls(len(values), pa.int64())
+        yield pa.RecordBatch.from_arrays([keys, values, times], schema=RECORDS)
+
+
+def _values(form: RecordFormat, batch: pa.RecordBatch, row_form: RowForm) -> pa.BinaryArray:
+    match row_form:
+        case RowForm.COLUMNS:
+            return form.encode(batch)
+        case RowForm.LINES:
+            return batch.column(LINE)
+        case RowForm.TEXTS:
+            texts = {
+                one.name: literal_or_quoted(batch.column(one.name))
+                if _is_literal(one.type)
+                else quoted(batch.column(one.name))
+                for one in form.schema
+            }
+            return text_objects(texts).cast(pa.binary())
+
+
+def _is_literal(kind: pa.DataType) -> bool:
+    """True if values of the type are literals of JSON; those of others are strings there."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
+
+
+def chunks(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same records, as many at a time as a transaction takes."""
+    gathered: list[pa.RecordBatch] = []
+    for batch in batches:
+        start = 0
+        while start < len(batch):
+            part = batch.slice(start, CHUNK_ROWS - sum(map(len, gathered)))
+            gathered.append(part)
+            start += len(part)
+            size = sum(pc.sum(pc.binary_length(one.column("value"))).as_py() or 0 for one in gathered)
+            if size >= CHUNK_BYTES or sum(map(len, gathered)) >= CHUNK_ROWS:
+                yield pa.concat_batches(gathered)
+                gathered = []
+    if gathered:
+        yield pa.concat_batches(gathered)

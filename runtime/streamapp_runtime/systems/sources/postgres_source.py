@@ -1,0 +1,68 @@
+"""Tables and views of a PostgreSQL database, each read by one query in a transaction that writes nothing."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import pyarrow as pa
+
+from streamapp_runtime.systems.sinks.postgres_session import PostgresSession
+from streamapp_runtime.systems.sinks.postgres_tables import (
+    TableColumn,
+    own_type,
+    quoted,
+    quoted_column,
+    reads,
+)
+from streamapp_runtime.systems.sinks.sink import SinkTable
+from streamapp_runtime.systems.sources.table_source import (
+    TableSnapshot,
+    fitted,
+    missing_column,
+    null_column,
+)
+from streamapp_runtime.systems.stream_system import UnknownStreamError
+
+
+@dataclass(slots=True)
+class PostgresSource:
+    """The tables of one database, which has no versions of them."""
+
+    session: PostgresSession
+
+    def newest(self, table: SinkTable) -> TableSnapshot:
+        """The table as it is when its rows are asked for."""
+        columns = self.session.columns(table.name) if table.name.count(".") < 2 else []
+        if not columns:
+            raise UnknownStreamError(f'there is no table "{table.name}" in {self.session.address}')
+        return TableSnapshot("", tuple(_misfits(table, columns)), partial(self._batches, table))
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self.session.close()
+
+    def _batches(self, table: SinkTable) -> Iterator[pa.RecordBatch]:
+        selected = ", ".join(map(_selected, table.schema))
+        for batch in self.session.batches(f"SELECT {selected} FROM {quoted(table.name)}"):
+            yield fitted(batch, table, f"{self.session.address}/{table.name}")
+
+
+def _misfits(table: SinkTable, columns: list[TableColumn]) -> Iterator[str]:
+    """Why rows of these columns are none of the declared ones, each with a fix."""
+    by_name = {column.name: column for column in columns}
+    for column in table.columns:
+        there, wanted = by_name.get(column.name), own_type(table.schema.field(column.name).type)
+        if there is None:
+            yield missing_column(column.name, [*by_name])
+        elif wanted is None or not reads(wanted, there.type):
+            kinds = f"{there.type} in the table, which {column.type} does not hold"
+            yield f'"{column.name}" is {kinds}; change columns, or read a view that casts it'
+        elif not (there.required or column.nullable):
+            yield null_column(column.name)
+
+
+def _selected(column: pa.Field) -> str:
+    """The column in a type whose values Arrow has; exact numbers have none and come as text."""
+    name = quoted_column(column.name)
+    kind = "text" if pa.types.is_decimal(column.type) else own_type(column.type)
+    return f"{name}::{kind} AS {name}"
