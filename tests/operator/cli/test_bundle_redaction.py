@@ -15,6 +15,7 @@ from streamapp_operator.cli.support_bundle.bundle_archive import archive_bytes
 from streamapp_operator.cli.support_bundle.bundle_contents import BundleContents
 from streamapp_operator.cli.support_bundle.bundle_index import redacted_bundle
 from streamapp_operator.cli.support_bundle.bundle_reading import read_bundle
+from tests.harness.core.all_cases import all_cases
 from tests.harness.operator.operator_sim import ON_SERVED_MEMORY, OperatorSim
 from tests.harness.operator.small_apps import join
 
@@ -79,6 +80,17 @@ def written(contents: BundleContents) -> bytes:
     return gzip.decompress(archive_bytes("app-bundle", bundle.texts))
 
 
+def written_with(contents: BundleContents, shape: str) -> tuple[Marks, bytes]:
+    """A bundle with a secret of this shape in each text, and these secrets."""
+    marks = Marks()
+    secret_contents = changed(contents, lambda content: planted(content, marks, shape, ("file",)))
+    for number in range(3):
+        text = "".join(f"12:00:0{number} {shape.format(marks.next())}\n" for shape in SHAPES.values())
+        secret_contents.add(f"logs/app-driver-1/{number}.log", "a log", text)
+    secret_contents.leave_out("logs", f"500: {shape.format(marks.next())}")
+    return marks, written(secret_contents)
+
+
 def changed(contents: BundleContents, change: Callable[[Any], Any]) -> BundleContents:
     with_change = BundleContents(unread=list(contents.unread))
     for file in contents.files:
@@ -87,19 +99,13 @@ def changed(contents: BundleContents, change: Callable[[Any], Any]) -> BundleCon
 
 
 @ON_SERVED_MEMORY
-@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
-def test_a_secret_in_any_text_of_any_object_is_not_in_the_archive(
-    contents: BundleContents, shape: str
-) -> None:
-    marks = Marks()
-    secret_contents = changed(contents, lambda content: planted(content, marks, shape, ("file",)))
-    for number in range(3):
-        text = "".join(f"12:00:0{number} {shape.format(marks.next())}\n" for shape in SHAPES.values())
-        secret_contents.add(f"logs/app-driver-1/{number}.log", "a log", text)
-    secret_contents.leave_out("logs", f"500: {shape.format(marks.next())}")
-    content = written(secret_contents)
-    assert len(marks.made) > 500, "the objects have that many texts"
-    assert [mark for mark in marks.made if mark.encode() in content] == []
+def test_a_secret_in_any_text_of_any_object_is_not_in_the_archive(contents: BundleContents) -> None:
+    with all_cases() as case:
+        for name, shape in SHAPES.items():
+            with case(name):
+                marks, content = written_with(contents, shape)
+                assert len(marks.made) > 500, "the objects have that many texts"
+                assert [mark for mark in marks.made if mark.encode() in content] == []
 
 
 @ON_SERVED_MEMORY

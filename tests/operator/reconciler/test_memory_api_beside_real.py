@@ -49,8 +49,9 @@ def _rest(sim: OperatorSim) -> None:
     sim.settle()
 
 
-@pytest.mark.smoke
-@pytest.mark.parametrize("scene", [_launch, _failure, _edit, _bad_edit, _rest])
+@pytest.mark.parametrize(
+    "scene", [pytest.param(_launch, marks=pytest.mark.smoke), _failure, _edit, _bad_edit, _rest]
+)
 def test_a_scene_ends_the_same(
     api_server: ApiServer, namespace: str, scene: Callable[[OperatorSim], None]
 ) -> None:

@@ -91,7 +91,7 @@ def test_clusters_that_never_answer_leave_a_process_to_the_others() -> None:
 
     async def ask(silent: list[HostileBroker], good: HostileBroker) -> PartitionCounts:
         lookups = LivePartitionLookup(
-            cast_cluster(Secrets()), lambda: now[0], INSTALLATION, answer_seconds=0.2
+            cast_cluster(Secrets()), lambda: now[0], INSTALLATION, answer_seconds=0.5
         )
         apps = [app(broker.address, name=f"silent-{number}") for number, broker in enumerate(silent)]
         try:

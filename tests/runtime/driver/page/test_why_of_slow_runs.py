@@ -44,7 +44,11 @@ SLOW_CODE = {
         "columns": "user STRING, n INT",
     },
 }
-SPARK = {"name": "made", "flatMap": {"from": "events", "select": "user, n, explode(array(n, n + 1)) AS m"}}
+LETTERS = "length(regexp_replace(repeat(user, 5000), '[aeiou]', '-'))"
+SPARK = {
+    "name": "made",
+    "flatMap": {"from": "events", "select": f"user, n, explode(array(n, {LETTERS})) AS m"},
+}
 PLAIN = {"name": "made", "filter": {"from": "events", "where": "n > 0"}}
 LOOKUP = joined_remotely("made")
 
