@@ -62,8 +62,7 @@ async def read_objects(context: ReconcileContext, key: AppKey, *, live: bool) ->
     cached_app = cache.app(key)
     if live:
         reading = asyncio.ensure_future(cluster.read(STREAM_APP, key.namespace, key.name))
-        selected = [cluster.select(kind, key.namespace, labels) for kind in (POD, CONFIG_MAP)]
-        selecting = asyncio.ensure_future(side_by_side(selected))
+        selecting = asyncio.ensure_future(_pods_and_config_maps(context, key, labels))
         claiming = asyncio.ensure_future(_claims(context, cached_app, labels))
         await side_by_side((reading, selecting, claiming))
         app, claims = reading.result(), claiming.result()
@@ -74,6 +73,14 @@ async def read_objects(context: ReconcileContext, key: AppKey, *, live: bool) ->
     if app is None or app["metadata"].get("deletionTimestamp"):
         return None
     return AppObjects(app, pods, config_maps, claims, live)
+
+
+async def _pods_and_config_maps(
+    context: ReconcileContext, key: AppKey, labels: dict[str, str]
+) -> list[list[Manifest]]:
+    """Both, read side by side; nothing is begun where who asks is cancelled before."""
+    select = context.cluster.select
+    return await side_by_side(select(kind, key.namespace, labels) for kind in (POD, CONFIG_MAP))
 
 
 async def _claims(
