@@ -11,7 +11,6 @@ whose values all are ones of the declared columns: nothing is rounded, cut or gu
 
 import math
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Final
@@ -29,13 +28,20 @@ from streamapp_runtime.remote.remote_class import RemoteConfig
 from streamapp_runtime.remote.table_options import named_secret, table_options, url_without_password
 from streamapp_runtime.systems.sinks.postgres_session import PostgresSession
 from streamapp_runtime.systems.sinks.postgres_settings import connection_parameters
-from streamapp_runtime.systems.sinks.postgres_tables import own_type, quoted, quoted_column, reads
+from streamapp_runtime.systems.sinks.postgres_tables import (
+    INFINITE_TIME,
+    has_infinite_time,
+    own_type,
+    quoted,
+    quoted_column,
+    read_expression,
+    reads,
+)
 from streamapp_runtime.systems.stream_system import DeniedError, UnavailableError
 
 _REQUIRED: Final = ("url", "table", "keyColumn")
 _DEFAULTS: Final = {"passwordVariable": ""}
 _PARAMETERS: Final = sorted(POSTGRES_SETTINGS | POSTGRES_SECRETS - {"password"})
-_EARLIEST: Final = datetime.min  # noqa: DTZ901 - for columns with and without a zone
 
 _LEAST, _MOST = (pa.scalar(Decimal(bound), pa.decimal128(19)) for bound in (-(2**63), 2**63 - 1))
 
@@ -146,8 +152,7 @@ class _Lookup:
                     f'"{field.name}" is {there} in "{self._table}", which may have values that are no '
                     f"{column.type}; change columns, or name a view that casts it"
                 )
-            target = "numeric" if pa.types.is_decimal(field.type) else wanted
-            values.append(f"CAST({quoted_column(field.name)} AS {target})")
+            values.append(read_expression(field))
         self._query = (  # of names that are quoted
             f"SELECT {', '.join(values)} FROM {quoted(self._table)} "  # noqa: S608
             f"WHERE {quoted_column(key)} = ANY (CAST($1 AS {compared}[]))"
@@ -157,7 +162,7 @@ class _Lookup:
         """The rows of the keys that the table has."""
         typed_keys = self._typed(text_keys(keys))
         answer = self._session.rows_of(self._query, typed_keys.drop_null())
-        known_keys, *columns = (_plain(column) for column in answer.columns)
+        known_keys, *columns = (column.combine_chunks() for column in answer.columns)
         if len(pc.unique(known_keys)) != len(known_keys):
             raise ValueError(f'"{self._table}" has several rows of a key; name a keyColumn that is unique')
         places = pc.index_in(typed_keys, value_set=known_keys, skip_nulls=True)
@@ -171,18 +176,10 @@ class _Lookup:
         return types[name]
 
 
-def _plain(column: pa.ChunkedArray) -> pa.Array:
-    """The values as one array; numbers with digits behind the point come as texts of an own type."""
-    values = column.combine_chunks()
-    return values.storage if isinstance(values, pa.ExtensionArray) else values
-
-
 def _column(values: pa.Array, field: pa.Field) -> pa.Array:
     cast = cast_values(values, field)
-    if pa.types.is_temporal(field.type):
-        earliest = pa.scalar(_EARLIEST.date() if pa.types.is_date(field.type) else _EARLIEST, field.type)
-        if pc.any(pc.less(cast, earliest)).as_py():  # so the driver gives infinite ones, of either sign
-            raise ValueError(f'column "{field.name}": a time is infinite, or before the year 1')
+    if has_infinite_time(cast):
+        raise ValueError(f'column "{field.name}": {INFINITE_TIME}')
     return cast
 
 

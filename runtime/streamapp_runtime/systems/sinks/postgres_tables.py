@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from types import MappingProxyType
 from typing import Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.systems.sinks.sink import SinkTable
@@ -46,9 +48,11 @@ _FAMILIES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """The widest of types that hold some of the same values."""
-_TEXTS: Final = frozenset({"character varying", "character", "json", "jsonb", "uuid", "name"})
+_TEXTS: Final = frozenset({*_WIDER["text"], "character", "name"})
 """The types whose values are read as texts."""
 _UNBOUND: Final = ("numeric", "numeric(")
+_EARLIEST: Final = datetime.min  # noqa: DTZ901 - for columns with and without a zone
+INFINITE_TIME: Final = "a time is infinite, or before the year 1"
 _BOUND: Final = re.compile(r"\(.*\)")
 _NUMERIC: Final = re.compile(r"numeric\((\d+),(-?\d+)\)")
 
@@ -159,6 +163,20 @@ def reads(wanted: str, there: str) -> bool:
     """
     there = _BOUND.sub("", there) if there.startswith(("character", "time")) else there
     return fits(there, wanted) or (wanted == "text" and there in _TEXTS) or (there, wanted[:8]) == _UNBOUND
+
+
+def read_expression(column: pa.Field) -> str:
+    """The column in a type whose values Arrow has; exact numbers have none and come as text."""
+    kind = "text" if pa.types.is_decimal(column.type) else own_type(column.type)
+    return f"{quoted_column(column.name)}::{kind}"
+
+
+def has_infinite_time(values: pa.Array) -> bool:
+    """True if one of the values is an infinite time, which the driver gives as one before the year 1."""
+    if not pa.types.is_temporal(values.type):
+        return False
+    earliest = _EARLIEST.date() if pa.types.is_date(values.type) else _EARLIEST
+    return bool(pc.any(pc.less(values, pa.scalar(earliest, values.type))).as_py())
 
 
 def _family(kind: str) -> str:

@@ -8,10 +8,13 @@ import pyarrow as pa
 
 from streamapp_runtime.systems.sinks.postgres_session import PostgresSession
 from streamapp_runtime.systems.sinks.postgres_tables import (
+    INFINITE_TIME,
     TableColumn,
+    has_infinite_time,
     own_type,
     quoted,
     quoted_column,
+    read_expression,
     reads,
 )
 from streamapp_runtime.systems.sinks.sink import SinkTable
@@ -21,7 +24,7 @@ from streamapp_runtime.systems.sources.table_source import (
     missing_column,
     null_column,
 )
-from streamapp_runtime.systems.stream_system import UnknownStreamError
+from streamapp_runtime.systems.stream_system import RecordRefusedError, UnknownStreamError
 
 
 @dataclass(slots=True)
@@ -42,9 +45,14 @@ class PostgresSource:
         self.session.close()
 
     def _batches(self, table: SinkTable) -> Iterator[pa.RecordBatch]:
-        selected = ", ".join(map(_selected, table.schema))
+        selected = ", ".join(f"{read_expression(one)} AS {quoted_column(one.name)}" for one in table.schema)
+        place = f"{self.session.address}/{table.name}"
         for batch in self.session.batches(f"SELECT {selected} FROM {quoted(table.name)}"):
-            yield fitted(batch, table, f"{self.session.address}/{table.name}")
+            rows = fitted(batch, table, place)
+            for name, values in zip(rows.schema.names, rows.columns, strict=True):
+                if has_infinite_time(values):
+                    raise RecordRefusedError(f'{place}: "{name}": {INFINITE_TIME}')
+            yield rows
 
 
 def _misfits(table: SinkTable, columns: list[TableColumn]) -> Iterator[str]:
@@ -59,10 +67,3 @@ def _misfits(table: SinkTable, columns: list[TableColumn]) -> Iterator[str]:
             yield f'"{column.name}" is {kinds}; change columns, or read a view that casts it'
         elif not (there.required or column.nullable):
             yield null_column(column.name)
-
-
-def _selected(column: pa.Field) -> str:
-    """The column in a type whose values Arrow has; exact numbers have none and come as text."""
-    name = quoted_column(column.name)
-    kind = "text" if pa.types.is_decimal(column.type) else own_type(column.type)
-    return f"{name}::{kind} AS {name}"

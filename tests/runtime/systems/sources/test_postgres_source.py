@@ -95,7 +95,13 @@ def test_other_types_that_hold_nothing_else_are_read_and_views_are(
 
 @pytest.mark.parametrize(
     ("columns", "kind", "value"),
-    [("n TINYINT", "smallint", "300"), ("n DECIMAL(4, 2)", "numeric", "1.234")],
+    [
+        ("n TINYINT", "smallint", "300"),
+        ("n DECIMAL(4, 2)", "numeric", "1.234"),
+        ("n TIMESTAMP", "timestamptz", "'infinity'"),
+        ("n TIMESTAMP_NTZ", "timestamp", "'-infinity'"),
+        ("n DATE", "date", "'infinity'"),
+    ],
 )
 def test_a_value_that_does_not_fit_ends_the_run_and_its_column_is_named(
     tables: Database, made: Made, columns: str, kind: str, value: str
