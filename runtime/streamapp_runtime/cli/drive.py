@@ -133,10 +133,8 @@ def _run_accepted(
         show_values=spec.page.show_values,
         state_queries=spec.state_queries.enabled,
     )
-    progress, liveness, queries = parts.progress, parts.liveness, parts.queries
-    transport = ConfigMapTransport(
-        api, environment.wanted, environment.report, progress.batch_failed, redacted
-    )
+    batch_failed, liveness, queries = parts.progress.batch_failed, parts.liveness, parts.queries
+    transport = ConfigMapTransport(api, environment.wanted, environment.report, batch_failed, redacted)
     transport.begin()
     drivers = partial(api.pods, environment.drivers)
     mode = Managed(

@@ -5,6 +5,7 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
@@ -31,8 +32,9 @@ def _run() -> WatchedRun:
     growth = Split("views", 4, 8, 0.0, offsets=(0, 0, 0, 0))
     run = WatchedRun()
     growth = replace(growth, seen_at=run.clock.seconds + 400)
-    resource = as_yaml(app)
-    run.recorder.runs(replace(shown, name=app.application_id, splits=(growth,), resource=resource))
+    run.recorder.runs(
+        replace(shown, name=app.application_id, splits=(growth,), resource=partial(as_yaml, app))
+    )
     inner = [stream for stream in shown.plan.streams if stream.startswith("shop.")]
     for number in range(1, MOST_POINTS):
         rows = int(9_000 + 2_500 * math.sin(number / 30) + 700 * math.sin(number * 2.3))

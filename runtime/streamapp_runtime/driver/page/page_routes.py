@@ -104,7 +104,7 @@ class PageRoutes:
                 return STYLE_TYPE, _THEME.encode()
             case "resource.yaml":
                 app = self.recorder.facts().app
-                return _TEXT, (app.resource if app else "").encode()
+                return _TEXT, (app.resource() if app else "").encode()
             case "drawing_zoom.js":
                 return SCRIPT_TYPE, ZOOM_SCRIPT.encode()
             case _:

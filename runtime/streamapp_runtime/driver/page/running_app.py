@@ -57,7 +57,7 @@ class RunningApp:
     evaluated: frozenset[str] = frozenset()  # the parts of operators that Spark evaluates
     sizes: Callable[[], TableSizes] = no_sizes
     outlook: Callable[[str], GrowthOutlook | None] = no_outlook  # of a stream with twice the partitions
-    resource: str = ""  # as YAML, without secrets and what equals a default
+    resource: Callable[[], str] = str  # as YAML, without secrets and what equals a default
     streams_before: Mapping[str, frozenset[str]] = field(init=False)  # operator -> those whose rows reach it
 
     def __post_init__(self) -> None:
@@ -104,7 +104,7 @@ def running_app(
         ),
         sizes=sizes,
         outlook=partial(_doubled, launch),
-        resource=shown_resource(launch.app),
+        resource=partial(shown_resource, launch.app),
     )
 
 

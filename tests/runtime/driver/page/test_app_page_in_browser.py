@@ -249,7 +249,7 @@ def test_charts_of_a_stream_that_another_model_has_no_more_are_those_of_all(brow
 
 
 def test_the_settings_are_there_once_they_are_asked_for(browser: Browser) -> None:
-    run = busy(replace(running(shop(3)), resource=f"spec:\n  processors: 2 # {HOSTILE}\n"))
+    run = busy(replace(running(shop(3)), resource=lambda: f"spec:\n  processors: 2 # {HOSTILE}\n"))
     with watched(browser, run) as one:
         shown = one.page.locator("#resource pre")
         expect(shown).to_be_hidden()

@@ -116,7 +116,7 @@ def test_the_resource_that_runs_is_shown_without_secrets_and_defaults() -> None:
     assert spec["streams"][0]["name"] == "views"
     assert "onDataLoss" not in spec
     run = WatchedRun()
-    run.recorder.runs(replace(running(shop(3)), resource=text))
+    run.recorder.runs(replace(running(shop(3)), resource=lambda: text))
     with page_served(run.recorder) as url:
         assert got(url + "resource.yaml")[2] == text
 
