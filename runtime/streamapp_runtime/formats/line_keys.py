@@ -6,7 +6,7 @@ from typing import Final
 import pyarrow as pa
 
 from streamapp.spec.resource.app import StreamApp
-from streamapp.spec.value_types.column_list import parse_columns
+from streamapp.spec.value_types.column_list import declared_name, parse_columns
 from streamapp.spec.value_types.format_names import FormatName
 from streamapp_runtime.formats.format_options import options_of
 from streamapp_runtime.formats.record_format import RecordFormat
@@ -33,6 +33,5 @@ def line_keys(app: StreamApp, name: str) -> LineKeys | None:
     if stream is None or stream.format not in _READ_FOR_KEYS or stream.key_in_values is None:
         return None
     columns = parse_columns(stream.columns or "")
-    key = next(one.name for one in columns if one.name.lower() == stream.key_in_values.lower())
     form = open_format(stream.format, columns, options_of(stream))
-    return LineKeys(form, key)
+    return LineKeys(form, declared_name(columns, stream.key_in_values))

@@ -319,6 +319,16 @@ class InvalidSettingsError(Exception):
     """Settings cannot be read or are not allowed; the message names them, and never says a value."""
 
 
+def create_or_grow(system: StreamSystem, stream: str, partitions: int) -> int:
+    """Make a stream that the engine owns, or add the partitions that it lacks; the count that it has then."""
+    count = system.partitions(stream)
+    if count is None:
+        system.create(stream, partitions, StreamOptions(engine_owned=True))
+    elif count < partitions:
+        system.grow(stream, partitions)
+    return max(count or 0, partitions)
+
+
 def await_visibility(
     system: StreamSystem, partitions: Iterable[TopicPartition], seconds: float = VISIBILITY_SECONDS
 ) -> None:

@@ -4,7 +4,7 @@ Column lists are parsed without Spark, so that an error is reported where the li
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -61,6 +61,11 @@ def parse_columns(text: str) -> tuple[Column, ...]:
             raise ColumnListError(f'column "{name}" occurs twice (Spark ignores case)')
         names.add(column.name.lower())
     return columns
+
+
+def declared_name(columns: Iterable[Column], name: str) -> str:
+    """The name of a column as the list has it: a stream may say it in other letter case."""
+    return next((column.name for column in columns if column.name.lower() == name.lower()), name)
 
 
 class _Reader:

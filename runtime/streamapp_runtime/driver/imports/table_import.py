@@ -30,9 +30,9 @@ from streamapp_runtime.systems.sources.table_source import TableSnapshot, TableS
 from streamapp_runtime.systems.stream_system import (
     InvalidSettingsError,
     RecordRefusedError,
-    StreamOptions,
     UnavailableError,
     UnknownStreamError,
+    create_or_grow,
 )
 from streamapp_runtime.systems.topic_partition import TopicPartition
 
@@ -65,25 +65,22 @@ def import_tables(
     AppRefusedError where one has not the declared columns; UnavailableError where it cannot be read now.
     `import_progressed` is called after each chunk, and may end the import by an error of its own.
     """
+    done, topics = imported_tables(ledger), imports(app)
     for name in systems.connections.imports:
-        stream = app.spec.stream(name)
-        topic, source = imports(app)[name], _source(stream)
+        stream, topic, known = app.spec.stream(name), topics[name], done.get(name)
         place = f"spec.streams[{app.spec.streams.index(stream)}]"
-        done = imported_tables(ledger)
-        known = done.get(name)
         if known is not None and known.identity == systems.home.identities([topic]).get(topic):
-            if known.source != source:
+            if known.source != _source(stream):
                 message = "the table was imported with other columns or another key"
                 message = f"{message}; raise resetNonce to import it again"
                 raise AppRefusedError([Problem(0, 0, f"{place}.columns", message)])
             continue
         try:
-            imported = _TableImport(app, stream, topic, systems, ledger, import_progressed).run(place)
+            done[name] = _TableImport(app, stream, topic, systems, ledger, import_progressed).run(place)
         except RecordRefusedError as error:
             raise FinalFailureError(f'"{name}" cannot be imported: {error}') from None
-        entries = {one: each.document() for one, each in (done | {name: imported}).items()}
         crash_point("import.before")
-        ledger.record(IMPORTS, {"tables": entries})
+        ledger.record(IMPORTS, {"tables": {one: each.document() for one, each in done.items()}})
         crash_point("import.after")
 
 
@@ -152,13 +149,9 @@ class _TableImport:
 
     def _made(self, place: str) -> list[TopicPartition]:
         """The partitions of the stream, which is made or grown."""
-        home, count = self.systems.home, self.stream.partitions or 1
-        existing_count = home.partitions(self.topic)
-        if existing_count is None:
-            home.create(self.topic, count, StreamOptions(engine_owned=True))
-        elif existing_count < count:
-            home.grow(self.topic, count)
-        elif existing_count > count:
+        count = self.stream.partitions or 1
+        existing_count = create_or_grow(self.systems.home, self.topic, count)
+        if existing_count > count:
             message = f'the stream "{self.topic}" has {existing_count} partitions already; say as many'
             raise AppRefusedError([Problem(0, 0, f"{place}.partitions", f"{message}, or delete it")])
         return [TopicPartition(self.topic, index) for index in range(count)]

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamapp.spec.resource.streams import Stream
-from streamapp.spec.value_types.column_list import parse_columns
+from streamapp.spec.value_types.column_list import declared_name, parse_columns
 from streamapp_runtime.formats.format_options import options_of
 from streamapp_runtime.formats.json.text_objects import literal_or_quoted, quoted, text_objects
 from streamapp_runtime.formats.record_format import RecordFormat
@@ -26,7 +26,7 @@ def table_records(stream: Stream, version: TableSnapshot) -> Iterator[pa.RecordB
     """The rows of a table as records of its stream: JSON, and the key as everywhere."""
     columns = parse_columns(stream.columns or "")
     form = open_format(stream.format, columns, options_of(stream))
-    key = next((one.name for one in columns if stream.key and one.name.lower() == stream.key.lower()), None)
+    key = declared_name(columns, stream.key) if stream.key else None
     for batch in version.batches():
         values = _values(form, batch, version.form)
         if key is None:

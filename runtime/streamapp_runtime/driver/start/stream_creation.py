@@ -16,7 +16,7 @@ from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
 from streamapp_runtime.operators.stateless.stream_operations import Write
 from streamapp_runtime.program.program import PlacedOperation
 from streamapp_runtime.systems.app_systems import Systems
-from streamapp_runtime.systems.stream_system import StreamOptions
+from streamapp_runtime.systems.stream_system import StreamOptions, create_or_grow
 
 
 def create_written_streams(
@@ -49,13 +49,8 @@ def create_written_streams(
 def _create_outbox(stream: str, partitions: int, systems: Systems) -> None:
     """The outbox of a stream that has one, with a partition for each of the stream's."""
     outbox = systems.connections.outboxes.get(stream)
-    if outbox is None:
-        return
-    existing_count = systems.partitions(outbox)
-    if existing_count is None:
-        systems.create(outbox, partitions, StreamOptions(engine_owned=True))
-    elif existing_count < partitions:
-        systems.grow(outbox, partitions)
+    if outbox is not None:
+        create_or_grow(systems.home, outbox, partitions)
 
 
 def retention_by_stream(app: StreamApp) -> dict[str, int]:

@@ -10,7 +10,7 @@ from streamapp.columns.compile_refusal import CompileRefusedError, refusals_with
 from streamapp.columns.row_key import RowKey
 from streamapp.spec.resource.operators import Broadcast, PartitionBy, SendTo
 from streamapp.spec.resource.streams import Stream
-from streamapp.spec.value_types.column_list import Column, parse_columns
+from streamapp.spec.value_types.column_list import Column, declared_name, parse_columns
 from streamapp.spec.value_types.record_fields import FIELD_TYPES, RecordField
 from streamapp.tasks.key_placement import KeyReliance
 from streamapp_runtime.expressions.analysis import canonical
@@ -44,8 +44,8 @@ def compile_read(
         role=role,
         format=stream.format,
         columns=columns,
-        key=_named(columns, stream.key) if stream.key else None,
-        event_time=_named(columns, time.column) if time else None,
+        key=declared_name(columns, stream.key) if stream.key else None,
+        event_time=declared_name(columns, time.column) if time else None,
         event_time_unit=time.unit if time else None,
         max_ahead=time.max_ahead if time else None,
         table=table,
@@ -58,11 +58,6 @@ def compile_read(
     columns = nullable_columns(columns)
     piece = Piece(read.name, stream.name, (), read, columns)
     return CompiledOperator((piece,), RowFlow(read.name, columns, RowKey(stream.key, stream.key)))
-
-
-def _named(columns: tuple[Column, ...], name: str) -> str:
-    """The name as the column list has it: Spark ignores case, and batches of records do."""
-    return next((column.name for column in columns if column.name.lower() == name.lower()), name)
 
 
 def compile_partition_by(
