@@ -37,6 +37,19 @@ def assets() -> Path | None:
     return Path(found.stdout.strip()) if found.returncode == 0 else None
 
 
+def kubeconfig_text(cluster: dict[str, str], user: str) -> str:
+    """The file by which a user, whose token is the name, gets to a cluster."""
+    content = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "test", "cluster": cluster}],
+        "users": [{"name": user, "user": {"token": user}}],
+        "contexts": [{"name": "test", "context": {"cluster": "test", "user": user}}],
+        "current-context": "test",
+    }
+    return yaml.safe_dump(content)
+
+
 @dataclass(frozen=True, slots=True)
 class ApiServer:
     """An API server that runs."""
@@ -52,16 +65,8 @@ class ApiServer:
     def kubeconfig(self, user: str = "admin", url: str = "") -> Path:
         """A file by which one of TOKENS' users gets there, by another way than straight if a URL is given."""
         cluster = {"server": url or self.url, "certificate-authority": str(self.folder / "apiserver.crt")}
-        content = {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [{"name": "test", "cluster": cluster}],
-            "users": [{"name": user, "user": {"token": user}}],
-            "contexts": [{"name": "test", "context": {"cluster": "test", "user": user}}],
-            "current-context": "test",
-        }
         path = self.folder / f"kubeconfig-{user}-{cluster['server'].rpartition(':')[2]}.yaml"
-        path.write_text(yaml.safe_dump(content), encoding="utf-8")
+        path.write_text(kubeconfig_text(cluster, user), encoding="utf-8")
         return path
 
     def kubectl(self, *args: str, given: Any = None) -> subprocess.CompletedProcess[str]:

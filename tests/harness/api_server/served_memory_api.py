@@ -8,8 +8,7 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
-import yaml
-
+from tests.harness.api_server.api_server import kubeconfig_text
 from tests.harness.api_server.memory_api import MemoryApi
 
 
@@ -60,17 +59,8 @@ def served_memory_api(clock: Callable[[], float], folder: Path) -> Iterator[Serv
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads = True
-        content = {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [
-                {"name": "test", "cluster": {"server": f"http://127.0.0.1:{server.server_address[1]}"}}
-            ],
-            "users": [{"name": "admin", "user": {"token": "admin"}}],
-            "contexts": [{"name": "test", "context": {"cluster": "test", "user": "admin"}}],
-            "current-context": "test",
-        }
-        file.write_text(yaml.safe_dump(content), encoding="utf-8")
+        address = f"http://127.0.0.1:{server.server_address[1]}"
+        file.write_text(kubeconfig_text({"server": address}, "admin"), encoding="utf-8")
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         thread.start()
         yield api

@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,6 +20,7 @@ import pytest
 from tests.harness.machine.left_out import leave_out
 
 USER = "app"
+_NUMBERS = count()
 _DEBIAN = Path("/usr/lib/postgresql")
 _SETTINGS = ("fsync=off", "listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=50")
 
@@ -94,6 +96,25 @@ class PostgresServer:
         return ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups"] * (
             os.getuid() == 0
         )
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresDatabase:
+    """A database of its own on a server."""
+
+    server: PostgresServer
+    name: str = field(default_factory=lambda: f"test{next(_NUMBERS)}")
+
+    def __post_init__(self) -> None:
+        self.server.execute(f"CREATE DATABASE {self.name}")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The fields of a system of an app by which it is reached."""
+        return {"servers": self.server.address, "database": self.name, "config": {"user": USER}}
+
+    def execute(self, statement: str) -> list[tuple[Any, ...]]:
+        return self.server.execute(statement, self.name)
 
 
 @contextmanager

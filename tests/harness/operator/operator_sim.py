@@ -197,6 +197,10 @@ class OperatorSim(Hands):
         assert isinstance(self.server, ApiServer | ServedMemoryApi)
         return str(self.server.kubeconfig(user))
 
+    def cluster_options(self, user: str = "admin") -> list[str]:
+        """The options by which a command of a user gets to the apps of the simulation."""
+        return ["--namespace", self.namespace, "--kubeconfig", self.kubeconfig(user)]
+
     def kubectl(self, *words: str) -> subprocess.CompletedProcess[str]:
         assert isinstance(self.server, ApiServer)
         return self.server.kubectl(*words)

@@ -5,12 +5,15 @@ import os
 import select
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from pathlib import Path
+from signal import SIGKILL
 from typing import Any
 from urllib.parse import urlsplit
+
+from streamapp_runtime.crash_points import VARIABLE
 
 COMMAND = Path(sys.executable).with_name("streamapp")
 EXAMPLE = Path(__file__).parents[3] / "examples" / "country-views" / "app.yaml"
@@ -56,6 +59,17 @@ class Running:
         """The processes that it started: the JVM is one."""
         listed = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
         return [int(pid) for pid in listed.split()]
+
+
+def run_killed_at(command: Sequence[str | Path], crashes: Path, point: str | None) -> None:
+    """One run that is killed at a crash point, or comes to its end where none is named."""
+    crashes.mkdir(exist_ok=True)
+    if point is not None:
+        (crashes / point).touch()
+    environment = {**os.environ, VARIABLE: str(crashes)}
+    ended = subprocess.run(command, check=False, env=environment, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == (0 if point is None else -SIGKILL), ended.stderr
+    assert not any(crashes.iterdir())
 
 
 def got(url: str, **headers: str) -> tuple[int, str, str]:

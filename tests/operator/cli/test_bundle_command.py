@@ -61,8 +61,7 @@ class Kubelet(BaseHTTPRequestHandler):
 
 
 def run(sim: OperatorSim, output: Path, *words: str, user: str = "admin") -> Result:
-    where = ["--namespace", sim.namespace, "--kubeconfig", sim.kubeconfig(user)]
-    return CliRunner().invoke(bundle, ["app", "--output", str(output), *words, *where])
+    return CliRunner().invoke(bundle, ["app", "--output", str(output), *words, *sim.cluster_options(user)])
 
 
 @pytest.fixture

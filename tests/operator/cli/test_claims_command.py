@@ -16,8 +16,7 @@ GONE = "3c2f2a50-0000-4000-8000-000000000000"
 
 
 def run(sim: OperatorSim, *words: str, answer: str | None = None) -> Result:
-    where = ["--namespace", sim.namespace, "--kubeconfig", sim.kubeconfig()]
-    return CliRunner().invoke(claims, [*words, *where], input=answer)
+    return CliRunner().invoke(claims, [*words, *sim.cluster_options()], input=answer)
 
 
 def add_claim(sim: OperatorSim, name: str, app: str = "app") -> str:

@@ -20,7 +20,7 @@ MERGE = "application/merge-patch+json"
 
 
 def arguments(sim: OperatorSim, *args: str) -> list[str]:
-    return [*args, "--namespace", sim.namespace, "--kubeconfig", sim.kubeconfig()]
+    return [*args, *sim.cluster_options()]
 
 
 def history_of(sim: OperatorSim, *args: str) -> Result:

@@ -35,8 +35,7 @@ class Kubelet(BaseHTTPRequestHandler):
 
 
 def told(sim: OperatorSim, *args: str) -> Result:
-    where = ["--namespace", sim.namespace, "--kubeconfig", sim.kubeconfig()]
-    return CliRunner().invoke(logs, ["app", *args, *where])
+    return CliRunner().invoke(logs, ["app", *args, *sim.cluster_options()])
 
 
 @pytest.fixture

@@ -42,8 +42,7 @@ def kubelet(sim: OperatorSim, api_server: ApiServer) -> Iterator[ForwardingKubel
 
 
 def command(sim: OperatorSim, *words: str) -> list[str]:
-    where = ["--namespace", sim.namespace, "--kubeconfig", sim.kubeconfig()]
-    return [STREAMAPP, "page", "app", "--no-open", *words, *where]
+    return [STREAMAPP, "page", "app", "--no-open", *words, *sim.cluster_options()]
 
 
 @contextmanager
@@ -128,8 +127,7 @@ def test_a_port_that_is_taken_is_named(sim: OperatorSim, kubelet: ForwardingKube
 @contextmanager
 def apps_served(sim: OperatorSim, folder: Path, user: str = "admin") -> Iterator[str]:
     """`streamapp page` without an app, and the address that it says."""
-    where = ["--namespace", sim.namespace, "--kubeconfig", sim.kubeconfig(user)]
-    words = [STREAMAPP, "page", "--no-open", *where]
+    words = [STREAMAPP, "page", "--no-open", *sim.cluster_options(user)]
     with Child(words, folder / "apps.log", dict(os.environ)) as child:
         until(lambda: "until Ctrl-C" in child.said(), SECONDS, child)
         said = re.search(r"page of the apps of (\S+) at (http://127\.0\.0\.1:\d+/apps/)", child.said())

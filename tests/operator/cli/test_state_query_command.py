@@ -24,8 +24,7 @@ STREAMAPP = str(Path(sys.executable).with_name("streamapp"))
 
 
 def state(sim: OperatorSim, verb: str, *words: str) -> subprocess.CompletedProcess[str]:
-    where = ["--namespace", sim.namespace, "--kubeconfig", sim.kubeconfig()]
-    command = [STREAMAPP, "state", verb, "app", *words, *where]
+    command = [STREAMAPP, "state", verb, "app", *words, *sim.cluster_options()]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=os.environ)
 
 

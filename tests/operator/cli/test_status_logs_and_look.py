@@ -22,8 +22,7 @@ pytestmark = ON_SERVED_MEMORY
 
 
 def told(sim: OperatorSim, *args: str) -> Result:
-    where = ["--namespace", sim.namespace, "--kubeconfig", sim.kubeconfig()]
-    return CliRunner().invoke(status, [*args, *where])
+    return CliRunner().invoke(status, [*args, *sim.cluster_options()])
 
 
 def app(sim: OperatorSim, **spec: Any) -> StreamApp:
@@ -113,8 +112,7 @@ def test_an_app_that_is_not_there_is_named(sim: OperatorSim) -> None:
 def test_an_app_without_a_driver_has_written_nothing(sim: OperatorSim) -> None:
     sim.apply(join(suspend=True))
     sim.settle()
-    where = ["--namespace", sim.namespace, "--kubeconfig", sim.kubeconfig()]
-    result = CliRunner().invoke(logs, ["app", *where])
+    result = CliRunner().invoke(logs, ["app", *sim.cluster_options()])
     assert result.exit_code == 1
     assert 'app "app" has no driver' in result.output
 

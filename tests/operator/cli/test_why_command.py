@@ -49,8 +49,7 @@ LAG = 2**22  # more than a batch takes
 
 
 def told(sim: OperatorSim, *words: str, name: str = "app", user: str = "admin") -> Result:
-    where = ["--namespace", sim.namespace, "--kubeconfig", sim.kubeconfig(user)]
-    return CliRunner().invoke(why, [name, *words, *where])
+    return CliRunner().invoke(why, [name, *words, *sim.cluster_options(user)])
 
 
 def launched(sim: OperatorSim, **spec: Any) -> str:

@@ -35,6 +35,16 @@ rows = st.fixed_dictionaries(
 )
 
 
+class RemoteServer(Protocol):
+    """A server, or what stands for one in this process."""
+
+    def start(self) -> None: ...
+
+    def end(self) -> None: ...
+
+    def held_up(self) -> AbstractContextManager[None]: ...
+
+
 class Service(Protocol):
     """A server with one table."""
 
@@ -42,15 +52,12 @@ class Service(Protocol):
     keeps_nulls: bool  # a row of nulls is one
 
     @property
+    def server(self) -> RemoteServer: ...
+
+    @property
     def options(self) -> Row: ...
 
     def fill(self, columns: str, table: Mapping[bytes, Row]) -> None: ...
-
-    def start(self) -> None: ...
-
-    def end(self) -> None: ...
-
-    def held_up(self) -> AbstractContextManager[None]: ...
 
 
 @contextmanager
@@ -102,7 +109,7 @@ class RemoteTableContract:
     ) -> None:
         service.fill("tier INT", {b"a": {"tier": 1}})
         silent = pytest.raises(RemoteSilentError, match=r"(?i)time|no answer")
-        with asking(service, "tier INT", timeout=0.2) as ask, service.held_up(), silent:
+        with asking(service, "tier INT", timeout=0.2) as ask, service.server.held_up(), silent:
             ask(pa.array(KEYS))
         with asking(service, "tier INT", timeout=30.0) as patient:
             assert found(patient, "tier INT")[0] == {"tier": 1}
@@ -113,10 +120,10 @@ class RemoteTableContract:
         service.fill("tier INT", {b"a": {"tier": 2}})
         with asking(service, "tier INT") as ask:
             assert found(ask, "tier INT")[0] == {"tier": 2}
-            service.end()
+            service.server.end()
             with pytest.raises(RemoteSilentError):
                 ask(pa.array(KEYS))
-            service.start()
+            service.server.start()
             assert found(ask, "tier INT")[0] == {"tier": 2}
 
     def test_rows_of_an_app_wait_for_a_server_that_ended_and_none_is_lost(
@@ -124,7 +131,7 @@ class RemoteTableContract:
     ) -> None:
         views = [{"user": f"u{n % 5}", "n": n} for n in range(20)]
         service.fill("tier INT", {b"u%d" % n: {"tier": 10 * n} for n in range(3)})
-        service.end()
+        service.server.end()
         env.write("views", inputs(views, "user"))
         remote = {"python": service.python, "options": service.options, "retry": {"attempts": 1}}
         made = app(
@@ -144,7 +151,7 @@ class RemoteTableContract:
             if waits == 2:
                 break
         assert env.rows("out") == []
-        service.start()
+        service.server.start()
         drain(loop)
         loop.release()
         joined = [row | {"tier": 10 * (row["n"] % 5)} for row in views if row["n"] % 5 < 3]

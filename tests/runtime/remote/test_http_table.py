@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -38,15 +37,6 @@ class HttpService:
 
     def fill(self, columns: str, table: Mapping[bytes, Row]) -> None:
         self.server.rows = {key.decode(): json.dumps(row, default=text) for key, row in table.items()}
-
-    def start(self) -> None:
-        self.server.start()
-
-    def end(self) -> None:
-        self.server.end()
-
-    def held_up(self) -> AbstractContextManager[None]:
-        return self.server.held_up()
 
 
 @pytest.fixture
@@ -151,12 +141,12 @@ def test_a_certificate_is_trusted_where_its_file_is_named(tmp_path: Path) -> Non
     tls = SSLContext(PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(tmp_path / "prices.crt", tmp_path / "prices.key")
     service = HttpService(KeyService(tls=tls))
-    service.start()
+    service.server.start()
     with pytest.raises(RemoteSilentError, match="CERTIFICATE_VERIFY_FAILED"):
         answered(service, "{}")
     service.more = {"caFile": str(tmp_path / "prices.crt")}
     assert answered(service, "{}") == [None, None, None]
-    service.end()
+    service.server.end()
 
 
 def test_an_answer_is_not_read_without_a_bound(service: HttpService, monkeypatch: pytest.MonkeyPatch) -> None:

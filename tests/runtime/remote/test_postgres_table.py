@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -47,15 +46,6 @@ class PostgresService:
 
     def execute(self, *statements: str) -> None:
         self.server.execute(f"DO $do$ BEGIN {'; '.join(statements)}; END $do$")
-
-    def start(self) -> None:
-        self.server.start()
-
-    def end(self) -> None:
-        self.server.end()
-
-    def held_up(self) -> AbstractContextManager[None]:
-        return self.server.held_up()
 
 
 def literal(value: Any) -> str:

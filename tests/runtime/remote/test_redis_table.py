@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import pytest
@@ -38,15 +37,6 @@ class RedisService:
                     client.set(b"user:" + key, json.dumps(row, default=text))
                 elif fields:
                     client.hset(b"user:" + key, mapping=fields)
-
-    def start(self) -> None:
-        self.server.start()
-
-    def end(self) -> None:
-        self.server.end()
-
-    def held_up(self) -> AbstractContextManager[None]:
-        return self.server.held_up()
 
 
 class TestJson(RemoteTableContract):

@@ -1,23 +1,20 @@
 """An app between a broker and an embedded log that is killed around the commits of its deliveries."""
 
-import subprocess
 from collections.abc import Iterator
 from contextlib import closing
-from os import environ
 from pathlib import Path
-from signal import SIGKILL
 from typing import Any
 from uuid import uuid4
 
 import pytest
 import yaml
 
-from streamapp_runtime.crash_points import VARIABLE
 from streamapp_runtime.systems.connection import EmbeddedConnection, KafkaConnection, open_system
 from streamapp_runtime.systems.stream_system import StreamSystem
 from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.engine.record_values import batch, write
-from tests.harness.runs.run_process import COMMAND
+from tests.harness.runs.app_runs import read_all
+from tests.harness.runs.run_process import COMMAND, run_killed_at
 
 PARTITIONS, RECORDS = 2, 40
 POINTS = ("delivery.before", "delivery.after")
@@ -72,25 +69,12 @@ def _app(systems: dict[str, Any], prefix: str) -> dict[str, Any]:
     }
 
 
-def _numbers(system: StreamSystem, topic: str) -> list[int]:
-    partitions = [TopicPartition(topic, index) for index in range(system.partitions(topic) or 0)]
-    spans = system.spans(partitions)
-    values = [
-        value
-        for partition, span in spans.items()
-        for records in system.read(partition, span.oldest, span.end)
-        for value in records.column("value").to_pylist()
-    ]
-    return sorted(int(yaml.safe_load(value)["n"]) for value in values)
-
-
 def test_each_output_in_both_systems_is_written_exactly_once(
     systems: dict[str, Any], opened: dict[str, StreamSystem], tmp_path: Path
 ) -> None:
     prefix = f"t{uuid4().hex[:8]}."
     path, crashes = tmp_path / "app.yaml", tmp_path / "crashes"
     path.write_text(yaml.safe_dump(_app(systems, prefix)))
-    crashes.mkdir()
     places = {stream: opened[systems[place]] for stream, place in (("near", "home"), ("far", "other"))}
     for stream, system in places.items():
         system.create(f"{prefix}{stream}", PARTITIONS)
@@ -105,17 +89,7 @@ def test_each_output_in_both_systems_is_written_exactly_once(
                     system, TopicPartition(f"{prefix}{stream}", index), batch(rows), owner=f"{prefix}writer"
                 )
                 written += RECORDS
-        if point is not None:
-            (crashes / point).touch()
-        ended = subprocess.run(
-            command,
-            check=False,
-            env={**environ, VARIABLE: str(crashes)},
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        assert ended.returncode == (0 if point is None else -SIGKILL), ended.stderr
-        assert not any(crashes.iterdir())
+        run_killed_at(command, crashes, point)
     for stream, system in places.items():
-        assert _numbers(system, f"{prefix}{stream}-out") == list(range(written)), stream
+        records = read_all(system, f"{prefix}{stream}-out")
+        assert sorted(record.value["n"] for record in records) == list(range(written)), stream

@@ -1,26 +1,21 @@
 """A batch app that reads files and is killed while it imports them, and after: each row is read once."""
 
-import json
-import subprocess
 from contextlib import closing
-from os import environ
 from pathlib import Path
-from signal import SIGKILL
 from typing import Any
 from uuid import uuid4
 
 import pytest
 import yaml
 
-from streamapp_runtime.crash_points import VARIABLE
 from streamapp_runtime.systems.connection import (
     Connection,
     EmbeddedConnection,
     KafkaConnection,
     open_system,
 )
-from streamapp_runtime.systems.topic_partition import TopicPartition
-from tests.harness.runs.run_process import COMMAND
+from tests.harness.runs.app_runs import read_all
+from tests.harness.runs.run_process import COMMAND, run_killed_at
 
 ROWS = 120_000
 ALL = list(range(ROWS))
@@ -63,29 +58,10 @@ def _read_under_kills(home: dict[str, Any], connection: Connection, tmp_path: Pa
     prefix = f"t{uuid4().hex[:8]}."
     path, crashes = tmp_path / "app.yaml", tmp_path / "crashes"
     path.write_text(yaml.safe_dump(_app(home, tmp_path / "files", prefix)))
-    crashes.mkdir()
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "numbers").write_text("id\n" + "".join(f"{n}\n" for n in range(ROWS)))
     command = [COMMAND, "run", path, "--processors", "1", "--data", tmp_path / "data"]
     for point in (*POINTS, None):
-        if point is not None:
-            (crashes / point).touch()
-        ended = subprocess.run(
-            command,
-            check=False,
-            env={**environ, VARIABLE: str(crashes)},
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        assert ended.returncode == (0 if point is None else -SIGKILL), ended.stderr
-        assert not any(crashes.iterdir())
+        run_killed_at(command, crashes, point)
     with closing(open_system(connection)) as system:
-        out = [TopicPartition(f"{prefix}out", index) for index in range(3)]
-        read = [
-            json.loads(value)["id"]
-            for partition, span in system.spans(out).items()
-            for records in system.read(partition, span.oldest, span.end)
-            for value in records.column("value").to_pylist()
-        ]
-    return sorted(read)
+        return sorted(record.value["id"] for record in read_all(system, f"{prefix}out"))

@@ -5,7 +5,6 @@ import threading
 import time
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -24,26 +23,17 @@ from streamapp_runtime.systems.stream_system import (
     UnavailableError,
 )
 from tests.harness.engine.sink_outbox import Row, SinkOutbox, tables_app
-from tests.harness.machine.postgres_server import USER, PostgresServer
+from tests.harness.machine.postgres_server import PostgresDatabase, PostgresServer
 from tests.runtime.systems.sinks.evolving_contract import EvolvingContract
 
-_NUMBERS = count()
 
-
-@dataclass(slots=True)
-class PostgresTables:
-    """A database of its own on a server."""
-
-    server: PostgresServer
-    database: str
+@dataclass(frozen=True, slots=True)
+class PostgresTables(PostgresDatabase):
+    """A database whose tables are written."""
 
     @property
     def system(self) -> dict[str, Any]:
-        settings = {"servers": self.server.address, "database": self.database, "config": {"user": USER}}
-        return {"postgres": {**settings, "createIfMissing": True}}
-
-    def execute(self, statement: str) -> list[tuple[Any, ...]]:
-        return self.server.execute(statement, self.database)
+        return {"postgres": {**self.settings, "createIfMissing": True}}
 
     def rows(self, table: str) -> list[Row]:
         query = (
@@ -61,9 +51,7 @@ class PostgresTables:
 
 @pytest.fixture
 def tables(postgres_server: PostgresServer) -> PostgresTables:
-    database = f"test{next(_NUMBERS)}"
-    postgres_server.execute(f"CREATE DATABASE {database}")
-    return PostgresTables(postgres_server, database)
+    return PostgresTables(postgres_server)
 
 
 class TestPostgres(EvolvingContract):
@@ -207,7 +195,7 @@ def test_a_table_named_with_its_schema_is_written_there(tmp_path: Path, tables: 
 def test_a_role_that_does_not_own_the_table_is_told_so_and_adds_no_column(
     tmp_path: Path, tables: PostgresTables
 ) -> None:
-    writer = f"writer_{tables.database}"
+    writer = f"writer_{tables.name}"
     for statement in (
         f"CREATE ROLE {writer} LOGIN",
         f"GRANT CREATE ON SCHEMA public TO {writer}",
@@ -289,7 +277,7 @@ def test_a_server_that_answers_nothing_is_named_while_it_is_waited_for(
         deadline = time.monotonic() + 30
         while "has not answered for" not in delivery.status.trouble and time.monotonic() < deadline:
             thread.join(0.02)
-        assert f"{postgres_server.address}/{tables.database} has not answered for" in delivery.status.trouble
+        assert f"{postgres_server.address}/{tables.name} has not answered for" in delivery.status.trouble
     thread.join()
     delivery.close()
     made.close()
@@ -363,7 +351,7 @@ def test_a_login_that_the_server_refuses_is_said_without_its_password(
     (secrets / "user").write_text("nobody\n")
     (secrets / "password").write_text("secret'\\word\n")
     address = tables.system["postgres"]["servers"]
-    sink = open_sink(PostgresConnection(address, tables.database, {}, str(secrets)))
+    sink = open_sink(PostgresConnection(address, tables.name, {}, str(secrets)))
     with (
         closing(sink),
         pytest.raises(DeniedError, match='role "nobody" does not exist; look at what') as denied,

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 import adbc_driver_postgresql.dbapi as adbc
@@ -12,31 +11,22 @@ import pytest
 from streamapp_runtime.driver.failures import FinalFailureError
 from streamapp_runtime.systems.sinks.postgres_tables import own_type
 from streamapp_runtime.systems.stream_system import UnavailableError
-from tests.harness.machine.postgres_server import USER, PostgresServer
+from tests.harness.machine.postgres_server import USER, PostgresDatabase, PostgresServer
 from tests.runtime.systems.sources.source_contract import Made, NullsContract, numbered
-
-_NUMBERS = count()
 
 
 @dataclass(frozen=True, slots=True)
-class Database:
-    """A database of its own on a server."""
-
-    server: PostgresServer
-    name: str
+class Database(PostgresDatabase):
+    """A database whose tables are read."""
 
     @property
     def system(self) -> dict[str, Any]:
-        settings = {"servers": self.server.address, "database": self.name, "config": {"user": USER}}
-        return {"postgres": settings}
-
-    def execute(self, *statements: str) -> None:
-        for statement in statements:
-            self.server.execute(statement, self.name)
+        return {"postgres": self.settings}
 
     def write(self, table: str, rows: pa.Table) -> None:
         columns = [f'"{one.name}" {own_type(one.type)}' for one in rows.schema]
-        self.execute(f"DROP TABLE IF EXISTS {table}", f"CREATE TABLE {table} ({', '.join(columns)})")
+        self.execute(f"DROP TABLE IF EXISTS {table}")
+        self.execute(f"CREATE TABLE {table} ({', '.join(columns)})")
         exact = [self._text(column) for column in rows.columns]
         staged = pa.Table.from_arrays(exact, rows.column_names)
         host, port = self.server.address.split(":")
@@ -52,9 +42,7 @@ class Database:
 
 @pytest.fixture
 def tables(postgres_server: PostgresServer) -> Database:
-    name = f"read{next(_NUMBERS)}"
-    postgres_server.execute(f"CREATE DATABASE {name}")
-    return Database(postgres_server, name)
+    return Database(postgres_server)
 
 
 class TestPostgresSource(NullsContract):
@@ -86,7 +74,8 @@ class TestPostgresSource(NullsContract):
 def test_other_types_that_hold_nothing_else_are_read_and_views_are(
     tables: Database, made: Made, columns: str, statements: Sequence[str], rows: tuple[Any, ...]
 ) -> None:
-    tables.execute(*statements)
+    for statement in statements:
+        tables.execute(statement)
     app = made(columns)
     app.start()
     (row,) = app.rows()
@@ -106,7 +95,8 @@ def test_other_types_that_hold_nothing_else_are_read_and_views_are(
 def test_a_value_that_does_not_fit_ends_the_run_and_its_column_is_named(
     tables: Database, made: Made, columns: str, kind: str, value: str
 ) -> None:
-    tables.execute(f"CREATE TABLE sales (n {kind})", f"INSERT INTO sales VALUES ({value})")
+    tables.execute(f"CREATE TABLE sales (n {kind})")
+    tables.execute(f"INSERT INTO sales VALUES ({value})")
     with pytest.raises(FinalFailureError, match=r'"in" cannot be imported: .*/sales: "n": '):
         made(columns).start()
 
