@@ -8,7 +8,7 @@
     200 OK                      {"a17": {"price": 1.5, "currency": "EUR"}}
 
 A key that is not in the answer, or is null there, has no row. What a row has to be like is what the json
-format of streams says. Silence, 408, 429 and what is above 500 are an outage; any other status is an error.
+format of streams says. Silence, 408, 429, 500 and above are an outage; any other status is an error.
 """
 
 import json
