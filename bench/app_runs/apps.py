@@ -67,6 +67,22 @@ COUNTS = (
 """Views of each user in each minute of event time."""
 
 
+def summed(kind: str) -> str:
+    """A total of each user, whose values have a type."""
+    return (
+        _HEAD
+        + "  streams:\n"
+        + _VIEWS
+        + f"""
+    - {{name: changed, system: main, key: user}}
+  operators:
+    - name: totals
+      aggregate: {{from: views, key: user, aggregates: "sum(CAST(length(page) AS {kind})) AS total"}}
+    - {{name: out, sendTo: {{from: totals, stream: changed}}}}
+"""
+    )
+
+
 def keeping(changelog: bool) -> str:
     """The newest view of each user in a table, with a changelog or without."""
     return _HEAD + "  streams:\n" + _VIEWS + _table("newest", "views", changelog)

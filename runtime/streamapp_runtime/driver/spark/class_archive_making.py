@@ -3,7 +3,8 @@
     python -m streamapp_runtime.driver.spark.class_archive_making FOLDER ROLE DIGEST PID JAVA JAR...
 
 An app without expressions for Spark loads nothing of SQL: those classes are recorded before, by a process
-of its own. One archive is made at a time. It gets another name, is tried, and only then put in its place.
+of its own. Without them no archive is made, and the next run tries again. One archive is made at a time. It
+gets another name, is tried, and only then put in its place.
 """
 
 import os
@@ -20,6 +21,8 @@ from streamapp_runtime.driver.spark.java_command import ARCHIVE_MODULES
 from streamapp_runtime.stores.directories.file_lock import FileLock
 
 _RECORDING: Final = "streamapp_runtime.driver.spark.sql_class_recording"
+_SQL_CLASS: Final = "org/apache/spark/sql/catalyst/analysis/Analyzer"
+"""Loaded wherever expressions are read or evaluated."""
 UNUSED_SECONDS: Final = 30 * 24 * 3600
 """An archive that no JVM took for so long goes: its Spark or its Java may be gone."""
 MOST_ARCHIVES: Final = 8
@@ -35,13 +38,16 @@ def main(arguments: Sequence[str]) -> None:
     os.nice(19)
     _wait_for_end(int(jvm))
     archive = ClassArchive(Path(folder), JvmRole(role), digest)
-    make(archive, java, jars, lambda: _record_sql(archive.role))
+    make(archive, java, jars, lambda: _record_sql(archive))
 
 
 def make(
-    archive: ClassArchive, java: str, jars: Sequence[str], record: Callable[[], None] = lambda: None
+    archive: ClassArchive, java: str, jars: Sequence[str], record: Callable[[], bool] = lambda: True
 ) -> None:
-    """Make the archive, unless it is there, or another process is about to; `record` adds to the lists."""
+    """Make the archive, unless it is there, or another process is about to.
+
+    `record` adds to the lists before; there is no archive where it is false.
+    """
     own, turn = FileLock(archive.folder / f"{archive.name}.lock"), FileLock(archive.folder / "lock")
     try:
         if own.acquire():
@@ -52,25 +58,30 @@ def make(
         own.release()
 
 
-def _make_once(archive: ClassArchive, java: str, jars: Sequence[str], record: Callable[[], None]) -> None:
+def _make_once(archive: ClassArchive, java: str, jars: Sequence[str], record: Callable[[], bool]) -> None:
     class_lists = archive.class_lists()
     last_class = archive.role.last_class
-    if not archive.is_whole and any(last_class in loaded_classes(file) for file in class_lists):
-        record()
-        class_lists = archive.class_lists()
-        _make(archive, class_lists, java, jars)
-    for class_list in class_lists:
+    if not archive.is_whole and any(last_class in loaded_classes(file) for file in class_lists) and record():
+        _make(archive, archive.class_lists(), java, jars)
+    for class_list in archive.class_lists():
         class_list.unlink(missing_ok=True)
     _tidy(archive.folder)
 
 
-def _record_sql(role: JvmRole) -> None:
-    """Have a JVM of this role, and its executors, write down what expressions load."""
-    command = [sys.executable, "-m", _RECORDING, role.value]
+def _record_sql(archive: ClassArchive) -> bool:
+    """Have a JVM of the archive's role, and its executors, write down what expressions load.
+
+    False where that failed.
+    """
+    command = [sys.executable, "-m", _RECORDING, archive.role.value]
     with suppress(OSError, subprocess.TimeoutExpired):
-        subprocess.run(  # noqa: S603 - our own
+        recording = subprocess.run(  # noqa: S603 - our own
             command, check=False, stdin=subprocess.DEVNULL, capture_output=True, timeout=LONGEST_SECONDS
         )
+        return recording.returncode == 0 and any(
+            _SQL_CLASS in loaded_classes(file) for file in archive.class_lists()
+        )
+    return False
 
 
 def loaded_classes(class_list: Path) -> list[str]:

@@ -201,6 +201,19 @@ def test_archives_are_removed_that_are_unused_or_too_many(
 
 
 @pytest.mark.usefixtures("process")
+def test_without_the_classes_of_expressions_the_next_run_tries_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    archive = _archive(monkeypatch, tmp_path / "classes")
+    for is_recorded in (False, True):
+        _run(archive)
+        _with_last_class(archive)
+        make(archive, _java(), JARS, lambda recorded=is_recorded: recorded)
+        assert archive.is_whole == is_recorded
+        assert archive.class_lists() == []
+
+
+@pytest.mark.usefixtures("process")
 def test_a_failure_to_make_one_is_not_repeated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     archive = _archive(monkeypatch, tmp_path / "classes")
     _run(archive)
