@@ -312,62 +312,11 @@ RowValue = (
 WHOLE_TYPES = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 """The types of whole numbers, each wider than the one before."""
 
-_LEAST_OUTSIDE = 128
-"""The first whole number that some type of them has no place for."""
-
 
 def narrows(cast: Cast) -> bool:
     """True if a cast may meet a number that has no place in its type."""
     whole = cast.source in WHOLE_TYPES and cast.type in WHOLE_TYPES
     return whole and WHOLE_TYPES.index(cast.type) < WHOLE_TYPES.index(cast.source)
-
-
-def may_fail(value: RowValue) -> bool:
-    """True if there are rows on which computing a value is an error."""
-    match value:
-        case Arithmetic("/" | "%" | "div" as sign, left, right, _):
-            return _may_be_refused(sign, right) or may_fail(left) or may_fail(right)
-        case Arithmetic(_, _, _, kind) if kind in WHOLE_TYPES:
-            return True
-        case Negation(_, kind) | NumberFunction("abs" | "floor" | "ceil", _, kind) if kind in WHOLE_TYPES:
-            return True
-        case Cast() if narrows(value):
-            return True
-        case ElementValue("[]" | "element_at") | RequiredValue():
-            return True
-        case _:
-            return any(may_fail(part) for part in parts_of(value))
-
-
-def may_be_null_always(value: RowValue) -> bool:
-    """True if Spark's optimizer might find that a value is null on all rows."""
-    match value:
-        case NullValue():
-            return True
-        case Case(branches, _, _) if all(_varies(test) for test, _ in branches):
-            return all(may_be_null_always(part) for part in (*(v for _, v in branches), value.otherwise))
-        case _:
-            return any(may_be_null_always(part) for part in parts_of(value))
-
-
-def _may_be_refused(sign: str, divisor: RowValue) -> bool:
-    """True if a divisor may be zero, or -1 where the largest negative number has no opposite."""
-    while isinstance(divisor, Cast):
-        divisor = divisor.of
-    return not isinstance(divisor, Constant) or divisor.value in ((0, -1) if sign == "div" else (0,))
-
-
-def _varies(test: RowValue) -> bool:
-    """True if a condition is surely nothing that the optimizer knows."""
-    match test:
-        case ColumnValue():
-            return True
-        case Comparison("=", ColumnValue(), Constant(value)):
-            return not isinstance(value, int) or isinstance(value, bool) or abs(value) < _LEAST_OUTSIDE
-        case Comparison("=", ColumnValue(), Cast(Constant(), _, kind)):
-            return kind not in (*WHOLE_TYPES, "STRING", "BOOLEAN")
-        case _:
-            return False
 
 
 def parts_of(value: RowValue) -> Iterator[RowValue]:

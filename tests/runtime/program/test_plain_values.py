@@ -17,10 +17,10 @@ from streamapp_runtime.expressions.analysis import columns_by_spark
 from streamapp_runtime.expressions.catalyst import parsed_select_items
 from streamapp_runtime.expressions.expression import bind
 from streamapp_runtime.expressions.plain.plain_value import plain_condition, plain_value
-from streamapp_runtime.expressions.row_value import may_fail
 from streamapp_runtime.expressions.select_list import select
 from streamapp_runtime.expressions.spark_messages import spark_message
 from streamapp_runtime.expressions.spark_source import SparkJvm, SparkOnDemand
+from streamapp_runtime.expressions.value_rules import may_fail
 from streamapp_runtime.formats.arrow_types import arrow_type
 from streamapp_runtime.operators.stateless.value_evaluation import RowValues
 from tests.harness.machine.random_cases import share

@@ -43,11 +43,10 @@ from streamapp_runtime.expressions.row_value import (
     Or,
     RowValue,
     TimeConstant,
-    may_be_null_always,
-    may_fail,
     parts_of,
     reads_columns,
 )
+from streamapp_runtime.expressions.value_rules import may_be_null_always, may_fail
 
 _WHOLE_BOUNDS: Final[Mapping[str, Callable[[float], int]]] = {
     "<": math.ceil,

@@ -15,9 +15,9 @@ from streamapp_runtime.expressions.row_value import (
     NullValue,
     RowValue,
     TimeConstant,
-    may_fail,
     reads_columns,
 )
+from streamapp_runtime.expressions.value_rules import may_fail
 
 KINDS: Final = {"STRING": str, "BOOLEAN": bool} | dict.fromkeys(WHOLE_TYPES, int)
 """Of types that conditions always had, what is compared as one."""

@@ -46,9 +46,9 @@ from streamapp_runtime.expressions.row_value import (
     TextFunction,
     TextTest,
     TimeConstant,
-    may_fail,
     narrows,
 )
+from streamapp_runtime.expressions.value_rules import may_fail
 from streamapp_runtime.formats.arrow_types import arrow_type
 from streamapp_runtime.operators.stateless.nested_values import (
     contains,
