@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from streamapp.spec.problem import short
 from streamapp.spec.resource.operator_kinds import StreamUse
+from streamapp.spec.resource.systems import TABLE_KINDS
 from streamapp.spec.validation.operator_cycles import MOST_SHOWN, closed_circles
 from streamapp.spec.validation.outline import Fault, ListEntry, OperatorEntry, Outline
 
@@ -20,6 +21,7 @@ def streams_do_not_come_back(app: Outline) -> Iterator[Fault]:
     writers = _writers(app, canonical)
     open_streams = {canonical[stream.name] for stream in app.streams if stream.fields.get("feedback") is True}
     operators = {step.name: step for step in app.operators if step.name not in canonical}
+    tables = _tables(app)
     sources: dict[str, list[str]] = {
         name: []
         if name in open_streams
@@ -32,7 +34,7 @@ def streams_do_not_come_back(app: Outline) -> Iterator[Fault]:
     for circle in closed_circles(sources):
         stream = next((name for name in circle if name not in operators), None)
         if stream is not None:
-            yield _comes_back(stream, circle, operators)
+            yield _comes_back(stream, circle, operators, stream in tables)
 
 
 def feedback_holds_no_watermark(app: Outline) -> Iterator[Fault]:
@@ -52,7 +54,7 @@ def feedback_holds_no_watermark(app: Outline) -> Iterator[Fault]:
                     yield (*stream.path, "eventTime", key), message
 
 
-def _comes_back(stream: str, circle: list[str], operators: dict[str, OperatorEntry]) -> Fault:
+def _comes_back(stream: str, circle: list[str], operators: dict[str, OperatorEntry], is_table: bool) -> Fault:
     start = circle.index(stream)
     way = [short(name) for name in reversed(circle[start + 1 :] + circle[: start + 1])]
     left_out = len(way) - MOST_SHOWN
@@ -62,11 +64,22 @@ def _comes_back(stream: str, circle: list[str], operators: dict[str, OperatorEnt
     writer = operators[circle[(start + 1) % len(circle)]]
     written = writer.text(writer.kind, "stream")
     name = short(written.name if written else stream)
+    mend = (
+        "write to another table"
+        if is_table
+        else ("write to another stream, or say feedback: true on it if rows end on the way")
+    )
     message = (
         f'what is written to "{name}" comes back to it, so that one record goes round for ever: '
-        f"{' -> '.join(way)}; write to another stream, or say feedback: true on it if rows end on the way"
+        f"{' -> '.join(way)}; {mend}"
     )
     return (*writer.path, writer.kind, "stream"), message
+
+
+def _tables(app: Outline) -> frozenset[str]:
+    """The streams that are tables of a system, which take no `feedback`."""
+    systems = {system.name for system in app.systems if system.fields.keys() & TABLE_KINDS}
+    return frozenset(stream.name for stream in app.streams if _text(stream, "system") in systems)
 
 
 def _canonical_names(app: Outline) -> dict[str, str]:

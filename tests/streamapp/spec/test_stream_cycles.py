@@ -36,6 +36,13 @@ def test_a_stream_that_is_written_from_itself_is_refused_with_the_way_back() -> 
     assert "feedback: true" in message
 
 
+def test_a_table_that_is_written_from_itself_is_not_offered_feedback() -> None:
+    data = _app(_kept("a"), _sent("kept", "a"), streams={"a": {"system": "lake"}})
+    data["spec"]["systems"].append({"name": "lake", "delta": {"uri": "/lake"}})
+    (message,) = (each for each in told(data) if ENDLESS in each)
+    assert message.endswith("; write to another table")
+
+
 def test_a_way_back_through_repartitions_joins_and_other_streams_is_found() -> None:
     operators = [
         {"name": "by-b", "partitionBy": {"from": "a", "key": "user"}},
