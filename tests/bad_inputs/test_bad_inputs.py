@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from streamapp.cli.main import root
 from streamapp.dsl.plan_view import plan_view
 from streamapp.spec.parser import parse
-from streamapp_operator.reconciler.facts.generation_judgement import judge_generation
+from streamapp_operator.reconciler.facts.generation_validation import validate_generation
 from tests.bad_inputs.answer_verdict import Verdict, verdict
 from tests.bad_inputs.command_files import APP, write_command_files
 from tests.harness.core.all_cases import all_cases
@@ -111,7 +111,7 @@ def test_what_a_check_refuses_a_plan_a_notebook_and_the_operator_refuse_with_the
                 assert planned["problems"] == refused["problems"]
                 assert planned.get("outcome") != "accepted"
                 parsed = parse(text)
-                judged = judge_generation({**data, "metadata": {**metadata, "generation": 1}})
+                judged = validate_generation({**data, "metadata": {**metadata, "generation": 1}})
                 for problems in (
                     plan_view("app", parsed, 4).problems,
                     (*judged.newest.problems, *judged.start_problems),

@@ -60,7 +60,7 @@ async def _live_facts(cluster: ApiClusterClient, app: StreamApp) -> LiveFacts:
     lookups = LivePartitionLookup(cluster, monotonic, _ANY)
     context = ReconcileContext(cluster, ObjectCache(), cluster.seconds, lookups, _ANY)
     async with AsyncExitStack() as closing:
-        closing.push_async_callback(context.judges.close)
+        closing.push_async_callback(context.validation_pool.close)
         closing.push_async_callback(lookups.close)
         facts = await gather_facts(context, AppKey(app.metadata.namespace, app.metadata.name), live=True)
         facts = facts or Facts(AppFacts(_new_manifest(app), NewestGeneration(1, app)), context.clock())

@@ -24,8 +24,8 @@ from streamapp_operator.controller.telemetry.app_metrics import AppCollector
 from streamapp_operator.controller.watch.cached_fields import cached_fields
 from streamapp_operator.controller.watch.object_cache import WATCHED_KINDS, ObjectCache
 from streamapp_operator.controller.workqueue.reconcile_outcome import ReconcileOutcome, RequeueAfter
-from streamapp_operator.reconciler.facts.judgement_processes import GenerationJudges
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
+from streamapp_operator.reconciler.facts.validation_pool import ValidationPool
 from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, PartitionCounts
 from streamapp_operator.reconciler.pods.driver_pod import is_standby
@@ -71,7 +71,7 @@ class OperatorSim(Hands):
         self.now = START
         self.table = Table(KnownCounts({"views": 8, "users": 8, "enriched": None}))
         self.installation = INSTALLATION
-        self.judges = GenerationJudges()
+        self.judges = ValidationPool()
         self.app_metrics = AppCollector()
         self.calls: list[tuple[str, str]] = []
         self.closing = ExitStack()  # what a test opened that is to last as long
@@ -176,7 +176,7 @@ class OperatorSim(Hands):
     def restart(self) -> None:
         """Another operator takes over, which remembers nothing."""
         self.run(self.judges.close())
-        self.judges = GenerationJudges()
+        self.judges = ValidationPool()
         self.app_metrics = AppCollector()
         self._context, self.mortal = None, None
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from streamapp_operator.reconciler.decide import decide
 from streamapp_operator.reconciler.facts.facts import AppFacts, ClusterFacts, Facts, PublishedRun
-from streamapp_operator.reconciler.facts.generation_judgement import newest_generation
+from streamapp_operator.reconciler.facts.generation_validation import newest_generation
 from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
 from streamapp_operator.reconciler.planning.acceptance import accept_generation

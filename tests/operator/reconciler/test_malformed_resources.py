@@ -13,7 +13,7 @@ from streamapp.spec.reasons import Reason
 from streamapp.spec.text.document import walk
 from streamapp_operator.reconciler.decide import decide
 from streamapp_operator.reconciler.facts.facts import AppFacts, ClusterFacts, Facts
-from streamapp_operator.reconciler.facts.generation_judgement import newest_generation
+from streamapp_operator.reconciler.facts.generation_validation import newest_generation
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
 from streamapp_operator.reconciler.planning.acceptance import accept_generation
 from tests.harness.operator.golden_objects import CASES, INSTALLATION, manifest

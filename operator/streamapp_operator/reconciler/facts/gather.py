@@ -18,7 +18,7 @@ from streamapp_operator.reconciler.facts.facts import (
     PublishedRun,
 )
 from streamapp_operator.reconciler.facts.gathered_pods import gather_pods, unlabelled_drivers
-from streamapp_operator.reconciler.facts.generation_judgement import GenerationJudgement
+from streamapp_operator.reconciler.facts.generation_validation import GenerationValidation
 from streamapp_operator.reconciler.facts.published_run import read_run
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 from streamapp_operator.reconciler.facts.revision_facts import recorded_history
@@ -36,14 +36,14 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
     run = await read_run(context, objects.app, objects.config_maps)
     app = _counted_on(objects.app, run)
     pods = (*objects.pods, *(await unlabelled_drivers(context, app, objects.pods, run) if live else ()))
-    judgement = await _judgement(context, app)
-    target = run.in_force.accepted.app if run.in_force else judgement.newest.app
+    validation = await _validation(context, app)
+    target = run.in_force.accepted.app if run.in_force else validation.newest.app
     app_pods = await gather_pods(context, app, target, pods, run)
     objects = replace(objects, app=app, pods=pods)
-    cluster = await gather_cluster_facts(context, objects, judgement.newest, run, app_pods.drivers)
+    cluster = await gather_cluster_facts(context, objects, validation.newest, run, app_pods.drivers)
     generations = (without_outdated_refusal(item, cluster.configuration) for item in run.generations)
     return Facts(
-        app=await _gather_app(context, app, judgement, run),
+        app=await _gather_app(context, app, validation, run),
         now=context.clock(),
         run=replace(run, generations=tuple(generations)),
         pods=app_pods,
@@ -53,14 +53,14 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
 
 
 async def _gather_app(
-    context: ReconcileContext, app: Manifest, judgement: GenerationJudgement, run: PublishedRun
+    context: ReconcileContext, app: Manifest, validation: GenerationValidation, run: PublishedRun
 ) -> AppFacts:
     """The facts about the resource and its newest generation; other ids count until it is accepted."""
-    newest, is_known = judgement.newest, run.accepted_generation(judgement.newest.generation) is not None
+    newest, is_known = validation.newest, run.accepted_generation(validation.newest.generation) is not None
     return AppFacts(
         manifest=app,
         newest=newest,
-        start_problems=await _start_problems(context, app, judgement, run),
+        start_problems=await _start_problems(context, app, validation, run),
         history=await recorded_history(context, app, run.in_force, run.report),
         application_id_holder=None if is_known else _application_id_holder(context, app, newest.app),
         namespace_of_id="" if is_known else _namespace_of_id(context, app, newest.app),
@@ -87,26 +87,26 @@ def _counted_on(app: Manifest, run: PublishedRun) -> Manifest:
     return {**app, "metadata": {**metadata, "generation": metadata["generation"] + adopted}}
 
 
-async def _judgement(context: ReconcileContext, app: Manifest) -> GenerationJudgement:
-    """The judgement of a generation, which never changes."""
+async def _validation(context: ReconcileContext, app: Manifest) -> GenerationValidation:
+    """The validation of a generation, which never changes."""
     key = (app["metadata"]["uid"], app["metadata"]["generation"])
-    judgement = context.decoded.judgements.peek(key)
-    if judgement is None:
-        judgement = await context.judges.judge(app)
-        context.decoded.judgements.put(key, judgement, len(str(app["spec"])))
-    return judgement
+    validation = context.decoded.validations.peek(key)
+    if validation is None:
+        validation = await context.validation_pool.validate(app)
+        context.decoded.validations.put(key, validation, len(str(app["spec"])))
+    return validation
 
 
 async def _start_problems(
-    context: ReconcileContext, app: Manifest, judgement: GenerationJudgement, run: PublishedRun
+    context: ReconcileContext, app: Manifest, validation: GenerationValidation, run: PublishedRun
 ) -> dict[int, tuple[Problem, ...]]:
     """The problems of the generations that may have to be planned."""
-    problems = {judgement.newest.generation: judgement.start_problems}
+    problems = {validation.newest.generation: validation.start_problems}
     in_force = run.in_force
     if in_force is not None and in_force.generation not in problems:
         metadata = {**app["metadata"], "generation": in_force.generation}
         earlier_app = {**app, **as_data(in_force.accepted.app), "metadata": metadata}
-        problems[in_force.generation] = (await _judgement(context, earlier_app)).start_problems
+        problems[in_force.generation] = (await _validation(context, earlier_app)).start_problems
     return problems
 
 

@@ -14,8 +14,8 @@ from streamapp_operator.controller.telemetry.operator_metrics import operator_co
 from streamapp_operator.controller.watch.object_cache import ObjectCache
 from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration
 from streamapp_operator.reconciler.facts.facts import DesiredModel, DryRun, RefusedPod
-from streamapp_operator.reconciler.facts.generation_judgement import GenerationJudgement
-from streamapp_operator.reconciler.facts.judgement_processes import GenerationJudges
+from streamapp_operator.reconciler.facts.generation_validation import GenerationValidation
+from streamapp_operator.reconciler.facts.validation_pool import ValidationPool
 from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.partition_counts.lookup_results import PartitionLookup
 from streamapp_operator.reconciler.result_caches import MemoizedResults, RecentResults
@@ -25,7 +25,7 @@ from streamapp_operator.reconciler.result_caches import MemoizedResults, RecentR
 class DecodedObjects:
     """Objects of apps as they were read last; whoever decodes one again gets the same."""
 
-    judgements: RecentResults[GenerationJudgement] = field(default_factory=RecentResults)
+    validations: RecentResults[GenerationValidation] = field(default_factory=RecentResults)
     generations: RecentResults[AcceptedGeneration | None] = field(default_factory=RecentResults)
     models: RecentResults[DesiredModel | None] = field(default_factory=RecentResults)
     reports: RecentResults[Report | None] = field(default_factory=RecentResults)
@@ -67,7 +67,7 @@ class ReconcileContext:
     installation: Installation
     metrics: MetricCollector = field(default_factory=operator_collector)
     app_metrics: AppCollector = field(default_factory=AppCollector)
-    judges: GenerationJudges = field(default_factory=GenerationJudges)
+    validation_pool: ValidationPool = field(default_factory=ValidationPool)
     decoded: DecodedObjects = field(default_factory=DecodedObjects)
     sightings: Sightings = field(default_factory=Sightings)
     memoized: MemoizedResults = field(default_factory=MemoizedResults)

@@ -43,7 +43,7 @@ from streamapp_runtime.driver.modes.managed_follow import (
 from streamapp_runtime.driver.modes.mounted_secrets import worker_secret_sources
 from streamapp_runtime.driver.modes.pod_environment import PodEnvironment
 from streamapp_runtime.driver.modes.stop_signal import SignalStop, StoppedError
-from streamapp_runtime.driver.modes.task_judgement import Judgement, judge_tasks
+from streamapp_runtime.driver.modes.task_validation import TaskValidation, validate_tasks
 from streamapp_runtime.driver.modes.wanted_model import launch_wanted
 from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
 from streamapp_runtime.driver.reporting.start_clock import StartClock
@@ -90,7 +90,7 @@ class Managed:
     locations: ExecutorLocations = field(init=False, default=no_locations)
     _functions: UserFunctions = field(init=False, default_factory=UserFunctions)
     _user_locations: UserLocations | None = field(init=False, default=None)
-    _judgement: Judgement = field(init=False, default_factory=Judgement)
+    _validation: TaskValidation = field(init=False, default_factory=TaskValidation)
     _first_wanted: WantedState | None = field(init=False, default=None)  # the one that the first model is of
     _executor_pool: ExecutorPool | None = field(init=False, default=None)
 
@@ -159,11 +159,11 @@ class Managed:
         self._request_executors(wanted)
         run_id = wanted.model.run_id if wanted.model else uuid4().hex
         ledger.open(run_id, Ownership.of_cluster(self.accepted), StateReset.of_cluster(self.accepted))
-        self._judgement = judge_tasks(context, time.time())
-        if self._judgement.answers is None and self._judgement.problems:
-            raise AppRefusedError(list(self._judgement.problems))
+        self._validation = validate_tasks(context, time.time())
+        if self._validation.answers is None and self._validation.problems:
+            raise AppRefusedError(list(self._validation.problems))
         only_driver_counts = is_embedded(self.app) or any(token_functions(self.app))
-        operator_plans = self._judgement.answers is not None and not only_driver_counts
+        operator_plans = self._validation.answers is not None and not only_driver_counts
         if operator_plans:
             self._report_start(ledger)
         while True:
@@ -200,22 +200,22 @@ class Managed:
             accepted=self.accepted,
             pod=self.environment.pod,
             last_wanted=self._first_wanted,
-            judgement=self._judgement,
+            validation=self._validation,
             user_locations=self._user_locations,
             start_clock=self.start_clock,
         )
 
     def _report_start(self, ledger: CheckpointStream, *refusals: ReportedWarning) -> None:
         """Report what the operator needs for a model: the state's layout, and the functions' answers."""
-        judgement = self._judgement
+        validation = self._validation
         self.transport.report(
             replace(
                 first_report(self.accepted, self.environment.pod, DriverState.STARTING),
                 incarnation=ledger.incarnation,
                 run_id=ledger.run_id,
                 layout=ledger.layout or Layout(ledger.run_id, self.app.spec.grouper),
-                warnings=(*refusals, *reported_warnings(judgement.problems)),
-                answers=judgement.answers,
+                warnings=(*refusals, *reported_warnings(validation.problems)),
+                answers=validation.answers,
             )
         )
 

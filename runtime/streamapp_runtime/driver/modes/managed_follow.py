@@ -21,7 +21,7 @@ from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition, u
 from streamapp_runtime.driver.modes.candidate_trial import CandidateTrial
 from streamapp_runtime.driver.modes.live_edit import apply_edit, is_live
 from streamapp_runtime.driver.modes.model_follower import ModelFollower
-from streamapp_runtime.driver.modes.task_judgement import Judgement, judge_tasks
+from streamapp_runtime.driver.modes.task_validation import TaskValidation, validate_tasks
 from streamapp_runtime.driver.modes.wanted_model import launch_wanted
 from streamapp_runtime.driver.reporting.run_messages import waiting_message
 from streamapp_runtime.driver.reporting.start_clock import StartClock
@@ -64,7 +64,7 @@ class ManagedFollower(ModelFollower):
     accepted: AcceptedApp  # with which it was started, and by which it is called
     pod: str
     last_wanted: WantedState | None  # the last one that was looked at, taken up or refused
-    judgement: Judgement = field(default_factory=Judgement)  # of the app's own functions
+    validation: TaskValidation = field(default_factory=TaskValidation)  # of the app's own functions
     user_locations: UserLocations | None = None
     start_clock: StartClock = field(default_factory=StartClock)
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -104,7 +104,7 @@ class ManagedFollower(ModelFollower):
             generation=self._current.generation,
             counts=self.counts,
             warnings=(*self.warnings, *reported_warnings(self._problems()), *self._waits()),
-            answers=self.judgement.answers,
+            answers=self.validation.answers,
             start=dict(self.start_clock.times),
             verdict=self.verdict or CandidateVerdict(self.accepted.generation),
         )
@@ -152,22 +152,22 @@ class ManagedFollower(ModelFollower):
             return
         self._counted_at = time.monotonic()
         self.counts = known_counts(counts_of(app, self.loop.launch.context.systems))
-        if own_functions(app) and self.counts != self.judgement.counts:
-            self._judge()
+        if own_functions(app) and self.counts != self.validation.counts:
+            self._validate_tasks()
         self.report()
 
-    def _judge(self) -> None:
+    def _validate_tasks(self) -> None:
         """Ask the app's own functions about streams that have changed; what is refused changes no task."""
-        before, lanes, loop = self.judgement, self.loop.lanes.supervisor.assignment.assigned, self.loop
-        self.judgement = judge_tasks(loop.launch.context, time.time())
-        if self.judgement.answers is None:
-            self.judgement = replace(self.judgement, answers=before.answers)
-        if self.judgement.problems and self.judgement.problems != before.problems:
-            self.changed(change_refused(loop.launch, lanes, reported_warnings(self.judgement.problems)))
+        before, lanes, loop = self.validation, self.loop.lanes.supervisor.assignment.assigned, self.loop
+        self.validation = validate_tasks(loop.launch.context, time.time())
+        if self.validation.answers is None:
+            self.validation = replace(self.validation, answers=before.answers)
+        if self.validation.problems and self.validation.problems != before.problems:
+            self.changed(change_refused(loop.launch, lanes, reported_warnings(self.validation.problems)))
 
     def _problems(self) -> tuple[Problem, ...]:
         located = self.user_locations.problems if self.user_locations else ()
-        return (*self.judgement.problems, *located)
+        return (*self.validation.problems, *located)
 
     def _waits(self) -> Iterator[ReportedWarning]:
         """Systems and partitions that are not read, and what rows wait for besides."""

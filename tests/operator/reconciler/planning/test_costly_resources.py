@@ -5,21 +5,21 @@ from typing import Any
 
 import pytest
 
-from streamapp_operator.reconciler.facts.generation_judgement import judge_generation
-from streamapp_operator.reconciler.facts.judgement_processes import GenerationJudges
+from streamapp_operator.reconciler.facts.generation_validation import validate_generation
+from streamapp_operator.reconciler.facts.validation_pool import ValidationPool
 from streamapp_operator.reconciler.result_caches import MemoizedResults, RecentResults
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import costly, join
 
 QUICK_SECONDS, MOST_SECONDS = 0.1, 0.25
-"""A tenth of what the costly app takes, and less: no machine is fast enough to judge it in this time."""
+"""A tenth of what the costly app takes, and less: no machine is fast enough to validate it in this time."""
 
 
 @pytest.mark.usefixtures("process")
 def test_an_app_that_takes_too_long_to_check_is_refused_and_the_generation_before_runs_on(
     sim: OperatorSim,
 ) -> None:
-    sim.judges = GenerationJudges(quick_seconds=QUICK_SECONDS, most_seconds=MOST_SECONDS)
+    sim.validation_pool = ValidationPool(quick_seconds=QUICK_SECONDS, most_seconds=MOST_SECONDS)
     sim.bring_up(join())
     sim.edit(operators=costly("app")["spec"]["operators"])
     sim.settle()
@@ -36,15 +36,15 @@ def test_what_another_process_says_of_an_app_is_what_this_one_says() -> None:
     for number, app in enumerate((sound, wrong)):
         app["metadata"] |= {"uid": f"u-{number}", "generation": 3, "namespace": "shop"}
 
-    async def judged(judges: GenerationJudges) -> list[Any]:
+    async def validated(pool: ValidationPool) -> list[Any]:
         try:
-            return [await judges.judge(app) for app in (sound, wrong)]
+            return [await pool.validate(app) for app in (sound, wrong)]
         finally:
-            await judges.close()
+            await pool.close()
 
-    assert asyncio.run(judged(GenerationJudges(small_characters=0))) == [
-        judge_generation(sound),
-        judge_generation(wrong),
+    assert asyncio.run(validated(ValidationPool(small_characters=0))) == [
+        validate_generation(sound),
+        validate_generation(wrong),
     ]
 
 
@@ -54,20 +54,20 @@ def test_work_whose_reconcile_is_cancelled_is_ended_and_another_process_follows(
     for number, app in enumerate(apps):
         app["metadata"] |= {"uid": f"u-{number}", "generation": 1, "namespace": "shop"}
 
-    async def cancelled_then_judged() -> Any:
-        judges = GenerationJudges(quick_seconds=QUICK_SECONDS, most_seconds=MOST_SECONDS)
-        judging = asyncio.create_task(judges.judge(apps[0]))
-        while not any(process.pid for process in judges.processes()):
+    async def cancelled_then_validated() -> Any:
+        pool = ValidationPool(quick_seconds=QUICK_SECONDS, most_seconds=MOST_SECONDS)
+        validation = asyncio.create_task(pool.validate(apps[0]))
+        while not any(process.pid for process in pool.processes()):
             await asyncio.sleep(0)
-        judging.cancel()
-        await asyncio.wait({judging})
-        assert not any(process.pid for process in judges.processes())
+        validation.cancel()
+        await asyncio.wait({validation})
+        assert not any(process.pid for process in pool.processes())
         try:
-            return await judges.judge(apps[1])
+            return await pool.validate(apps[1])
         finally:
-            await judges.close()
+            await pool.close()
 
-    (problem,) = asyncio.run(cancelled_then_judged()).newest.problems
+    (problem,) = asyncio.run(cancelled_then_validated()).newest.problems
     assert problem.reason == "TooLarge"
 
 

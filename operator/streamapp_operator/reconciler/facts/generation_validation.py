@@ -15,24 +15,24 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class GenerationJudgement:
+class GenerationValidation:
     """A parsed generation, and the problems with which it could not start."""
 
     newest: NewestGeneration
     start_problems: tuple[Problem, ...]
 
 
-def judge_generation(manifest: Manifest) -> GenerationJudgement:
+def validate_generation(manifest: Manifest) -> GenerationValidation:
     """Parse a resource and look for all that speaks against a start."""
     newest = newest_generation(manifest)
     try:
-        return GenerationJudgement(newest, start_problems(newest.app) if newest.app else ())
+        return GenerationValidation(newest, start_problems(newest.app) if newest.app else ())
     except Exception as error:
         _log.exception(
             "generation %d of %s cannot be checked", newest.generation, manifest["metadata"]["name"]
         )
         problem = internal_error(error)
-        return GenerationJudgement(NewestGeneration(newest.generation, None, (problem,)), (problem,))
+        return GenerationValidation(NewestGeneration(newest.generation, None, (problem,)), (problem,))
 
 
 def newest_generation(manifest: Manifest) -> NewestGeneration:
@@ -47,8 +47,8 @@ def newest_generation(manifest: Manifest) -> NewestGeneration:
     return NewestGeneration(generation, app, parsed.problems)
 
 
-def too_costly(manifest: Manifest, limit: str) -> GenerationJudgement:
-    """The judgement of a generation whose parsing and checking took more than it may."""
+def too_costly(manifest: Manifest, limit: str) -> GenerationValidation:
+    """The validation of a generation whose parsing and checking took more than it may."""
     message = f"checking this app takes more than {limit}; use shorter expressions, or several apps"
     problem = Problem(0, 0, "spec", message, Reason.TOO_LARGE)
-    return GenerationJudgement(NewestGeneration(manifest["metadata"]["generation"], None, (problem,)), ())
+    return GenerationValidation(NewestGeneration(manifest["metadata"]["generation"], None, (problem,)), ())

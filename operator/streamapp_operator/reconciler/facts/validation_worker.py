@@ -1,4 +1,4 @@
-"""The process that judges generations: one at a time, each within bounds of processor time and memory.
+"""The process that validates generations: one at a time, each within bounds of processor time and memory.
 
 It reads JSON and answers with pickles.
 """
@@ -10,7 +10,10 @@ from types import FrameType
 from typing import Final, TypedDict
 
 from streamapp_operator.controller.client.manifest import Manifest
-from streamapp_operator.reconciler.facts.generation_judgement import GenerationJudgement, judge_generation
+from streamapp_operator.reconciler.facts.generation_validation import (
+    GenerationValidation,
+    validate_generation,
+)
 from streamapp_operator.reconciler.worker_messages import serve
 
 MEMORY_BYTES: Final = 256 * 2**20
@@ -19,25 +22,25 @@ AGAIN_SECONDS: Final = 0.1
 
 
 class CostExceededError(BaseException):
-    """A judgement took more processor time than it may; nothing that is judged may catch this."""
+    """A validation took more processor time than it may; nothing that is validated may catch this."""
 
 
 def _exceeded(_: int, __: FrameType | None) -> None:
     raise CostExceededError
 
 
-class JudgementRequest(TypedDict):
-    """A generation to judge, and the seconds of processor time that it may take."""
+class ValidationRequest(TypedDict):
+    """A generation to validate, and the seconds of processor time that it may take."""
 
     manifest: Manifest
     seconds: float
 
 
-def judge_within(request: JudgementRequest) -> GenerationJudgement | None:
-    """The judgement of a generation; None where it takes more time or memory than it may."""
+def validate_within(request: ValidationRequest) -> GenerationValidation | None:
+    """The validation of a generation; None where it takes more time or memory than it may."""
     signal.setitimer(signal.ITIMER_PROF, request["seconds"], AGAIN_SECONDS)
     try:
-        return judge_generation(request["manifest"])
+        return validate_generation(request["manifest"])
     except (CostExceededError, MemoryError, RecursionError):
         return None
     finally:
@@ -47,7 +50,7 @@ def judge_within(request: JudgementRequest) -> GenerationJudgement | None:
 def main() -> None:
     """Answer requests until the input ends."""
     signal.signal(signal.SIGPROF, _exceeded)
-    serve(lambda payload: pickle.dumps(judge_within(json.loads(payload))), MEMORY_BYTES)
+    serve(lambda payload: pickle.dumps(validate_within(json.loads(payload))), MEMORY_BYTES)
 
 
 if __name__ == "__main__":

@@ -14,29 +14,29 @@ from streamapp_runtime.driver.start.user_functions import proposed_with_answers
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class TaskValidation:
     """The answers by which tasks can be formed, and what is wrong with the streams or functions of today."""
 
     answers: UserAnswers | None = None  # None where there are no tasks, or no functions of the app's own
     problems: tuple[Problem, ...] = ()
-    counts: Mapping[str, int] = field(default_factory=dict)  # of the streams that were judged
+    counts: Mapping[str, int] = field(default_factory=dict)  # of the streams that were looked at
 
 
-def judge_tasks(context: AppContext, now: float) -> Judgement:
+def validate_tasks(context: AppContext, now: float) -> TaskValidation:
     """Form tasks for today's streams; where that is refused, for the streams before they grew."""
     app = context.app
     if not own_functions(app):
-        return Judgement()
+        return TaskValidation()
     inputs = live_inputs(context, processor_names(app.spec.processors), now)
     counts = known_counts(inputs.counts)
     try:
         proposal, answers = proposed_with_answers(app, inputs)
         if answers is not None:
-            return Judgement(answers, (), counts)
+            return TaskValidation(answers, (), counts)
         problems = proposal_problems(app, proposal)
         before = inputs.before_growth()
         if before != inputs:
             _, answers = proposed_with_answers(app, before)
-        return Judgement(answers, problems, counts)
+        return TaskValidation(answers, problems, counts)
     except AppRefusedError as refused:  # a function that does not answer
-        return Judgement(None, tuple(refused.problems), counts)
+        return TaskValidation(None, tuple(refused.problems), counts)
