@@ -106,7 +106,7 @@ def _run(
         state = LaneState(opened, schemas, tasks=1, time_ms=0)
         for slices in calls[first : first + BATCH]:
             executor.execute(slices, state)
-        executor.settle(state)
+        executor.finish_batch(state)
         for _ in state.changes.drain():
             pass
         for (task, name), store in stores.items():

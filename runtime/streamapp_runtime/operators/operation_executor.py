@@ -18,7 +18,7 @@ class OperationExecutor(Protocol):
     def execute(self, slices: tuple[Slice, ...], state: LaneState) -> Slice | None:
         """Take rows, one slice for each source, and give what comes of them; None where that is nothing."""
 
-    def settle(self, state: LaneState) -> Slice | None:
+    def finish_batch(self, state: LaneState) -> Slice | None:
         """Do what is due once a batch, when all its rows were taken, for tasks without rows as well."""
 
     def close(self) -> None:
@@ -26,11 +26,11 @@ class OperationExecutor(Protocol):
 
 
 class StatelessExecutor:
-    """An executor that has nothing to settle and nothing to close."""
+    """An executor that has nothing to do once a batch and nothing to close."""
 
     __slots__ = ()
 
-    def settle(self, state: LaneState) -> Slice | None:
+    def finish_batch(self, state: LaneState) -> Slice | None:
         """Nothing is due."""
         return None
 

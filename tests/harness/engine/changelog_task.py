@@ -45,7 +45,7 @@ class ChangelogTask:
         return TaskOrder("task-0", 0, self.checkpoint.encode().decode())
 
     def settle(self, seconds: float = 60.0) -> RestoreProgress:
-        return self.lane_stores.settle(
+        return self.lane_stores.restore(
             self.order, OneSystem(self.system), time.monotonic() + seconds, not_replaced
         )
 

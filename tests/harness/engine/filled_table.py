@@ -86,7 +86,7 @@ class FilledTable:
 
     def opened(self) -> Mapping[int, int]:
         """What the store contains, by partition, as a lane tells it."""
-        found = self.side_inputs.settle(self.order(), OneSystem(self.system), lambda: None)
+        found = self.side_inputs.restore(self.order(), OneSystem(self.system), lambda: None)
         return {partition.index: at for partition, at in found.items()}
 
     def batch(self, *, upto: Mapping[int, int] | None = None, commits: bool = True) -> Mapping[int, int]:
@@ -101,7 +101,7 @@ class FilledTable:
     def fed(self, *ranges: ReadRange, commits: bool = True) -> Mapping[int, int]:
         """Hand the records of ranges to the store."""
         order = self.order(*ranges)
-        self.side_inputs.settle(order, OneSystem(self.system), lambda: None)
+        self.side_inputs.restore(order, OneSystem(self.system), lambda: None)
         for asked in ranges:
             place = TopicPartition("users", asked.partition)
             for records in self.system.read(place, asked.start, asked.end):

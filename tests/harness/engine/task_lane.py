@@ -53,7 +53,7 @@ class Lane:
         """Run a batch in so many calls, settle it, keep what it wrote, and note its changelog."""
         state = LaneState(self.open, self.schemas, tasks=TASKS, time_ms=time_ms, clock=clock)
         emitted = [row for slices in calls for row in rows_of(executor.execute(slices, state))]
-        emitted += rows_of(executor.settle(state))
+        emitted += rows_of(executor.finish_batch(state))
         self.failed += state.failed
         for change in state.changes.drain():
             keys = change.keys.to_pylist()

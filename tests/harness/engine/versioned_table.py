@@ -91,7 +91,7 @@ class Versioned:
         self.batches += 1
         orders = (BroadcastOrder("prices", True, self.shared, f"1-{self.batches}"),) if self.broadcast else ()
         self.side_inputs.share(orders)
-        contained = self.side_inputs.settle(self.settled(), OneSystem(self.system), lambda: None)
+        contained = self.side_inputs.restore(self.settled(), OneSystem(self.system), lambda: None)
         held = self.side_inputs.paused_inputs("task-0")
         ranges = []
         for partition, at in sorted(contained.items()):
@@ -99,7 +99,7 @@ class Versioned:
             (span,) = end.values()
             if span.end > at and str(partition) not in held:
                 ranges.append(ReadRange(NAME, partition.index, at, span.end))
-        order = TaskOrder("task-0", 0, "", tuple(ranges), self.settled().sides)
+        order = TaskOrder("task-0", 0, "", tuple(ranges), self.settled().side_inputs)
         rows = SideInputArrivals(self.side_inputs, contained={0: dict(contained)})
         decoder = RecordDecoder(self.read, open_format("bytes", COLUMNS))
         for number, found in enumerate(ranges):
@@ -128,7 +128,7 @@ class Versioned:
         return self.content().get(key), kept.sealed.filling.sealed
 
     def behind(self) -> bool:
-        contained = self.side_inputs.settle(self.settled(), OneSystem(self.system), lambda: None)
+        contained = self.side_inputs.restore(self.settled(), OneSystem(self.system), lambda: None)
         held = self.side_inputs.paused_inputs("task-0")
         spans = self.system.spans([TopicPartition("prices", p.index) for p in contained])
         return any(

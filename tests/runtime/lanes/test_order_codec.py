@@ -45,10 +45,10 @@ tasks = st.builds(
     st.just(TASK),
     checkpoint=st.sampled_from(["", '{"a": 1}', '{"a": 2}']),
     ranges=st.sampled_from([(), TASK.ranges]),
-    sides=st.sampled_from([(), TASK.sides]),
-    behind=st.sampled_from([(), TASK.behind]),
+    side_inputs=st.sampled_from([(), TASK.side_inputs]),
+    lagging=st.sampled_from([(), TASK.lagging]),
     ended=st.sampled_from([(), TASK.ended]),
-    inherited=st.sampled_from(["", TASK.inherited]),
+    inherited_bookkeeping=st.sampled_from(["", TASK.inherited_bookkeeping]),
     rejections=st.sampled_from([(), TASK.rejections]),
 )
 lanes = st.lists(tasks, max_size=3).map(
@@ -125,7 +125,7 @@ def test_a_checkpoint_that_only_one_side_knows_is_noticed() -> None:
 def test_what_did_not_change_is_not_sent_again() -> None:
     driver = OrderMemory()
     many = tuple(
-        replace(TASK, name=f"Partition {n}", checkpoint="x" * 600, ranges=(), behind=(), ended=())
+        replace(TASK, name=f"Partition {n}", checkpoint="x" * 600, ranges=(), lagging=(), ended=())
         for n in range(10)
     )
     first = driver.encode(order(2, LaneOrder("processor-0", many)))

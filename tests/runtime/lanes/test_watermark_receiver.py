@@ -97,7 +97,7 @@ def test_a_partition_that_has_records_waiting_is_not_silent():
     first = listening(IDLE, now=500)
     first.reach(P, 100)
     before = after(first.update())
-    assert listening(IDLE, before, now=1_200, behind=(("views", 1),)).update().watermarks == {}
+    assert listening(IDLE, before, now=1_200, lagging=(("views", 1),)).update().watermarks == {}
 
 
 def test_a_pause_in_which_nobody_listened_makes_nobody_silent():
@@ -139,7 +139,7 @@ def test_an_upstream_task_that_is_silent_is_left_out_unless_records_wait():
     said = second.update()
     assert (said.watermarks, said.idle_at) == ({"inner": 5}, 100)
     assert listening(keeping, after(said), now=100).update().watermarks == {"inner": 9}
-    waiting = listening(keeping, after(said), now=100, behind=(("inner", 0),)).update()
+    waiting = listening(keeping, after(said), now=100, lagging=(("inner", 0),)).update()
     assert (waiting.watermarks, waiting.idle_at) == ({"inner": 5}, 200)
 
 
@@ -158,7 +158,7 @@ def test_what_has_ended_in_a_turn_goes_on_in_the_next_from_where_it_was():
 def test_books_that_come_from_another_task_count_more_than_none():
     other = listening(replace(KEEPING, partitions={"task": (Q,)}))
     other.reach(Q, 70)
-    task = listening(inherited=other.update().bookkeeping)
+    task = listening(inherited_bookkeeping=other.update().bookkeeping)
     task.reach(P, 100)
     assert task.update().watermarks == {"views": 60}
 

@@ -281,7 +281,7 @@ def _taken_over(expect: Fields) -> Iterator[str]:
         table.restarts()
         table.write(c="3")
         order = replace(table.order(), name="another task")
-        contained = table.side_inputs.settle(order, OneSystem(table.system), lambda: None)
+        contained = table.side_inputs.restore(order, OneSystem(table.system), lambda: None)
         begins = "last + 1" if list(contained.values()) == [2] else contained
         yield from _differs("start_offset", expect, begins)
         yield from _differs("store_kept", expect, table.content("another task").keys() == {"a", "b"})

@@ -63,7 +63,7 @@ class StandbyProgram:
                     task,
                     changelogs[task],
                     checkpoints.get(task, ""),
-                    sides=tuple(SidePartition(p.stream, p.index) for p in sides.get(task, ())),
+                    side_inputs=tuple(SidePartition(p.stream, p.index) for p in sides.get(task, ())),
                 )
                 for task in tasks
                 if task in changelogs

@@ -94,7 +94,7 @@ class LaneBatch:
             self._execute(task, rows)
             if task.name in self.context.executors:
                 with self.times.of(task.name):
-                    rows_out = self.context.executors[task.name].settle(self.state)
+                    rows_out = self.context.executors[task.name].finish_batch(self.state)
                 self._hand_on(task, rows_out, rows)
         self._send_late_rows()
         self._take_failed_rows()
@@ -215,7 +215,9 @@ class LaneBatch:
         Its records are read again when their table is filled again. Main inputs go on from the checkpoint.
         """
         order, partition = self.lane.tasks[task], Partition(asked.stream, asked.partition)
-        known = [one.last or 0 for one in order.sides if Partition(one.name, one.partition) == partition]
+        known = [
+            one.last or 0 for one in order.side_inputs if Partition(one.name, one.partition) == partition
+        ]
         if not known or asked.only_rejects:
             return 0
         committed = Checkpoint.decode(order.committed).positions if order.committed else {}

@@ -124,7 +124,7 @@ class LaneCommit:
             return False
         before, after = self.time.before[index], reached[index]
         parts = [(one.turn, one.watermarks, one.sent) for one in (before, after)]
-        return parts[0] != parts[1] or bool(self.lane.tasks[index].inherited)
+        return parts[0] != parts[1] or bool(self.lane.tasks[index].inherited_bookkeeping)
 
     def _write_changelog(
         self, task: TaskOrder, changes: Sequence[TableChanges], transaction: Transaction
@@ -152,7 +152,7 @@ class LaneCommit:
                 # Written to no stream: the count tells a store that has all of it from one that has not.
                 changelogs[change.name] = changelogs.get(change.name, 0) + len(change.keys)
         positions = dict(before.positions)
-        sides = {side.name for side in task.sides}
+        sides = {side.name for side in task.side_inputs}
         read = {Partition(r.stream, r.partition): r.end for r in task.ranges if r.stream not in sides}
         # A checkpoint covers a record when it is set aside as well.
         elsewhere = {Partition(*place) for place in task.set_aside_elsewhere}

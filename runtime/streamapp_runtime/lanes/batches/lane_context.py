@@ -105,7 +105,7 @@ class LaneContext:
         return name in self.lane_stores.specs or name in self.side_input_stores.specs
 
     def store(self, task: str, name: str) -> RecordedStore:
-        """A store that was settled in this batch."""
+        """A store that was restored for this batch."""
         if name in self.side_input_stores.specs:
             return self.side_input_stores.store(task, name)
         return self.lane_stores.store(task, name)

@@ -1,4 +1,4 @@
-"""A lane in its worker process: settle the stores, pass records through the operations, and commit.
+"""A lane in its worker process: restore the stores, pass records through the operations, and commit.
 
 What goes wrong in a batch is reported: a worker that raises is lost with all that it holds.
 """
@@ -121,16 +121,16 @@ class LaneWorker:
         )
         for index, task in enumerate(lane.tasks):
             try:
-                settled = context.lane_stores.settle(task, context.systems, deadline, check)
-                contained = context.side_input_stores.settle(task, context.systems, check)
+                progress = context.lane_stores.restore(task, context.systems, deadline, check)
+                contained = context.side_input_stores.restore(task, context.systems, check)
                 batch.side_inputs.contained[index] = contained
             except EXPECTED_ERRORS as error:
                 batch.fail_task(index, *self._failure(batch, error))
                 continue
-            batch.counts[index].restored += settled.restored
-            batch.state.count(RESTORED_BYTES, "", settled.size)
-            if settled.left:
-                batch.fail_task(index, TaskStatus.RESTORING, f"{settled.left} changelog entries to go")
+            batch.counts[index].restored += progress.restored
+            batch.state.count(RESTORED_BYTES, "", progress.size)
+            if progress.left:
+                batch.fail_task(index, TaskStatus.RESTORING, f"{progress.left} changelog entries to go")
 
     def _answers(self, batch: LaneBatch) -> Iterator[StateAnswer]:
         """The answers of the stores to the queries of the lane, at the checkpoints of its order."""

@@ -92,7 +92,7 @@ def _restored(
     try:
         for task in tasks:
             with suppress(*_LEFT_TO_THE_LANE):
-                progress += stores.settle(task, systems, deadline, _leave_alone)
+                progress += stores.restore(task, systems, deadline, _leave_alone)
     finally:
         stores.release()
     return progress
@@ -114,7 +114,7 @@ class _Filling:
         stores, systems = self.context.side_input_stores, self.context.systems
         for task in self.tasks:
             with suppress(*_LEFT_TO_THE_LANE):
-                self.contained[task.name] = stores.settle(task, systems, _leave_alone)
+                self.contained[task.name] = stores.restore(task, systems, _leave_alone)
         with suppress(*_LEFT_TO_THE_LANE):
             self._look_for_ends()
             while (orders := self._next_orders()) and self._read(orders):

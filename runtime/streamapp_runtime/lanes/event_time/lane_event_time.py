@@ -69,7 +69,7 @@ class LaneEventTime:
     def _may_move(self, index: int) -> bool:
         """True if anything can be new of a task that has read nothing."""
         order, before = self.lane.tasks[index], self.clock.start[index]
-        if order.inherited or order.behind or self.setup.idle_rules:
+        if order.inherited_bookkeeping or order.lagging or self.setup.idle_rules:
             return True
         new = any(before.get(stream) != ENDED for stream, _ in order.ended)
         return new or None in before.values() or not self.before[index].heard

@@ -71,7 +71,7 @@ class WatermarkReceiver:
 
     def update(self) -> WatermarkUpdate:
         """Everything was heard: what has been reached."""
-        for upstream in self._upstreams(self.order.behind):
+        for upstream in self._upstreams(self.order.lagging):
             upstream.hold(self.now)  # who has more to say is not silent
             self._heard = True
         bookkeeping = self._written() if self._heard or not self._before.heard else self._before.heard
@@ -103,8 +103,8 @@ class WatermarkReceiver:
                 p: upstream for p, upstream in partitions.items() if p.stream in self.keeping.delays
             }
             self._heard = True
-        if self.order.inherited:
-            partitions |= self._decoded("", self.order.inherited).partitions
+        if self.order.inherited_bookkeeping:
+            partitions |= self._decoded("", self.order.inherited_bookkeeping).partitions
             self._heard = True
         return partitions
 

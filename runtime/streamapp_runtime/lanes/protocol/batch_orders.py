@@ -49,16 +49,16 @@ class TaskOrder:
     changelog: int  # its partition in every changelog
     checkpoint: str  # as it was read or written last; empty for a task without one
     ranges: tuple[ReadRange, ...] = ()
-    sides: tuple[SidePartition, ...] = ()  # all that fill its tables, whether they are read now or not
-    behind: tuple[tuple[str, int], ...] = ()  # partitions that hold more than is read in this batch
+    side_inputs: tuple[SidePartition, ...] = ()  # all that fill its tables, whether they are read now or not
+    lagging: tuple[tuple[str, int], ...] = ()  # partitions that hold more than is read in this batch
     ended: tuple[tuple[str, int], ...] = ()  # partitions of which nothing is left to read after this batch
-    inherited: str = ""  # books of partitions that another task has read before
+    inherited_bookkeeping: str = ""  # of partitions that another task has read before
     rejections: tuple[RejectionCount, ...] = ()  # what was left out of its partitions so far
 
     @property
     def set_aside_elsewhere(self) -> frozenset[tuple[str, int]]:
         """The partitions of side inputs whose bad records another task sets aside."""
-        return frozenset((side.name, side.partition) for side in self.sides if not side.sets_aside)
+        return frozenset((side.name, side.partition) for side in self.side_inputs if not side.sets_aside)
 
     @property
     def committed(self) -> bytes | None:
@@ -97,7 +97,7 @@ class Orders:
     batch: int
     time_ms: int  # what the batch takes for now
     lanes: tuple[LaneOrder, ...]
-    release: bool = False  # settle and close the stores, do nothing else
+    release: bool = False  # restore and close the stores, do nothing else
     skip: tuple[KnownRejection, ...] = ()
     trial: bool = False  # do all but commit
     steps_to: str = ""  # where lanes tell of their steps while the batch is slow, as host:port

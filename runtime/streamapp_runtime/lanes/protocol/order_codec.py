@@ -71,10 +71,10 @@ _FIELDS: Final[Mapping[str, _Field]] = {
     "changelog": _Field(_same, _same, carried_over=True),
     "checkpoint": _Field(_same, _same, carried_over=True),
     "ranges": _Field(_lists, lambda values: tuple(ReadRange(*v) for v in values), carried_over=False),
-    "sides": _Field(_lists, lambda values: tuple(SidePartition(*v) for v in values), carried_over=True),
-    "behind": _Field(_same, _pairs, carried_over=False),
+    "side_inputs": _Field(_lists, lambda values: tuple(SidePartition(*v) for v in values), carried_over=True),
+    "lagging": _Field(_same, _pairs, carried_over=False),
     "ended": _Field(_same, _pairs, carried_over=False),
-    "inherited": _Field(_same, _same, carried_over=True),
+    "inherited_bookkeeping": _Field(_same, _same, carried_over=True),
     "rejections": _Field(_lists, _counts, carried_over=True),
 }
 """Every field of a task's order."""

@@ -1,4 +1,4 @@
-"""The stores of one lane in one worker: opened, settled and restored before any row is looked at.
+"""The stores of one lane in one worker: opened and restored to the checkpoint before any row is looked at.
 
 A store is brought to exactly what its task's checkpoint says, by the smallest step that does it: pending
 writes of the committed attempt are applied, others dropped; a store that is behind replays its changelog from
@@ -64,7 +64,7 @@ class LaneStores:
     begins: Mapping[Partition, int] = field(default_factory=dict)  # of changelogs that a former run wrote to
     _open: dict[tuple[str, str], _OpenStore] = field(default_factory=dict)
 
-    def settle(
+    def restore(
         self, order: TaskOrder, systems: Systems, deadline: float, check: Callable[[], None]
     ) -> RestoreProgress:
         """Bring a task's stores to its checkpoint, until the deadline.
@@ -76,11 +76,11 @@ class LaneStores:
         progress = RestoreProgress()
         for spec in self.specs.values():
             opened = self._open.get((order.name, spec.name)) or self._open_store(spec, order.name, check)
-            progress += self._settle(opened, spec, order, checkpoint, systems, deadline)
+            progress += self._restore_store(opened, spec, order, checkpoint, systems, deadline)
         return progress
 
     def store(self, task: str, name: str) -> RecordedStore:
-        """A store that was settled in this batch."""
+        """A store that was restored for this batch."""
         return self._open[task, name].store
 
     def note_pending(self, task: str, name: str, attempt: str) -> None:
@@ -99,7 +99,7 @@ class LaneStores:
         for task, name in [key for key in self._open if key[0] not in tasks]:
             self._open.pop((task, name)).store.close()
 
-    def _settle(
+    def _restore_store(
         self,
         opened: _OpenStore,
         spec: StoreSpec,

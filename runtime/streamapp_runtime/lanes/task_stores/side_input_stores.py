@@ -89,11 +89,11 @@ class SideInputStores:
         self._versions[order.table].publish(table.store, order.makes)
         return True
 
-    def settle(self, order: TaskOrder, systems: Systems, check: Callable[[], None]) -> dict[Partition, int]:
+    def restore(self, order: TaskOrder, systems: Systems, check: Callable[[], None]) -> dict[Partition, int]:
         """Open a task's stores and recover them, where that was not done; what they contain."""
         contained: dict[Partition, int] = {}
         for spec in self.specs.values():
-            sides = {Partition(s.name, s.partition): s for s in order.sides if s.name in spec.sides}
+            sides = {Partition(s.name, s.partition): s for s in order.side_inputs if s.name in spec.sides}
             if spec.broadcast and not sides:
                 continue  # another lane, or another task of this one, fills it
             key = self._key(order.name, spec.name)
@@ -109,7 +109,7 @@ class SideInputStores:
         return contained
 
     def store(self, task: str, name: str) -> RecordedStore:
-        """The store of a table that was settled in this batch, as rows of a task see it."""
+        """The store of a table that was restored for this batch, as rows of a task see it."""
         versions = self._versions.get(name)
         if versions is not None:
             return versions.store or self._nothing

@@ -48,7 +48,7 @@ class SessionTotalsExecutor:
         parts = [self._of_task(part, task, state) for task, part in slices_by_task(rows)]
         return concat_slices([part for part in parts if part is not None])
 
-    def settle(self, state: LaneState) -> Slice | None:
+    def finish_batch(self, state: LaneState) -> Slice | None:
         """Put out the sessions that are complete, and forget those that take no more rows."""
         parts = [slice_ for task in state.tasks for slice_ in self._ends(task, state).settled()]
         return concat_slices(parts)

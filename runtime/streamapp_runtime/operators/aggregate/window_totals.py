@@ -49,7 +49,7 @@ class WindowTotalsExecutor:
         parts = [self._of_task(part, task, state) for task, part in slices_by_task(rows)]
         return concat_slices([part for part in parts if part is not None])
 
-    def settle(self, state: LaneState) -> Slice | None:
+    def finish_batch(self, state: LaneState) -> Slice | None:
         """Put out the windows that are complete, and forget those that take no more rows."""
         parts: list[Slice] = []
         for task in state.tasks:

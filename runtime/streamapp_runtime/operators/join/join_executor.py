@@ -61,7 +61,7 @@ class JoinExecutor:
             parts.append(self._of_task(left, right, task, state))
         return concat_slices(parts)
 
-    def settle(self, state: LaneState) -> Slice | None:
+    def finish_batch(self, state: LaneState) -> Slice | None:
         """Forget rows that can meet no other, and give those of kept sides that met none."""
         parts: list[Slice] = []
         for task in state.tasks:

@@ -165,7 +165,7 @@ class ProcessExecutor:
             [rows_out for task, part in slices_by_task(rows) for rows_out in self._of_task(part, task, state)]
         )
 
-    def settle(self, state: LaneState) -> Slice | None:
+    def finish_batch(self, state: LaneState) -> Slice | None:
         """Nothing is due."""
         return None
 

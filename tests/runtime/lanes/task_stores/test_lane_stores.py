@@ -191,7 +191,7 @@ def test_a_worker_whose_time_is_over_leaves_the_store_to_the_one_that_has_it(
 
     task.lane_stores.wait_seconds = 0.0
     with pytest.raises(FencedError):
-        task.lane_stores.settle(task.order, OneSystem(task.system), time.monotonic(), replaced)
+        task.lane_stores.restore(task.order, OneSystem(task.system), time.monotonic(), replaced)
     assert kept_by_another.poll() is None
 
 

@@ -90,5 +90,5 @@ def test_a_store_that_lay_here_while_its_task_was_elsewhere_is_not_gone_on_with(
     task.lane_stores.release()
     task.commit(ann="2")  # on another host
     task.new_worker()
-    task.lane_stores.settle(task.order, OneSystem(task.system), time.monotonic() + 60, not_replaced)
+    task.lane_stores.restore(task.order, OneSystem(task.system), time.monotonic() + 60, not_replaced)
     assert task.content() == {}
