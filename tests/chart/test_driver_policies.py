@@ -13,8 +13,8 @@ import pytest
 
 from streamapp_operator.reconciler.installation import Allowance, AllowLists
 from streamapp_operator.reconciler.objects import object_names
+from streamapp_operator.reconciler.pods.dry_run_pods import dry_run_pods
 from streamapp_operator.reconciler.pods.pod_shape import read_pod_shape
-from streamapp_operator.reconciler.pods.trial_pods import trial_pods
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.machine.helm import Helm
 from tests.harness.machine.processes import until
@@ -78,7 +78,7 @@ class Driver:
         """An executor's pod as Spark makes it of the app's template."""
         app = self.sim.app(self.name)
         shape = read_pod_shape(self.sim.config_map(f"{self.name}-accepted-1")["data"])
-        pod = deepcopy(dict(trial_pods(app, shape, 1))["spec.executor"])
+        pod = deepcopy(dict(dry_run_pods(app, shape, 1))["spec.executor"])
         owner = {
             "apiVersion": "v1",
             "kind": "Pod",

@@ -18,7 +18,7 @@ STARTED_BY_NAME = {
     "streamapp_operator.reconciler.status.lifecycle_page": "writes a page of the docs",
     "streamapp_operator.reconciler.status.phase_diagram": "draws a picture of the docs",
     "streamapp_operator.reconciler.partition_counts.lookup_worker": "each process of a look-up starts it",
-    "streamapp_operator.trial": "a job of the chart starts it",
+    "streamapp_operator.smoke_test": "a job of the chart starts it",
     "streamapp_runtime.remote.http": "resources name it",
     "streamapp_runtime.remote.postgres": "resources name it",
     "streamapp_runtime.remote.redis": "resources name it",

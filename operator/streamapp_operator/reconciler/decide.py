@@ -50,7 +50,7 @@ from streamapp_operator.reconciler.planning.autoscaling import (
 )
 from streamapp_operator.reconciler.planning.generation_plan import GenerationPlan, plan_generation
 from streamapp_operator.reconciler.planning.model_update import ModelUpdate, model_update
-from streamapp_operator.reconciler.pods.trial_pods import trial_pods
+from streamapp_operator.reconciler.pods.dry_run_pods import dry_run_pods
 from streamapp_operator.reconciler.status.app_status import app_status
 from streamapp_operator.reconciler.status.internal_error_status import internal_error_status
 from streamapp_operator.reconciler.status.standby_problem import seconds_until_late
@@ -127,7 +127,7 @@ def _autoscaling_events(findings: Findings) -> Iterator[StatusEvent]:
 def _dry_run(findings: Findings) -> Iterator[tuple[str, Manifest]]:
     generation = to_dry_run(findings.facts, findings.acceptance)
     if generation is not None:
-        yield from trial_pods(findings.facts.app.manifest, generation.shape, generation.generation)
+        yield from dry_run_pods(findings.facts.app.manifest, generation.shape, generation.generation)
 
 
 def collect_findings(

@@ -71,7 +71,7 @@ class OperatorSim(Hands):
         self.now = START
         self.table = Table(KnownCounts({"views": 8, "users": 8, "enriched": None}))
         self.installation = INSTALLATION
-        self.judges = ValidationPool()
+        self.validation_pool = ValidationPool()
         self.app_metrics = AppCollector()
         self.calls: list[tuple[str, str]] = []
         self.closing = ExitStack()  # what a test opened that is to last as long
@@ -110,7 +110,7 @@ class OperatorSim(Hands):
 
     def close(self) -> None:
         self.closing.close()
-        self.run(self.judges.close())
+        self.run(self.validation_pool.close())
         self.run(self._calls.close())
         self._loop.close()
 
@@ -136,7 +136,7 @@ class OperatorSim(Hands):
             self.table,
             self.installation,
             app_metrics=self.app_metrics,
-            judges=self.judges,
+            validation_pool=self.validation_pool,
         )
         if before is not None:
             context = replace(
@@ -175,8 +175,8 @@ class OperatorSim(Hands):
 
     def restart(self) -> None:
         """Another operator takes over, which remembers nothing."""
-        self.run(self.judges.close())
-        self.judges = ValidationPool()
+        self.run(self.validation_pool.close())
+        self.validation_pool = ValidationPool()
         self.app_metrics = AppCollector()
         self._context, self.mortal = None, None
 

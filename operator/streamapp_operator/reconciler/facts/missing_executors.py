@@ -15,7 +15,7 @@ from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 from streamapp_operator.reconciler.facts.reported_texts import reported_text
 from streamapp_operator.reconciler.pods.driver_pod import generation_of
-from streamapp_operator.reconciler.pods.trial_pods import EXECUTOR_PATH, trial_pods
+from streamapp_operator.reconciler.pods.dry_run_pods import EXECUTOR_PATH, dry_run_pods
 
 ASK_SECONDS: Final = 10.0
 """How often the API server is asked about an executor that is missing."""
@@ -61,7 +61,7 @@ async def _refused_executor(
     known = context.sightings.refused_executors.peek(key)
     if known is not None and context.clock() - known[0] < ASK_SECONDS:
         return known[1]
-    pod = dict(trial_pods(app, generation.shape, generation.generation))[EXECUTOR_PATH]
+    pod = dict(dry_run_pods(app, generation.shape, generation.generation))[EXECUTOR_PATH]
     refused_pod = None
     try:
         await context.cluster.try_create(pod)

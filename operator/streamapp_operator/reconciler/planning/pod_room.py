@@ -6,9 +6,9 @@ from fractions import Fraction
 from typing import Any, Final
 
 from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.reconciler.pods.dry_run_pods import dry_run_pods
 from streamapp_operator.reconciler.pods.pod_shape import PodShape
 from streamapp_operator.reconciler.pods.quantities import quantity_value
-from streamapp_operator.reconciler.pods.trial_pods import trial_pods
 
 _NODE_FIELDS: Final = ("nodeSelector", "nodeName", "affinity", "tolerations", "runtimeClassName")
 """What decides on which nodes a pod may run."""
@@ -16,7 +16,7 @@ _NODE_FIELDS: Final = ("nodeSelector", "nodeName", "affinity", "tolerations", "r
 
 def fits_in_place(app: Manifest, shape: PodShape, former: PodShape) -> bool:
     """True if pods ask for no more than the former ones, on the same nodes, and mount no further claim."""
-    pods, former_pods = (dict(trial_pods(app, each, 0)) for each in (shape, former))
+    pods, former_pods = (dict(dry_run_pods(app, each, 0)) for each in (shape, former))
     return all(_takes_no_more(pods[path]["spec"], former_pods[path]["spec"]) for path in pods)
 
 

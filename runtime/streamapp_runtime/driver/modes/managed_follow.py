@@ -18,7 +18,7 @@ from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_change import change_refused, model_switched, spec_edited
 from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction, open_transactions_text
 from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition, unread_partitions_text
-from streamapp_runtime.driver.modes.candidate_trial import CandidateTrial
+from streamapp_runtime.driver.modes.candidate_check import CandidateCheck
 from streamapp_runtime.driver.modes.live_edit import apply_edit, is_live
 from streamapp_runtime.driver.modes.model_follower import ModelFollower
 from streamapp_runtime.driver.modes.task_validation import TaskValidation, validate_tasks
@@ -71,7 +71,7 @@ class ManagedFollower(ModelFollower):
     warnings: tuple[ReportedWarning, ...] = ()
     edited: AcceptedApp | None = None  # a later generation that was taken up since
     reported_waits: InputWaits = field(default_factory=InputWaits)  # as of the last report
-    trial: CandidateTrial | None = None  # of a generation that needs another driver
+    candidate_check: CandidateCheck | None = None  # of a generation that needs another driver
     verdict: CandidateVerdict | None = None  # the last one
     _counted_at: float = float("-inf")
 
@@ -131,10 +131,10 @@ class ManagedFollower(ModelFollower):
     def _try_candidate(self) -> None:
         """Look at a generation that the operator asks about, one after the other."""
         candidate, verdict = self.transport.candidate(), self.verdict
-        if self.trial is not None:
-            if (problems := self.trial.problems) is None:
+        if self.candidate_check is not None:
+            if (problems := self.candidate_check.problems) is None:
                 return
-            generation, self.trial = self.trial.candidate.generation, None
+            generation, self.candidate_check = self.candidate_check.candidate.generation, None
             self.verdict = CandidateVerdict(generation, reported_warnings(problems))
             self.report()
         elif (
@@ -142,7 +142,9 @@ class ManagedFollower(ModelFollower):
             and candidate.owner == self.accepted.owner
             and candidate.generation > max(self._current.generation, verdict.generation if verdict else 0)
         ):
-            self.trial = CandidateTrial.begin(candidate, self.loop.launch.context, self.loop.lanes.spark)
+            self.candidate_check = CandidateCheck.begin(
+                candidate, self.loop.launch.context, self.loop.lanes.spark
+            )
 
     def _count(self) -> None:
         app = self._current.app

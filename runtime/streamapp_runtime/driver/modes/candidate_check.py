@@ -26,15 +26,15 @@ from streamapp_runtime.lanes.task_stores.store_specs import store_specs
 
 
 @dataclass(slots=True)
-class CandidateTrial:
-    """A generation on trial, on the systems and in the image of the running one, beside its batches.
+class CandidateCheck:
+    """A generation that is checked on the systems and in the image of the running one, beside its batches.
 
-    The trial has a thread of its own, since Spark takes seconds for some apps. What it needs of the app's
+    The check has a thread of its own, since Spark takes seconds for some apps. What it needs of the app's
     streams and checkpoints is read before.
     """
 
     candidate: AcceptedApp
-    inputs: PlanningInputs  # without the app's own functions, which the trial loads
+    inputs: PlanningInputs  # without the app's own functions, which the check loads
     entries: Mapping[bytes, bytes]  # of the checkpoint stream
     checkpoints: str  # its name
     resets_state: bool  # a start would begin without state
@@ -42,27 +42,27 @@ class CandidateTrial:
     _problems: list[Problem] | None = field(init=False, default=None)
 
     @classmethod
-    def begin(cls, candidate: AcceptedApp, context: AppContext, spark: SparkSource) -> "CandidateTrial":
-        """Start a trial; `context` is that of the generation that runs.
+    def begin(cls, candidate: AcceptedApp, context: AppContext, spark: SparkSource) -> "CandidateCheck":
+        """Start a check; `context` is that of the generation that runs.
 
         A generation with a system that this driver does not know is left to its own driver.
         """
         ledger, app = context.ledger, candidate.app
         if not all(system.name in context.systems.connections.by_name for system in app.spec.systems):
-            trial = cls(candidate, PlanningInputs({}), {}, ledger.stream, False, spark)
-            trial._problems = []
-            return trial
+            check = cls(candidate, PlanningInputs({}), {}, ledger.stream, False, spark)
+            check._problems = []
+            return check
         inputs = live_inputs(context.with_app(app), processor_names(app.spec.processors), time.time())
         resets_state = StateReset.of_cluster(candidate).due(ledger.entries, ledger.stream)
         if resets_state:
             inputs = replace(inputs, layout=None)
-        trial = cls(candidate, inputs, dict(ledger.entries), ledger.stream, resets_state, spark)
-        Thread(target=trial._run, name="streamapp-candidate-trial", daemon=True).start()
-        return trial
+        check = cls(candidate, inputs, dict(ledger.entries), ledger.stream, resets_state, spark)
+        Thread(target=check._run, name="streamapp-candidate-check", daemon=True).start()
+        return check
 
     @property
     def problems(self) -> list[Problem] | None:
-        """The problems for which a start would be refused; None while the trial continues."""
+        """The problems for which a start would be refused; None while the check continues."""
         return self._problems
 
     def _run(self) -> None:

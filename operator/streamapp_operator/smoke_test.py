@@ -1,4 +1,4 @@
-"""`python -m streamapp_operator.trial FILE`: applies an app, awaits its end and deletes it.
+"""`python -m streamapp_operator.smoke_test FILE`: applies an app, awaits its end and deletes it.
 
 `helm test` runs this module to check from a user's point of view that an installation can run an app.
 """
@@ -32,12 +32,12 @@ def main(file: Path, limit: str, kubeconfig: Path | None) -> None:
     """Run the app of FILE to its end; 0 when it is completed."""
     app = yaml.safe_load(file.read_text(encoding="utf-8"))
     try:
-        sys.exit(asyncio.run(run_trial(app, milliseconds(limit) / 1000, kubeconfig)))
+        sys.exit(asyncio.run(run_smoke_test(app, milliseconds(limit) / 1000, kubeconfig)))
     except ClusterError as error:
         raise click.ClickException(str(error)) from None
 
 
-async def run_trial(app: Manifest, limit: float, kubeconfig: Path | None = None) -> int:
+async def run_smoke_test(app: Manifest, limit: float, kubeconfig: Path | None = None) -> int:
     """Create the app, await its end and delete it; the exit code."""
     transport = ApiTransport(await load_configuration(kubeconfig), lambda _, __: None)
     namespace, name = app["metadata"]["namespace"], app["metadata"]["name"]

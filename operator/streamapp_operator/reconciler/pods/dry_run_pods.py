@@ -10,13 +10,13 @@ from streamapp_operator.reconciler.pods.pod_shape import PodShape
 
 DRIVER_PATH: Final = "spec.driver"
 EXECUTOR_PATH: Final = "spec.executor"
-TRIAL_INCARNATION = 0
+DRY_RUN_INCARNATION = 0
 """No driver has this one."""
 
 
-def trial_pods(app: Manifest, shape: PodShape, generation: int) -> Iterator[tuple[str, Manifest]]:
+def dry_run_pods(app: Manifest, shape: PodShape, generation: int) -> Iterator[tuple[str, Manifest]]:
     """The pods, each with the path of the resource that its shape comes from."""
-    yield DRIVER_PATH, driver_pod(app, shape.driver, generation, TRIAL_INCARNATION, {})
+    yield DRIVER_PATH, driver_pod(app, shape.driver, generation, DRY_RUN_INCARNATION, {})
     yield EXECUTOR_PATH, _executor_pod(app, shape)
 
 
@@ -45,7 +45,7 @@ def _executor_pod(app: Manifest, shape: PodShape) -> Manifest:
         "kind": "Pod",
         "metadata": {
             **(shape.executor.get("metadata") or {}),
-            "name": f"{metadata['name']}-executor-{TRIAL_INCARNATION}",
+            "name": f"{metadata['name']}-executor-{DRY_RUN_INCARNATION}",
             "namespace": metadata["namespace"],
         },
         "spec": {**spec, "restartPolicy": "Never", "containers": containers},

@@ -1,4 +1,4 @@
-"""A generation on trial beside the one that runs is looked at with its own streams."""
+"""A generation that is checked beside the one that runs is looked at with its own streams."""
 
 import threading
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ import pytest
 from streamapp.protocol.accepted_app import AcceptedApp
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
-from streamapp_runtime.driver.modes.candidate_trial import CandidateTrial
+from streamapp_runtime.driver.modes.candidate_check import CandidateCheck
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.app_storage import embedded_storage
 from streamapp_runtime.driver.start.user_functions import UserFunctions
@@ -44,12 +44,12 @@ def _candidate(*streams: Any, **spec: Any) -> StreamApp:
 
 
 def _tried(context: AppContext, candidate: StreamApp) -> list[str]:
-    trial = CandidateTrial.begin(AcceptedApp(candidate, 2), context, SparkOnDemand(pytest.fail))
+    check = CandidateCheck.begin(AcceptedApp(candidate, 2), context, SparkOnDemand(pytest.fail))
     for thread in threading.enumerate():
-        if thread.name == "streamapp-candidate-trial":
+        if thread.name == "streamapp-candidate-check":
             thread.join()
-    assert trial.problems is not None
-    return [str(problem) for problem in trial.problems]
+    assert check.problems is not None
+    return [str(problem) for problem in check.problems]
 
 
 def test_a_stream_that_the_running_generation_does_not_have_is_found_under_its_topic(
