@@ -1,4 +1,4 @@
-"""Which Python is an app's own, and which belongs to Python or to an installed package."""
+"""The Python code of an app, told from that of Python and of installed packages."""
 
 import sysconfig
 from functools import cache

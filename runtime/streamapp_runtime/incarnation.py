@@ -1,4 +1,4 @@
-"""Which driver an app has: each start, and each recovery, is one incarnation further than all before.
+"""The incarnations of an app's drivers: each start, and each recovery, is one further than all before.
 
 Recorded in the app's checkpoint stream, so that a driver and a worker can tell that they have been replaced.
 """

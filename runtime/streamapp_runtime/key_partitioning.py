@@ -1,4 +1,4 @@
-"""Which partition a key belongs to: where Kafka's producers put it, computed for a whole batch.
+"""The partition that a key belongs to: where Kafka's producers put it, computed for a whole batch.
 
 The Java clients hash by murmur2 (a public algorithm of Austin Appleby, with their seed), librdkafka's default
 partitioner by CRC-32, as zlib has it. Here a hash goes over all keys at once, four bytes of each at a time.

@@ -1,4 +1,4 @@
-"""Which streams an app relies on to hold each record in the partition of its key, and where that is."""
+"""The streams that an app relies on to hold each record in the partition of its key, and where that is."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final

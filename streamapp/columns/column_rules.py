@@ -30,7 +30,7 @@ class KeyedColumns(Protocol):
 
     @property
     def key(self) -> RowKey:
-        """Which of them it is, and where equal keys lie."""
+        """The key of the rows, and where equal keys lie."""
 
 
 def stream_columns(stream: Stream, declared: tuple[Column, ...]) -> tuple[Column, ...]:

@@ -1,4 +1,4 @@
-"""Which rows each kind of operator makes of those that it reads, as far as that is sure without Spark."""
+"""The rows that each kind of operator makes of those that it reads, as far as that is sure without Spark."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

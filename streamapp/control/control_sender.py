@@ -40,7 +40,7 @@ class ControlSender:
         return Watermark(self.speaker, watermark)
 
     def due_at(self, watermark: int | None, sent: LastSent | None, now: int) -> int | None:
-        """When a message will be due if nothing more happens; None where there is nothing to say.
+        """The time of the next message if nothing more happens; None where there is nothing to say.
 
         A driver without input runs a batch at this time, so that the last watermark is not kept back.
         """

@@ -1,4 +1,4 @@
-"""When who has been silent no longer holds the others back."""
+"""The time after which a silent one no longer holds the others back."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ T = TypeVar("T", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class IdleRule:
-    """Who was last heard `timeout` milliseconds ago or earlier is idle; a quorum of the others may go on."""
+    """The rule of silence: idle after `timeout` milliseconds, while a quorum of the others may go on."""
 
     timeout: int
     quorum: float  # share of all expected that has to be active

@@ -56,7 +56,7 @@ class UpstreamProgress:
             self.heard = dict.fromkeys(self.heard, now)
 
     def idle_times(self, rule: IdleRule) -> Iterator[int]:
-        """When who is silent from now on becomes idle: the partition or, where it has them, its tasks."""
+        """The times at which silent ones become idle: the partition or, where it has them, its tasks."""
         if not self.tasks:
             yield (self.since if self.spoken is None else self.spoken) + rule.timeout
             return

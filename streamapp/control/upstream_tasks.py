@@ -1,4 +1,4 @@
-"""Which tasks write to an intermediate stream: those that own a partition of a source that reaches it."""
+"""The tasks that write to an intermediate stream: those that own a partition of a source that reaches it."""
 
 from collections.abc import Collection, Iterable, Mapping
 

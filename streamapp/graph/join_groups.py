@@ -1,4 +1,4 @@
-"""Which streams reach which join, and so must have one partition count."""
+"""The streams that reach each join, and so must have one partition count."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which operators carry a join's group to it: what a picture marks when the join is pointed at."""
+"""The operators that carry a join's group to it: what a picture marks when the join is pointed at."""
 
 from bisect import bisect_left
 from collections.abc import Iterable

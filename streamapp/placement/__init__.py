@@ -1,1 +1,1 @@
-"""Who runs where: the optimal assignment of tasks to processors, standbys, and what a change of it moves."""
+"""The optimal assignment of tasks to processors, standbys, and what a change of it moves."""

@@ -1,4 +1,4 @@
-"""Which joins can have their way together, and what count that gives each stream.
+"""The joins that can have their way together, and the count that this gives each stream.
 
 Joins are heard from the smallest group to the largest, by name among equals, never by declaration. One that
 would bring two counts together is left out whole: it imposes nothing on any stream, so removing it changes

@@ -1,4 +1,4 @@
-"""Which requests a live page answers on this machine's loopback, and the headers of all its answers.
+"""The requests that a live page answers on this machine's loopback, and the headers of all its answers.
 
 A server on loopback has no login. So that no page of another host reads it by a name that it had resolved to
 this machine, the `Host` of a request has to be this machine's own. Nor may a page of another site ask for it,

@@ -35,7 +35,7 @@ class OwnFunctions:
 
 
 def own_functions(app: StreamApp) -> OwnFunctions:
-    """Which functions of its own form an app's tasks."""
+    """The functions of an app's own that form its tasks."""
     grouper = app.spec.grouper
     return OwnFunctions(None if grouper in BUILT_IN_GROUPERS else grouper, app.spec.config.get(ALGORITHM))
 

@@ -69,7 +69,7 @@ def test_a_docstring_begins_with_its_noun() -> None:
         for node in ast.walk(tree)
         if isinstance(node, documented)
         and (docstring := ast.get_docstring(node))
-        and docstring.split()[0] in {"What", "Whether", "How", "Where"}
+        and docstring.split()[0] in {"What", "Whether", "How", "Where", "When", "Which", "Who"}
         and not (isinstance(node, ast.ClassDef) and file.startswith("streamapp/spec/resource/"))
     ]
     assert clauses == []

@@ -1,4 +1,4 @@
-"""Who looks at the page of all apps, and of which namespaces: the API server says both."""
+"""The viewers of the page of all apps, and their namespaces: the API server says both."""
 
 import asyncio
 from collections.abc import Callable, Collection

@@ -22,7 +22,7 @@ from streamapp_operator.reconciler.pods.embedded_log import log_claim_name
 
 
 class ClaimUse(StrEnum):
-    """Who needs a claim."""
+    """The app or pod that needs a claim."""
 
     MOUNTED = "mounted"
     """A pod that has not ended names it."""
@@ -180,7 +180,7 @@ def _claim(manifest: Manifest, uids: dict[str, str], mounted: set[str]) -> AppCl
 
 
 def _use(metadata: Manifest, uid: str | None, holds: ClaimContent, *, is_mounted: bool) -> ClaimUse:
-    """Who needs a claim whose app has this uid; None where there is no such app."""
+    """The need of a claim whose app has this uid; None where there is no such app."""
     if "deletionTimestamp" in metadata:
         return ClaimUse.DELETED
     if is_mounted:

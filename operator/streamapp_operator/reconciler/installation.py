@@ -67,7 +67,7 @@ class Installation:
 
 
 def nested_roots(roots: Collection[str]) -> str | None:
-    """Which root lies in another one, where it would be taken for a namespace; None where none does."""
+    """The root that lies in another one, where it would be taken for a namespace; None where none does."""
     pairs = ((inner.rstrip("/"), outer.rstrip("/")) for inner in roots for outer in roots)
     nested = (pair for pair in pairs if pair[0].startswith(f"{pair[1]}/"))
     return next(

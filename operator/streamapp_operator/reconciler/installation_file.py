@@ -49,7 +49,7 @@ class AllowedFields(Part):
 
 
 class AppNetworkPolicyFields(Part):
-    """Which NetworkPolicy each app has."""
+    """The NetworkPolicy that each app has."""
 
     enabled: bool = False
     """Whether the operator makes one for each app; a change counts for running apps at once."""

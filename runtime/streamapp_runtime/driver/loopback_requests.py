@@ -1,4 +1,4 @@
-"""Which requests a server on this machine's loopback answers: those that read, and name this machine."""
+"""The requests that a server on this machine's loopback answers: those that read, and name this machine."""
 
 from typing import TYPE_CHECKING
 

@@ -43,7 +43,7 @@ class DecodedBatch:
     deletions: Deletions | None = None  # null in every column too
 
     def good(self) -> pa.BooleanArray:
-        """Which rows are not bad: those of null values are among them."""
+        """A mask of the rows that are not bad: those of null values are among them."""
         return mask_without((each.index for each in self.bad), self.columns.num_rows)
 
     def keys(self, column: str) -> pa.BinaryArray:
@@ -54,7 +54,7 @@ class DecodedBatch:
         return key_bytes(keys)
 
     def tombstones(self, values: pa.BinaryArray) -> pa.BooleanArray:
-        """Which of the values, those that were decoded, delete a row."""
+        """A mask of the decoded values that delete a row."""
         deleted = values.is_null()
         return pc.or_(deleted, self.deletions.rows) if self.deletions else deleted
 

@@ -1,4 +1,4 @@
-"""Which parts of a batch are one with its checkpoints."""
+"""The parts of a batch that are one with its checkpoints."""
 
 from collections.abc import Iterable
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""Which function compiles which kind of operator."""
+"""The function that compiles each kind of operator."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which columns of the streams that an app reads each column that it writes is made of, and how.
+"""The columns that an app reads, of which each column that it writes is made, and how.
 
 What is said may be too much and is never too little: nobody knows what a Python function reads, so that
 each of its columns counts as made of all columns that it is given.

@@ -1,4 +1,4 @@
-"""Which streams' rows reach a place of the program, and how far behind their watermarks they come there.
+"""The streams whose rows reach a place of the program, and how far behind their watermarks they come.
 
 What is late at a place, and what is complete there, follows from the watermarks of these streams alone.
 Rows do not pass through a table: who fills it says nothing about the rows that look something up in it.

@@ -1,4 +1,4 @@
-"""Which of many rows counts where several have one key."""
+"""The row that counts where several have one key."""
 
 import numpy as np
 import pyarrow as pa

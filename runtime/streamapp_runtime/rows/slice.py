@@ -48,7 +48,7 @@ class Slice:
         return self.filter(pc.equal(self.task, task))
 
     def tasks(self) -> list[int]:
-        """Which tasks have rows, in order."""
+        """The tasks that have rows, in order."""
         task_numbers: list[int] = sorted(pc.unique(self.task).to_pylist())
         return task_numbers
 

@@ -98,7 +98,7 @@ class AnsweringSystems:
 
 
 def silent_systems_text(systems: Collection[SilentSystem]) -> str:
-    """Which systems do not answer, and what goes on."""
+    """The systems that do not answer, and what goes on."""
     return f"{'; '.join(map(str, systems))}; all other streams are read"
 
 

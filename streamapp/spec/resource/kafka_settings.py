@@ -1,4 +1,4 @@
-"""Which client settings of Kafka an app may say, and which of them are secret.
+"""The client settings of Kafka that an app may say, and those of them that are secret.
 
 What is not on the list may load libraries, run commands, read files of the machine, or is the engine's own.
 """

@@ -1,4 +1,4 @@
-"""When a partition of a growth may be read, and the watermark with which it starts.
+"""The moment from which a partition of a growth may be read, and the watermark with which it starts.
 
 The partition opens when all older partitions of its task have passed the split offset. An older partition may
 belong to an earlier growth and wait itself, so several growths chain without further rules.

@@ -37,7 +37,7 @@ def cached_fields(kind: ResourceKind, manifest: Manifest) -> Manifest:
 
 
 def foreign_write_time(manifest: Manifest) -> str:
-    """When somebody else than the operator last wrote to an object; empty where nobody did.
+    """The time at which somebody else than the operator last wrote to an object; empty where nobody did.
 
     What a standby says beside a report does not make that report newer.
     """

@@ -84,7 +84,7 @@ def _without_future(history: DriverHistory, now: float) -> DriverHistory:
 
 
 def _started_at(history: DriverHistory, pod: PodState, now: float) -> float | None:
-    """When a driver started, by the API server's clock: after its pod was made, and not after now."""
+    """The start of a driver, by the API server's clock: after its pod was made, and not after now."""
     if pod.started_at is None or (history.uid == pod.uid and history.started_at is not None):
         return history.started_at
     started_at = min(pod.started_at, now)
@@ -121,7 +121,7 @@ def _hung_driver(history: DriverHistory, seconds: float | None, ended_at: float)
 
 
 def _ended_at(history: DriverHistory, pod: PodState, now: float) -> float:
-    """When a driver ended. The node's clock may be wrong, and only tells how long the driver ran."""
+    """The end of a driver. The node's clock may be wrong, and only tells how long the driver ran."""
     return min(max(pod.ended_at or pod.made_at, pod.made_at + _seconds_run(history, pod)), now)
 
 

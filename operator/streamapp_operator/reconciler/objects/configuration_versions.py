@@ -1,4 +1,4 @@
-"""Which versions of Secrets and ConfigMaps a driver was started with, and which have changed since."""
+"""The versions of Secrets and ConfigMaps with which a driver was started, and those that have changed."""
 
 import json
 import re

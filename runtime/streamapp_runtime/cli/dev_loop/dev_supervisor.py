@@ -135,7 +135,7 @@ class DevSupervisor:
 
 
 def _saved_at(changes: Iterable[Path]) -> float:
-    """When the newest of these files was saved, by the wall clock."""
+    """The time at which the newest of these files was saved, by the wall clock."""
     now = time.time()
     times = [stamp[0] / 1e9 for path in changes if (stamp := stamp_of(path)) is not None]
     return max([saved for saved in times if now - _JUST_SAVED_SECONDS < saved <= now], default=now)

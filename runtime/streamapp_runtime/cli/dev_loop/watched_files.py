@@ -1,4 +1,4 @@
-"""Which files have changed since they were looked at last, and when they are still again.
+"""The files that have changed since they were looked at last, and the moment when they are still again.
 
 Files are polled: `docs/decisions/0067` has the figures.
 """

@@ -37,11 +37,11 @@ class BadRecord:
 
     @property
     def place(self) -> tuple[str, int, int]:
-        """Which record it is."""
+        """The address of the record."""
         return self.stream, self.partition, self.offset
 
     def text(self, key: bytes | None) -> str:
-        """Which record it is, with its key, and what is wrong with it."""
+        """The address of the record, with its key, and what is wrong with it."""
         place = record_place(declared_stream(self.stream), self.partition, self.offset, key)
         return f"{place}: {self.reason}"
 

@@ -194,7 +194,7 @@ class MemoryKills:
 
 @dataclass(slots=True)
 class RemoteTableBackoff:
-    """Which tasks wait, and until when; twice as long each time that all was in vain."""
+    """The tasks that wait, and until when; twice as long each time that all was in vain."""
 
     clock: Callable[[], float]  # seconds
     tasks: frozenset[str] = frozenset()

@@ -13,7 +13,7 @@ from streamapp_runtime.driver.start.launch import Launch
 
 
 class ChangeKind(StrEnum):
-    """Which difference it is."""
+    """The kind of a difference."""
 
     MODEL = "model"  # another job model runs
     LANES = "lanes"  # processors are missing, or are there again

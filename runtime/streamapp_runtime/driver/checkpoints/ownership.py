@@ -17,7 +17,7 @@ from streamapp_runtime.driver.app_refusal import AppRefusedError
 
 @dataclass(frozen=True, slots=True)
 class Ownership:
-    """Who starts, and whether it takes over what belongs to another app."""
+    """The app that starts, and whether it takes over what belongs to another one."""
 
     app: str = ""  # `<namespace>/<name>` of an app on a cluster; a run elsewhere owns nothing
     take_over: bool = False

@@ -1,4 +1,4 @@
-"""Which executor takes which lane: one that lives keeps its lane, so that open stores stay where they are."""
+"""The lane that each executor takes: one that lives keeps its lane, so that open stores stay there."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Which processors are there, and which of them run the tasks of those that are missing.
+"""The processors that are there, and those of them that run the tasks of the missing ones.
 
 The tasks of a processor whose executor is lost wait for another on its location; when none has come for a
 while they move. Tasks move to a processor that is back where they have stores, or little to restore. Else

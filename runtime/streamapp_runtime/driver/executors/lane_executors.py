@@ -32,7 +32,7 @@ _LOCATION_SECONDS = 5.0
 
 @dataclass(slots=True)
 class LaneExecutors:
-    """Which executor runs which lane. Spark's list may lag behind: what lanes say of themselves counts."""
+    """The lane that each executor runs. Spark's list may lag behind: what lanes say of themselves counts."""
 
     spark: SparkContext
     program: Program

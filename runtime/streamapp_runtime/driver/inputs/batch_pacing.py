@@ -1,4 +1,4 @@
-"""When the next batch with records begins: as late as the wanted latency allows, at once where input is left.
+"""The begin of the next batch with records: as late as the latency allows, at once where input is left.
 
 A batch costs the same CPU for one record as for some hundreds, so an app with few records has fewer batches
 with more in each. A record that comes right after a batch has begun waits for the next one, for its end, and

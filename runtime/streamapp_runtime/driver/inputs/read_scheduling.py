@@ -1,4 +1,4 @@
-"""Which records each task reads in the next batch: what is furthest down first, within a budget.
+"""The records that each task reads in the next batch: what is furthest down first, within a budget.
 
 Rows that are already on their way through the app go before new ones, so that nothing piles up between its
 stages. Tables that have to be complete before they are joined are filled without being starved.

@@ -38,7 +38,7 @@ class Timers:
 
     @property
     def next_ring(self) -> int | None:
-        """When the first batch is due although nothing comes."""
+        """The time at which the first batch is due although nothing comes."""
         return min((*self._due.values(), *self._idle_at.values()), default=None)
 
     @property
@@ -48,7 +48,7 @@ class Timers:
 
     @property
     def next_due(self) -> int | None:
-        """When the first of them is due."""
+        """The time at which the first of them is due."""
         return min(self._due.values(), default=None)
 
     def all_ended(self, tasks: Collection[str]) -> bool:

@@ -91,7 +91,7 @@ class UnreadPartitionWatch:
 
 
 def unread_partitions_text(partitions: Collection[UnreadPartition]) -> str:
-    """Which partitions are not read, and what they wait for."""
+    """The partitions that are not read, and what they wait for."""
     names = listed(list(dict.fromkeys(map(str, partitions))), _MOST_NAMED)
     return (
         f"records have not been read for a minute, and nothing is known that holds them up: {names};"

@@ -52,7 +52,7 @@ TIDY_SECONDS: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """When a run ends that nobody stops."""
+    """The end of a run that nobody stops."""
 
     until_end: bool = False  # when everything that is there has been read
     seconds: float | None = None  # after so long
@@ -67,7 +67,7 @@ class RunMode(Protocol):
 
     @property
     def limits(self) -> RunLimits:
-        """When the run ends by itself."""
+        """The end of the run by itself."""
 
     @property
     def locations(self) -> ExecutorLocations:

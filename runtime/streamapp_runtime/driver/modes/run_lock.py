@@ -1,4 +1,4 @@
-"""Which runs go on in a data folder: each holds a lock there, which the kernel frees when it ends."""
+"""The runs that go on in a data folder: each holds a lock there, which the kernel frees when it ends."""
 
 from pathlib import Path
 

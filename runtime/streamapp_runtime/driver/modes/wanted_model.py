@@ -80,7 +80,7 @@ def placement_reasons(
 
 
 def wanted_assignment(context: AppContext, wanted: WantedState, model: JobModel) -> Assignment | Refusal:
-    """Who owns what by this model, with the layout to keep from now on."""
+    """The owners of partitions by this model, with the layout to keep from now on."""
     ledger = context.ledger
     if model.run_id != ledger.run_id:
         return Refusal(

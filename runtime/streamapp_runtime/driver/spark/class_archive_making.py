@@ -137,7 +137,7 @@ def _tidy(folder: Path) -> None:
 
 
 def _last_use(file: Path) -> float:
-    """When a file was last taken; one that another process has just removed is the oldest."""
+    """The time at which a file was last taken; one that another process has just removed is the oldest."""
     with suppress(OSError):
         return file.stat().st_mtime
     return 0.0

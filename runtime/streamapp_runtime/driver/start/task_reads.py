@@ -120,7 +120,7 @@ def fills_broadcast_table(app: StreamApp, read: Read) -> bool:
 
 
 def read_order(app: StreamApp, proposal: Proposal, tasks: Sequence[PlacedOperation]) -> ReadOrder:
-    """Which streams go first, and which wait for tables."""
+    """The streams that go first, and those that wait for tables."""
     depth = {source: place for place, stage in enumerate(proposal.plan.stages) for source in stage.sources}
     inner = [
         t.operation.name for t in tasks if isinstance(t.operation, Read) and t.operation.role in MADE_BY_APP

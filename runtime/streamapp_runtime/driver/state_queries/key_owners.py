@@ -1,4 +1,4 @@
-"""Which tasks can have a key in a table or in an operator's own state, by the rule that forms tasks."""
+"""The tasks that can have a key in a table or in an operator's own state, by the rule that forms tasks."""
 
 from collections.abc import Iterable
 

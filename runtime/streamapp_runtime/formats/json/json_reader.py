@@ -100,7 +100,7 @@ def _no_object(value: bytes) -> str:
 
 
 def _in_braces(bounds: np.ndarray, data: np.ndarray) -> np.ndarray:
-    """Which entries have an opening brace first and a closing one last."""
+    """A mask of the entries that have an opening brace first and a closing one last."""
     fine = np.diff(bounds) > 1
     fine[fine] = (data[bounds[:-1][fine]] == _OPENS) & (data[bounds[1:][fine] - 1] == _CLOSES)
     return fine

@@ -86,7 +86,7 @@ class LaneBatch:
         self._touched: set[tuple[int, str]] = set()
 
     def finish(self) -> None:
-        """When all rows have come: what operations do once a batch, then the changes that they leave."""
+        """The end of the batch, when all rows have come: the last work of operations, and their changes."""
         rows: dict[int, Slice] = {}
         self.state.tasks = [index for index in range(len(self.lane.tasks)) if index not in self.failures]
         for task in () if self.orders.release else self.context.tasks:

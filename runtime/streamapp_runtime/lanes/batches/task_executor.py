@@ -1,4 +1,4 @@
-"""Which executor runs which operation."""
+"""The executor of each operation."""
 
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.operators.operation_executor import OperationExecutor

@@ -24,7 +24,7 @@ class WatermarkOutput:
 
 @dataclass(frozen=True, slots=True)
 class EventTimeSetup:
-    """Who reads what, which of it has event times, and who tells whom how far it has come."""
+    """The streams that tasks read, those with event times, and the tasks that send watermarks to others."""
 
     run: str  # whose control messages count
     model: int  # the version of who reads what

@@ -90,7 +90,7 @@ def key_texts(column: pa.Array) -> pa.BinaryArray | None:
 
 
 def misplaced_keys(placement: KeyPlacement, partitions: PartitionIndexes, keys: pa.Array) -> dict[int, str]:
-    """Which keys belong to another task than their partition does, by their place, and where each belongs."""
+    """The keys of another task than that of their partition, by their place, and where each belongs."""
     initial_indexes = _initial_indexes(placement, partitions)
     key_indexes = partition_of(keys, placement.count, partitioner=placement.partitioner)
     misplaced: npt.NDArray[np.bool_] = key_indexes != initial_indexes

@@ -56,7 +56,7 @@ def narrowed(totals: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def misfits(totals: pa.Array, kind: pa.DataType) -> Flags:
-    """Which of these totals their own type does not hold; null fits."""
+    """A mask of the totals that their own type does not hold; null fits."""
     if not is_wide(totals, kind):
         return np.zeros(len(totals), bool)
     low, high = (pa.scalar(bound, totals.type) for bound in _bounds(kind))

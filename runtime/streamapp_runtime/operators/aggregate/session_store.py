@@ -143,7 +143,7 @@ class SessionStore:
         return self.out.rows(self.task, sessions.keys.take(of_each), spans, [*labels, *measured])
 
     def _due(self, sessions: StoredSessions, watermark: int | None) -> Numbers:
-        """When to look at each key next, once the watermark stands there; a key without sessions: never."""
+        """The time to look at each key next, by that watermark; a key without sessions: never."""
         ends = sessions.totals[1].to_numpy() + self.gap_ms
         if watermark is not None and watermark != ENDED:
             ends = np.where(ends < watermark, ends + self.operation.lateness_ms, ends)
@@ -176,7 +176,7 @@ class SessionStore:
 
 
 def sessions_schema(form: TotalsForm, out: WindowOutput) -> pa.Schema:
-    """When to look at a key, its columns, and its sessions in order, each from its first to its last row."""
+    """The time to look at a key, its columns, and its sessions in order, from first to last row."""
     fields = [pa.field("first", pa.int64()), pa.field("last", pa.int64()), *form.schema]
     sessions = pa.field("sessions", pa.list_(pa.struct(fields)))
     return pa.schema([pa.field("due", pa.int64()), *out.fields, sessions])

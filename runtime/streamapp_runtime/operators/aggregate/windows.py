@@ -1,4 +1,4 @@
-"""Which windows of event time a row falls into. Times are milliseconds; a window is [start, start + size)."""
+"""The windows of event time of a row. Times are milliseconds; a window is [start, start + size)."""
 
 import numpy as np
 import numpy.typing as npt

@@ -57,7 +57,7 @@ class JoinSide:
         return time_keys(times // self.bucket_ms + shift, within)
 
     def is_of(self, entries: pa.Array) -> pa.Array:
-        """Which entries are this side's."""
+        """A mask of the entries of this side."""
         return pc.equal(pc.binary_slice(entries, TIME_WIDTH, TIME_WIDTH + 1), bytes([self.number]))
 
     def buffered(self, fresh: JoinRows, other: JoinRows, store: TypedRows) -> BufferedRows:

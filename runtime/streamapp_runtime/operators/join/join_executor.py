@@ -164,7 +164,7 @@ class JoinExecutor:
         return alone
 
     def _ended(self, task: int, state: LaneState) -> list[Slice]:
-        """When a turn ends: give rows of kept sides that met none; those of the next may still meet them."""
+        """The rows of kept sides that met none, at the end of a turn; rows of the next may meet them."""
         name = self.operation.state
         if state.clock.at_end(task, name) != ENDED or state.clock.at_start(task, name) == ENDED:
             return []

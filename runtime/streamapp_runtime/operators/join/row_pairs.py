@@ -1,4 +1,4 @@
-"""Which rows of two sides have equal keys and come within a time of each other."""
+"""The pairs of rows of two sides that have equal keys and come within a time of each other."""
 
 from dataclasses import dataclass
 

@@ -12,7 +12,7 @@ OWNED_FILE = "owned.json"
 
 @dataclass(frozen=True, slots=True)
 class OwnedStores:
-    """Which stores are an app's: those of its run, its tasks, and its tables and operators with state."""
+    """The stores of an app: those of its run, its tasks, and its tables and operators with state."""
 
     run_id: str
     tasks: frozenset[str]

@@ -1,4 +1,4 @@
-"""Who holds a store: a lock that ends with its process, and a record of which process that is.
+"""The holder of a store: a lock that ends with its process, and a record of which process that is.
 
 The kernel frees the lock when its holder dies, so a dead one is replaced without asking. A process id means
 something only on one boot and in one pid namespace, and for one process; the record names all of these.
@@ -70,7 +70,7 @@ def lock_store(directory: Path, owner: str, wait_seconds: float) -> StoreLock:
 
 
 def recorded_holder(directory: Path) -> LockHolder | None:
-    """Who holds the store or died holding it; None when nobody did, or when that cannot be read."""
+    """The process that holds the store or died with it; None when nobody did, or when that cannot be read."""
     try:
         return LockHolder(**json.loads((directory / _RECORD).read_text("utf-8")))
     except (FileNotFoundError, ValueError, TypeError):
@@ -130,7 +130,7 @@ def _within(seconds: float, condition: Callable[[], bool]) -> bool:
 
 
 def _process_start(pid: int) -> str | None:
-    """When a process started, in ticks since boot; None when it is gone or only waits to be reaped."""
+    """The start of a process, in ticks since boot; None when it is gone or only waits to be reaped."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):

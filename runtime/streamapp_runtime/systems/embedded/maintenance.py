@@ -1,4 +1,4 @@
-"""When partitions are compacted and rid of old records: after commits that touched them, and by `tidy`."""
+"""The compaction of partitions, and the removal of old records: after commits, and by `tidy`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from streamapp_runtime.systems.topic_partition import TopicPartition
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceRules:
-    """When a log maintains itself."""
+    """The rules by which a log maintains itself."""
 
     compact_from_bytes: int = 4 << 20  # less than this since the last compaction is not worth another one
     compact_at_commit_bytes: int = (

@@ -28,7 +28,7 @@ _SEQUENCES = 1 << 31  # after the last comes the first
 
 @dataclass(frozen=True, slots=True)
 class ProducerIdentity:
-    """Who writes, and whether in transactions, by which version of their protocol."""
+    """The writer, and whether it writes in transactions, by which version of their protocol."""
 
     producer: int
     epoch: int

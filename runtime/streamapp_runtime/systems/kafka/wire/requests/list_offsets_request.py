@@ -17,7 +17,7 @@ NO_SUCH_RECORD = -1
 
 @dataclass(frozen=True, slots=True)
 class OffsetQuestion:
-    """Which offset is asked for: of a time in milliseconds, or of LATEST or EARLIEST."""
+    """The offset that is asked for: of a time in milliseconds, or of LATEST or EARLIEST."""
 
     time: int
     committed: bool  # whether the end lies before what is undecided
