@@ -57,6 +57,7 @@ MEASURED = (
     "kafka.windows",
     "kafka.overhead",
     "kafka.delivery",
+    "kafka.second_cluster",
     "kafka.latency",
 )
 QUICK = {

@@ -194,6 +194,7 @@ def test_the_app_of_the_page_carries_a_trace_through_a_repartition(streamapp: St
         )
     (row,) = app.rows("failures")
     assert row == {"path": "/", "client": "ann", "sent_at": START, "trace": b"00-503"}
+    assert [record.headers for record in app.records("failures")] == [(("traceparent", b"00-503"),)]
 
 
 def test_records_with_headers_and_without_are_read_from_one_partition(streamapp: Start) -> None:

@@ -1,5 +1,6 @@
 """An app reads from several systems and writes into several: what it makes is in its home."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from streamapp_runtime.driver.modes.app_run import open_app_systems
 from streamapp_runtime.driver.start.app_storage import storage_of
 
 HOME, OTHER = "warehouse", "shop"
+SIDES = ("north", "south")
 VIEW_COLUMNS, USER_COLUMNS = "user STRING, page STRING", "user STRING, country STRING"
 
 
@@ -86,6 +88,22 @@ def test_rows_of_two_systems_meet_and_each_output_is_written_once(tmp_path: Path
         for stream in ("located", "all"):
             traced = [one.row["page"] for one in app.records(stream) if one.row and one.headers]
             assert sorted(traced) == [str(number) for number in range(40, 50)]
+
+
+def test_the_app_of_the_page_writes_into_two_clusters_and_a_log() -> None:
+    page = (Path(__file__).parents[4] / "docs/guide/resource.md").read_text("utf-8")
+    regions = page.partition('```yaml title="regions.yaml"\n')[2].partition("```")[0]
+    with TestApp(regions, partitions=3) as app:
+        app.send("users", [{"user": f"{place}-{n}", "region": place} for place in SIDES for n in range(5)])
+        app.send(
+            "clicks", [{"user": f"{place}-{n % 5}", "page": f"/{n}"} for place in SIDES for n in range(9)]
+        )
+        written = {
+            stream: Counter(row["region"] for row in app.rows(stream) if row)
+            for stream in ("located", "offers", "calls")
+        }
+    both = dict.fromkeys(SIDES, 9)
+    assert written == {"located": both, "offers": {"north": 9}, "calls": {"south": 9}}
 
 
 def test_a_stream_that_comes_back_through_another_system_is_read_there() -> None:
