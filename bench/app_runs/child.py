@@ -14,9 +14,17 @@ from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.modes.app_run import run_app
 from streamapp_runtime.driver.modes.standalone import RunOptions, Standalone
 from streamapp_runtime.driver.modes.stop_signal import SignalStop
+from streamapp_runtime.driver.start.app_storage import AppStorage, embedded_storage
 
 
-def main(app: str, data: str, rows: int, processors: int, batches: int) -> None:
+class _OnLogs(Standalone):
+    """A run whose systems are logs, of whatever kind they are."""
+
+    def storage(self) -> AppStorage:
+        return embedded_storage(self.options.data or Path(), self.app)
+
+
+def main(app: str, data: str, logs: str, rows: int, processors: int, batches: int) -> None:
     """Run until the end of all streams, or for so many batches where that is not 0."""
     stop, seen = SignalStop(), 0
 
@@ -33,7 +41,8 @@ def main(app: str, data: str, rows: int, processors: int, batches: int) -> None:
     found = parse(Path(app).read_text())
     options = RunOptions(processors, Path(data), until_end=True, rows=rows)
     observer = MeasuringObserver(lambda: tell(0.0, 0, 0, 0, {}), heard)
-    run_app(Standalone(found.apps[0], options), stop, observer)
+    mode = _OnLogs if logs == "logs" else Standalone
+    run_app(mode(found.apps[0], options), stop, observer)
 
 
 def tell(seconds: float, rows_in: int, rows_out: int, restoring: int, steps: Mapping[str, float]) -> None:
@@ -43,4 +52,4 @@ def tell(seconds: float, rows_in: int, rows_out: int, restoring: int, steps: Map
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:]))
+    main(sys.argv[1], sys.argv[2], sys.argv[3], *map(int, sys.argv[4:]))

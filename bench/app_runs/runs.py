@@ -87,11 +87,13 @@ def run_app(
     processors: int = 1,
     batches: int = 0,
     environment: Mapping[str, str] | None = None,
+    logs: bool = False,
 ) -> Run:
-    """Run an app over what there is on a log, or for so many batches."""
+    """Run an app over what there is, or for so many batches; with `logs` all its systems are logs."""
     file = data.with_suffix(".yaml")
     file.write_text(app)
-    arguments = [str(file), str(data), str(rows), str(processors), str(batches)]
+    of_systems = "logs" if logs else "systems"
+    arguments = [str(file), str(data), of_systems, str(rows), str(processors), str(batches)]
     lines = child("bench.app_runs.child", arguments, environment)
     return Run(tuple(Moment(*json.loads(line)) for line in lines))
 

@@ -28,11 +28,14 @@ class Progress:
     at: float
 
 
-def kafka_streams(brokers: str, out: str, guarantee: str, views: int, folder: Path) -> list[Progress]:
-    """The join by Kafka Streams, until it has seen so many views."""
-    return told_by(
-        streams_command(brokers, out, guarantee, views, folder, idle_ms=1_000, commit_ms=COMMIT_MS[guarantee])
+def kafka_streams(
+    brokers: str, out: str, guarantee: str, views: int, folder: Path, registry: str | None = None
+) -> list[Progress]:
+    """The join by Kafka Streams, until it has seen so many views: Avro, where there is a registry."""
+    command = streams_command(
+        brokers, out, guarantee, views, folder, idle_ms=1_000, commit_ms=COMMIT_MS[guarantee]
     )
+    return told_by([*command, *([registry] if registry else [])])
 
 
 def streams_command(

@@ -127,11 +127,13 @@ def _avro(app: StreamApp) -> Iterator[Problem]:
             yield _invalid(path, f"{message}; give the schema as it stands in an .avsc file")
 
 
+def _systems_with_registry(app: StreamApp) -> set[str]:
+    return {system.name for system in app.spec.systems if system.kafka and system.kafka.schema_registry}
+
+
 def _registry(app: StreamApp) -> Iterator[Problem]:
     """Streams whose schemas nobody has, or that cannot be read or written by them."""
-    with_registry = {
-        system.name for system in app.spec.systems if system.kafka and system.kafka.schema_registry
-    }
+    with_registry = _systems_with_registry(app)
     for index, stream in enumerate(app.spec.streams):
         path = f"spec.streams[{index}].registry"
         if not stream.registry:
@@ -351,9 +353,39 @@ def _metadata(app: StreamApp) -> Iterator[Problem]:
         if stream.name not in read:
             message = f'the app does not read "{stream.name}", and metadata is of records that are read'
             yield _invalid(path, f"{message}; leave it out")
+        elif stream.has_registered_keys:
+            yield from _registered_keys(app, stream, path)
+        elif stream.metadata.key_columns is not None:
+            message = "goes with keys of a registry; say keyFormat: avro, protobuf or json, or leave it out"
+            yield _invalid(f"{path}.keyColumns", message)
         elif stream.metadata.key is None and stream.metadata.key_format != "bytes":
             message = "goes with key only; name a column for the key, or leave it out"
             yield _invalid(f"{path}.keyFormat", message)
+
+
+def _registered_keys(app: StreamApp, stream: Stream, path: str) -> Iterator[Problem]:
+    """Keys of a registry that cannot be read, or that nothing of is read."""
+    field = f"{path}.keyFormat"
+    if stream.format == "debezium":
+        yield _invalid(field, "keys of changes are read by themselves; leave it out")
+    elif stream.carries_watermarks:
+        yield _invalid(field, "an app writes its intermediate streams without a registry; leave it out")
+    elif stream.system not in _systems_with_registry(app):
+        message = f'the system "{stream.system}" has no schema registry; say kafka.schemaRegistry there'
+        yield _invalid(field, message)
+    elif stream.name in written_streams(app):
+        message = f'the app writes "{stream.name}" too, and keys without a schema; name another stream'
+        yield _invalid(field, message)
+    columns = stream.metadata.key_columns if stream.metadata else None
+    if columns is None and not stream.key_is_decoded:
+        message = "missing; nothing says what keys hold: name their columns, or the key column of the values"
+        yield _invalid(f"{path}.keyColumns", message)
+    elif columns is not None and stream.key_is_decoded:
+        names = [column.name for column in parse_columns(columns)]
+        if [name.lower() for name in names] != [(stream.key or "").lower()]:
+            message = f'are {", ".join(names)}, and the key is "{stream.key}"'
+            mend = "name a column for keys as they are (metadata.key), and say that one as key of the stream"
+            yield _invalid(f"{path}.keyColumns", f"{message}; {mend}")
 
 
 def _watermarks(app: StreamApp) -> Iterator[Problem]:

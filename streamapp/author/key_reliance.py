@@ -1,6 +1,6 @@
 """The streams that an app relies on to hold each record in the partition of its key, and where that is."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from streamapp.graph.join_groups import forms_group
@@ -88,6 +88,62 @@ def partitioner_errors(app: StreamApp, planned: Plan) -> Iterator[PlanError]:
             "different tasks"
         )
         yield PlanError(Reason.INVALID_GRAPH, join.operator, (), message, " and ".join(mends))
+
+
+def key_form_errors(app: StreamApp, graph: Graph, planned: Plan) -> Iterator[PlanError]:
+    """Operators and tables that rely on partitions by other keys than rows have; joins of keys of two forms.
+
+    Kafka's clients place a record by the bytes of its key. Where rows have the value behind a frame as their
+    key, equal keys may have several schemas, and so be in several partitions.
+    """
+    decoded = {
+        stream.name
+        for stream in app.spec.streams
+        if stream.key_is_decoded and stream.keys == "checked" and _is_divided(planned, stream.name)
+    }
+    for name, operator in graph.operators.items():
+        needs = operator.traits.keeps_state or operator.traits.fills_tables or forms_group(graph, operator)
+        if needs and (streams := sorted(decoded & streams_before(graph, {name}))):
+            message, hint = _placed_otherwise(streams, name, f"put a partitionBy before {name}")
+            yield PlanError(Reason.INVALID_GRAPH, name, (), message, hint)
+    for table in app.spec.tables:
+        sides = {side.stream for side in table.side_inputs if side.python is None}
+        if not table.broadcast and (streams := sorted(decoded & sides)):
+            mend = f"say broadcast: true for {table.name}, or fill it by sendToTable behind a partitionBy"
+            message, hint = _placed_otherwise(streams, f"the table {table.name}", mend)
+            yield PlanError(Reason.INVALID_GRAPH, None, (), message, hint)
+    for join in planned.joins:
+        forms = {name: _key_form(app, name) for name in join.streams}
+        known = {name: form for name, form in forms.items() if form is not None}
+        if len(set(known.values())) > 1:
+            named = listed([f"those of {stream} are {form}" for stream, form in known.items()], _MOST_NAMED)
+            message = f"keys meet that are never equal, byte by byte: {named}"
+            mend = f"put a partitionBy by one of metadata.keyColumns before {join.operator}"
+            yield PlanError(Reason.INVALID_GRAPH, join.operator, (), message, mend)
+
+
+def _placed_otherwise(streams: Sequence[str], what: str, mend: str) -> tuple[str, str]:
+    """The message that streams are divided by other bytes than the keys of rows, and what to do."""
+    names = listed(streams, _MOST_NAMED)
+    message = (
+        f"{what} needs equal keys in one task, and records of {names} are in partitions by the bytes of "
+        "their keys, with the id of a schema"
+    )
+    return message, f'{mend}; or say "keys: unchecked" if all keys of {names} have one schema'
+
+
+def _is_divided(planned: Plan, stream: str) -> bool:
+    return stream in planned.streams and planned.streams[stream].partitions != 1
+
+
+def _key_form(app: StreamApp, name: str) -> str | None:
+    """The form of a stream's keys as rows have them, for people; None where nothing says it."""
+    stream = next((each for each in app.spec.streams if each.name == name), None)
+    if stream is None or stream.key is None or stream.keys == "unchecked":
+        return None
+    if stream.has_registered_keys and not stream.key_is_decoded and stream.metadata is not None:
+        return f"{stream.metadata.key_format} behind the id of a schema"
+    return "plain" if stream.key_in_values or stream.key_is_decoded else None
 
 
 def key_placements(app: StreamApp, assignment: Assignment) -> dict[str, KeyPlacement]:

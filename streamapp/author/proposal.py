@@ -12,7 +12,7 @@ from streamapp.author.app_streams import (
     with_partitions_to_say,
 )
 from streamapp.author.app_warnings import app_warnings
-from streamapp.author.key_reliance import partitioner_errors
+from streamapp.author.key_reliance import key_form_errors, partitioner_errors
 from streamapp.author.task_inputs import broadcast_inputs, keeps_state, read_streams
 from streamapp.columns.app_columns import misplaced_side_inputs
 from streamapp.graph.graph_builder import build_graph
@@ -127,7 +127,8 @@ def propose(app: StreamApp, inputs: PlanningInputs) -> Proposal:
     if app.spec.grouper != SINGLE_TASK.name:
         counts_of = {name: stream.partitions for name, stream in planned.streams.items()}
         planned = rejected_for(app, planned, misplaced_side_inputs(app, counts_of))
-        planned = replace(planned, errors=(*planned.errors, *partitioner_errors(app, planned)))
+        key_errors = (*partitioner_errors(app, planned), *key_form_errors(app, graph, planned))
+        planned = replace(planned, errors=(*planned.errors, *key_errors))
     if planned.outcome is PlanOutcome.REJECTED:
         return Proposal(graph, planned, None)
     return Proposal(graph, planned, group_tasks(_request(app, inputs, graph, planned, without_state)))

@@ -45,20 +45,24 @@ def stream_columns(stream: Stream, declared: tuple[Column, ...]) -> tuple[Column
     return declared or (value_column,)
 
 
-def input_columns(stream: Stream, declared: tuple[Column, ...]) -> tuple[Column, ...]:
-    """The columns of the rows of a stream that is read: those of the values, then those of the records."""
+def input_columns(
+    stream: Stream, declared: tuple[Column, ...], of_keys: tuple[Column, ...] = ()
+) -> tuple[Column, ...]:
+    """The columns of the rows of a stream that is read: those of values, of keys, then of the records."""
     columns = stream_columns(stream, declared)
     require_columns(stream, columns)
     taken = {column.name.lower(): "the stream's columns" for column in columns}
-    for field, column in stream.metadata.columns if stream.metadata else ():
-        owner = taken.setdefault(column.name.lower(), f"metadata.{field}")
-        if owner != f"metadata.{field}":
+    of_records = [("keyColumns", column) for column in of_keys]
+    if stream.metadata:
+        of_records += [(str(field), column) for field, column in stream.metadata.columns]
+    for field, column in of_records:
+        if owner := taken.get(column.name.lower()):
             raise CompileRefusedError(
                 f'the name "{short(column.name)}" is taken by {owner}; give the column another',
                 f"metadata.{field}",
             )
-        columns = (*columns, column)
-    return columns
+        taken[column.name.lower()] = f"metadata.{field}"
+    return (*columns, *(column for _, column in of_records))
 
 
 def require_columns(stream: Stream, columns: tuple[Column, ...]) -> None:

@@ -82,7 +82,8 @@ def declared_columns(text: str | None) -> tuple[Column, ...]:
 
 def input_rows(stream: Stream) -> KnownRows:
     """The rows of a stream that the app reads."""
-    columns = input_columns(stream, declared_columns(stream.columns))
+    of_keys = declared_columns(stream.metadata.key_columns if stream.metadata else None)
+    columns = input_columns(stream, declared_columns(stream.columns), of_keys)
     return KnownRows(with_known_types(columns), RowKey(stream.key, stream.key))
 
 

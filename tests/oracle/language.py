@@ -44,7 +44,7 @@ _BY_REASON: Final[Mapping[str, str]] = {
     ),
     "rows cannot hold them, and apps that declare them are refused": "types.CHAR types.VARCHAR",
     "for later": (
-        "operators.sendTo.headers streams.metadata.keyFormat "
+        "operators.sendTo.headers streams.metadata.keyFormat streams.metadata.keyColumns "
         "streams.metadata.topic streams.metadata.headers streams.metadata.headerList "
         "streams.avroSchema streams.registry streams.writerSchema streams.start "
         "streams.carriesWatermarks streams.feedback "

@@ -52,7 +52,8 @@ def test_figures_are_written_as_json_too(tmp_path: Path) -> None:
 
 def test_a_pattern_is_all_that_it_fits() -> None:
     lines = CliRunner().invoke(main, ["*join", "--list"]).stdout.splitlines()
-    assert [line.split()[0] for line in lines] == ["engine.remote_join", "engine.join", "kafka.join"]
+    joins = ["engine.remote_join", "engine.join", "engine.registry_join", "kafka.join", "kafka.registry_join"]
+    assert [line.split()[0] for line in lines] == joins
 
 
 def test_a_pattern_that_fits_nothing_is_refused() -> None:

@@ -1,9 +1,12 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.apicurio.registry.serde.avro.AvroKafkaDeserializer;
+import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.avro.generic.GenericRecord;
 import org.apache.kafka.common.serialization.Serde;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.KafkaStreams;
@@ -16,8 +19,9 @@ import org.apache.kafka.streams.kstream.Produced;
  * Page views joined with users by Kafka Streams: a KStream and a KTable in RocksDB, two threads.
  *
  * <p>Arguments: brokers, output topic, guarantee, number of views, folder of state, for how many
- * milliseconds a view waits for users that have not come, and how many are between two commits. Prints the views seen and the CPU seconds of this
- * process, so many views apart, and ends after the last one.
+ * milliseconds a view waits for users that have not come, how many are between two commits, and the URL of
+ * Apicurio's registry, where views are Avro. Prints the views seen and the CPU seconds of this process, so many
+ * views apart, and ends after the last one.
  */
 public final class Joined {
   private static final long STEP = 250_000;
@@ -31,9 +35,9 @@ public final class Joined {
 
     StreamsBuilder builder = new StreamsBuilder();
     var users = builder.table("users", Consumed.with(Serdes.String(), values));
-    builder.stream("views", Consumed.with(Serdes.String(), values))
+    builder.stream("views", Consumed.with(Serdes.String(), given.length > 7 ? avro(given[7]) : viewsOf(json)))
         .peek((key, view) -> count(seen.incrementAndGet(), views, all))
-        .filter((key, view) -> !view.get("page").asText().startsWith("/health"))
+        .filter((key, view) -> !text(view, "page").startsWith("/health"))
         .join(users, (view, user) -> joined(json, view, user))
         .to(given[1], Produced.with(Serdes.String(), values));
 
@@ -64,11 +68,33 @@ public final class Joined {
     }
   }
 
-  private static JsonNode joined(ObjectMapper json, JsonNode view, JsonNode user) {
+  private static JsonNode joined(ObjectMapper json, Object view, JsonNode user) {
     ObjectNode made = json.createObjectNode();
-    made.set("user", view.get("user"));
-    made.set("page", view.get("page"));
+    made.put("user", text(view, "user"));
+    made.put("page", text(view, "page"));
     made.set("country", user.get("country"));
     return made;
+  }
+
+  private static String text(Object view, String field) {
+    return view instanceof JsonNode node ? node.get(field).asText() : ((GenericRecord) view).get(field).toString();
+  }
+
+  private static Serde<Object> viewsOf(ObjectMapper json) {
+    Serde<JsonNode> nodes = JsonSerde.of(json);
+    return Serdes.serdeFrom((topic, view) -> null, nodes.deserializer()::deserialize);
+  }
+
+  /** Views that say the id of their schema as Confluent's clients do. */
+  private static Serde<Object> avro(String registry) {
+    AvroKafkaDeserializer<Object> views = new AvroKafkaDeserializer<>();
+    views.configure(
+        Map.of(
+            "apicurio.registry.url", registry,
+            "apicurio.registry.as-confluent", "true",
+            "apicurio.registry.use-id", "contentId",
+            "apicurio.registry.headers.enabled", "false"),
+        false);
+    return Serdes.serdeFrom((topic, view) -> null, views);
   }
 }

@@ -5,6 +5,8 @@ from typing import Literal
 
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.streams import CsvSigns, Stream
+from streamapp.spec.value_types.column_list import Column, parse_columns
+from streamapp.spec.value_types.format_names import KeyFormat
 from streamapp_runtime.registered_schema import SchemaDependency
 
 TimestampForm = Literal["text", "seconds", "milliseconds", "microseconds"]
@@ -28,11 +30,14 @@ class FormatOptions:
     registry: bool = False  # each record says the id of its schema
     writer: ResolvedWriterSchema | None = None  # known once the registry was asked
     timestamps: TimestampForm = "text"  # in JSON
-    strict: bool = False  # in JSON: a field that is no column makes a record bad
+    strict: bool = False  # in JSON and in keys: a field that is no column makes a record bad
     decimals: DecimalForm = "text"  # in Debezium's JSON
     flattened: bool = False  # in Debezium's JSON: records are rows, and no changes of rows
     csv: CsvSigns | None = None  # those of CSV, if they are others
     key: str | None = None  # in Debezium's JSON: the column by which rows are told apart
+    key_format: KeyFormat | None = None  # where keys say the id of their schema
+    key_columns: tuple[Column, ...] = ()  # what is read of such keys; none where it is a column of values
+    key_is_decoded: bool = False  # rows have the value of such a key as their key, and not its bytes
 
 
 def format_options(app: StreamApp) -> dict[str, FormatOptions]:
@@ -51,7 +56,7 @@ def reading_options(options: FormatOptions) -> dict[str, object]:
 
 def options_of(stream: Stream) -> FormatOptions:
     """The options of a stream."""
-    return FormatOptions(
+    options = FormatOptions(
         stream.avro_schema,
         stream.registry,
         timestamps=stream.timestamps,
@@ -60,4 +65,14 @@ def options_of(stream: Stream) -> FormatOptions:
         flattened=stream.flattened,
         csv=stream.csv,
         key=stream.key_in_values if stream.format == "debezium" else None,
+    )
+    metadata = stream.metadata
+    if metadata is None or not stream.has_registered_keys:
+        return options
+    columns = parse_columns(metadata.key_columns) if metadata.key_columns else ()
+    return replace(
+        options,
+        key_format=metadata.key_format,
+        key_columns=columns,
+        key_is_decoded=stream.key_is_decoded,
     )

@@ -33,6 +33,7 @@ class RecordCursor:
         self._data = data
         self._at, self._ends = starts.copy(), ends
         self.faults: dict[int, str] = {}
+        self.depth = 0  # of what is read within each other, which who reads it counts
 
     def __len__(self) -> int:
         return len(self._at)

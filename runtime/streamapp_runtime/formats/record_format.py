@@ -60,10 +60,11 @@ class DecodedBatch:
 
 
 class ReadKeys(NamedTuple):
-    """The keys of records, and what is wrong with some of them, by their places."""
+    """The keys of records, what is wrong with some of them, by their places, and the parts of the others."""
 
     keys: pa.BinaryArray
     faults: Mapping[int, str]
+    columns: pa.RecordBatch | None = None
 
 
 class RecordFormat(Protocol):

@@ -12,7 +12,7 @@ from streamapp_runtime.formats.arrow_types import arrow_schema, spark_type
 from streamapp_runtime.formats.debezium.change_rows import AFTER
 from streamapp_runtime.formats.debezium.registered_changes import RegisteredChanges
 from streamapp_runtime.formats.format_options import options_of
-from streamapp_runtime.formats.registry_format import RegisteredKind, RegistryFormat, SchemaColumns
+from streamapp_runtime.formats.registry.registry_format import RegisteredKind, RegistryFormat, SchemaColumns
 from streamapp_runtime.formats.stream_format import DEFAULT_OPTIONS, REGISTERED_KINDS, open_format
 from streamapp_runtime.registered_schema import RegisteredSchema, UnresolvableSchemaError
 

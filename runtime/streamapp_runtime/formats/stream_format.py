@@ -21,7 +21,7 @@ from streamapp_runtime.formats.json.json_spelling import JsonSpelling
 from streamapp_runtime.formats.json.registered_json import JSON
 from streamapp_runtime.formats.protobuf.registered_protobuf import PROTOBUF
 from streamapp_runtime.formats.record_format import DecodedBatch, RecordFormat, UndecodableError
-from streamapp_runtime.formats.registry_format import RegisteredKind, RegistryFormat
+from streamapp_runtime.formats.registry.registry_format import RegisteredKind, RegistryFormat
 from streamapp_runtime.formats.required_columns import check_required, required_columns
 from streamapp_runtime.registered_schema import SchemaLookup
 from streamapp_runtime.rows.row_decoder import decode as decode_rows

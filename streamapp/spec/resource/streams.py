@@ -6,8 +6,8 @@ from pydantic import Field
 
 from streamapp.spec.resource.base import Part
 from streamapp.spec.resource.field_marks import Crd, Effect
-from streamapp.spec.value_types.column_list import Column
-from streamapp.spec.value_types.format_names import FormatName
+from streamapp.spec.value_types.column_list import Column, parse_columns
+from streamapp.spec.value_types.format_names import REGISTERED_KEYS, FormatName, KeyFormat
 from streamapp.spec.value_types.partitioner_names import DEFAULT_PARTITIONER, PartitionerName
 from streamapp.spec.value_types.record_fields import FIELD_TYPES, RecordField
 from streamapp.spec.value_types.scalars import (
@@ -44,8 +44,10 @@ class RecordMetadata(Part):
 
     key: ColumnName | None = None
     """The record's key as it is: a BINARY, or a STRING with `keyFormat: string`."""
-    key_format: Literal["bytes", "string"] = "bytes"
-    """What keys are; with `string` a record whose key is no valid UTF-8 is a bad record."""
+    key_format: KeyFormat = "bytes"
+    """The form of keys: `string` is UTF-8; `avro`, `protobuf` and `json` stand behind a registry's frame."""
+    key_columns: Columns | None = None
+    """The columns in keys of the registry; unset: the key column of the values is compared with them."""
     timestamp: ColumnName | None = None
     """The record's own time, a TIMESTAMP; `eventTime.column` may name it."""
     partition: ColumnName | None = None
@@ -150,5 +152,25 @@ class Stream(Part):
     @property
     def key_in_values(self) -> str | None:
         """The key, where it is a column of the values and not only the key of the records."""
+        return None if self.key and self.key.lower() in self._key_names else self.key
+
+    @property
+    def has_registered_keys(self) -> bool:
+        """True if the keys of its records say the id of their schema."""
+        return self.metadata is not None and self.metadata.key_format in REGISTERED_KEYS
+
+    @property
+    def key_is_decoded(self) -> bool:
+        """True if rows have the value of a registered key as their key, and not its bytes."""
         of_records = self.metadata.key if self.metadata else None
-        return None if self.key and of_records and of_records.lower() == self.key.lower() else self.key
+        is_raw = self.key is not None and (of_records or "").lower() == self.key.lower()
+        return self.has_registered_keys and self.key is not None and not is_raw
+
+    @property
+    def _key_names(self) -> set[str]:
+        """The columns that hold the record's key, or parts of it, in lower case."""
+        if self.metadata is None:
+            return set()
+        text = self.metadata.key_columns
+        names = [column.name for column in parse_columns(text)] if text else []
+        return {name.lower() for name in (self.metadata.key, *names) if name}

@@ -200,6 +200,7 @@ def _columns_named_exist(app: Outline) -> Iterator[Fault]:
         columns = _columns(stream)
         if columns is None:
             continue
+        columns = (*columns, *(_columns(stream, "metadata", "keyColumns") or ()))
         names = {column.name.lower(): column for column in columns}
         time = stream.text("eventTime", "column")
         for used, field in ((stream.text("key"), RecordField.KEY), (time, RecordField.TIMESTAMP)):
@@ -237,8 +238,8 @@ def _event_time_unit(stream: ListEntry, time: NameReference, column: Column) -> 
         yield time.path, f"{named}; {missing}"
 
 
-def _columns(stream: ListEntry) -> tuple[Column, ...] | None:
-    text = stream.text("columns")
+def _columns(stream: ListEntry, *path: str) -> tuple[Column, ...] | None:
+    text = stream.text(*(path or ("columns",)))
     try:
         return parse_columns(text.name) if text else None
     except ColumnListError:

@@ -7,6 +7,10 @@ FormatName = Literal["json", "avro", "protobuf", "debezium", "csv", "bytes", "st
 WITH_REGISTRY: Final[tuple[FormatName, ...]] = ("avro", "protobuf", "json", "debezium")
 """Those whose schemas may be in a registry."""
 
+KeyFormat = Literal["bytes", "string", "avro", "protobuf", "json"]
+REGISTERED_KEYS: Final[tuple[KeyFormat, ...]] = ("avro", "protobuf", "json")
+"""The formats of keys that say the id of their schema."""
+
 READ_ONLY: Final[tuple[FormatName, ...]] = ("debezium",)
 """Those of which an app writes nothing."""
 WITH_TIMES_AS_NUMBERS: Final[tuple[FormatName, ...]] = ("json", "debezium")

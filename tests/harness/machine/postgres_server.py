@@ -22,7 +22,13 @@ from tests.harness.machine.left_out import leave_out
 USER = "app"
 _NUMBERS = count()
 _DEBIAN = Path("/usr/lib/postgresql")
-_SETTINGS = ("fsync=off", "listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=50")
+_SETTINGS = (
+    "fsync=off",
+    "listen_addresses=127.0.0.1",
+    "unix_socket_directories=",
+    "max_connections=50",
+    "wal_level=logical",
+)
 
 
 def _programs() -> Path | None:

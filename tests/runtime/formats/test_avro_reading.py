@@ -129,7 +129,7 @@ UNRESOLVABLE = [
     (of_fields(a={"type": "array", "items": "string"}), "a ARRAY<INT>", "a[]: string is written there"),
     (of_fields(a={"type": "map", "values": "string"}), "a MAP<STRING, INT>", "a{}: string is written there"),
     (of_fields(a=of_fields(b="long") | {"name": "In"}), "a STRUCT<b: INT>", "a.b: long is written there"),
-    (NODE, "a INT", 'next: "Node" contains itself, which no column can'),
+    (NODE, "next STRUCT<a: INT>", 'next: "Node" contains itself, which no column can'),
     (of_fields(a={"type": "array", "items": "null"}), "b INT", "a: the items of the array have no content"),
     ("string", "a INT", "it is no record but string"),
     (
@@ -193,3 +193,61 @@ def test_named_types_of_other_schemas_are_found() -> None:
     resolved = AvroReader.resolve(of_fields(a="x.y.Inner", c="x.y.Inner"), columns, (), dependencies=[inner])
     rows = resolved.read(*spans(pa.array([b"\x02\x04"]))).columns.to_pylist()
     assert rows == [{"a": {"b": 1}, "c": {"b": 2}}]
+
+
+TREE = {
+    "type": "record",
+    "name": "Tree",
+    "fields": [
+        {"name": "children", "type": {"type": "array", "items": "Tree"}},
+        {"name": "leaf", "type": {
+            "type": "record",
+            "name": "Leaf",
+            "fields": [{"name": "by_name", "type": {"type": "map", "values": ["null", "Tree", "string"]}}],
+        }},
+        {"name": "next", "type": ["null", "Tree"]},
+        {"name": "n", "type": "long"},
+    ],
+}  # fmt: skip
+WITH_TREE = of_fields(a="int", tree=TREE, b="string", other=["null", "Leaf"], c=["null", "int"])
+TREES = st.recursive(
+    st.builds(lambda n: {"children": [], "leaf": {"by_name": {}}, "next": None, "n": n}, st.integers(-3, 99)),
+    lambda inner: st.builds(
+        lambda children, by_name, after: {
+            "children": children, "leaf": {"by_name": by_name}, "next": after, "n": 1
+        },
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.text(max_size=2), inner | st.none() | st.text(max_size=3), max_size=2),
+        inner | st.none(),
+    ),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@given(st.lists(TREES, max_size=4), st.data())
+def test_fields_whose_types_contain_themselves_are_skipped(trees: list[Any], data: st.DataObject) -> None:
+    others = [data.draw(st.sampled_from([None, tree["leaf"]])) for tree in trees]
+    rows = [
+        {"a": number, "tree": tree, "b": "x" * number, "other": other, "c": number}
+        for number, (tree, other) in enumerate(zip(trees, others, strict=True))
+    ]
+    form = open_format("avro", parse_columns("c INT, b STRING, a INT"), FormatOptions(json.dumps(WITH_TREE)))
+    values = [record_bytes(WITH_TREE, row) for row in rows]
+    decoded = form.decode(pa.array(values, pa.binary()))
+    assert decoded.bad == ()
+    assert decoded.columns.to_pylist() == [{name: row[name] for name in ("c", "b", "a")} for row in rows]
+    for value in values:  # whatever is cut off is a fault, and costs no other record
+        end = data.draw(st.integers(0, len(value) - 1))
+        both = form.decode(pa.array([value[:end], values[0]], pa.binary()))
+        assert [bad.index for bad in both.bad] == [0]
+
+
+def test_a_record_that_is_within_itself_too_often_is_bad_and_no_other_is() -> None:
+    form = open_format(
+        "avro", parse_columns("a INT"), FormatOptions(json.dumps(of_fields(next=NODE, a="int")))
+    )
+    values = [b"\x02" * deep + b"\0" + b"\x0e" * (deep + 1) + b"\x10" for deep in (0, 63, 64, 5000, 1)]
+    decoded = form.decode(pa.array(values))
+    assert decoded.columns.to_pylist() == [{"a": each} for each in (8, 8, None, None, 8)]
+    reason = "no record of the Avro schema: records are within each other more than 64 times"
+    assert [(bad.index, bad.reason) for bad in decoded.bad] == [(2, reason), (3, reason)]

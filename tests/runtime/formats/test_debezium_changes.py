@@ -146,6 +146,25 @@ def test_a_value_that_the_database_did_not_say_is_bad_but_in_a_deletion() -> Non
     assert batch.keys("id").to_pylist() == [b"1", None, None, b"4"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "unsaid", "others"),
+    [
+        ("ARRAY<BIGINT>", list(b"__debezium_unavailable_value"), [[], [95], list(b"_" * 28), None]),
+        ("ARRAY<INT>", list(b"__debezium_unavailable_value"), [[None] * 28, [7] * 27]),
+        ("ARRAY<STRING>", ["b68a35a7-17ad-35b3-af2a-ae46edb4545a"], [[None], []]),
+        ("MAP<STRING, STRING>", {"__debezium_unavailable_value": "__debezium_unavailable_value"}, [{}, None]),
+        ("STRING", '{"__debezium_unavailable_value":"__debezium_unavailable_value"}', ["{}", None]),
+    ],
+)
+def test_what_stands_for_long_values_of_other_types_is_bad_as_well(
+    kind: str, unsaid: Any, others: list[Any]
+) -> None:
+    form = debezium(f"id INT, long {kind}", flattened=True)
+    values = [*others, unsaid, *others]
+    batch = decoded(form, *({"id": number, "long": value} for number, value in enumerate(values)))
+    assert list(reasons(batch)) == [len(others)]
+
+
 def test_a_flattened_row_may_have_a_column_called_payload() -> None:
     batch = decoded(debezium("id INT, payload STRING", flattened=True), {"id": 1, "payload": "x"})
     assert batch.columns.to_pylist() == [{"id": 1, "payload": "x"}]
@@ -185,7 +204,7 @@ def test_no_key_and_no_record_are_no_trouble() -> None:
 )
 def test_a_key_is_read_as_rows_have_it(kind: str, key: bytes | None, read: bytes | str | None) -> None:
     form = debezium(f"id {kind}")
-    keys, faults = form.read_keys(pa.array([b"1", key, None], pa.binary()))
+    keys, faults, _ = form.read_keys(pa.array([b"1", key, None], pa.binary()))
     if isinstance(read, str):
         assert (keys.to_pylist(), list(faults)) == ([b"1", None, None], [1])
         assert read in faults[1]

@@ -10,7 +10,7 @@ import pytest
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.formats.format_options import FormatOptions
 from streamapp_runtime.formats.record_format import DecodedBatch
-from streamapp_runtime.formats.schema_frames import with_header_frames
+from streamapp_runtime.formats.registry.schema_frames import with_header_frames
 from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.registered_schema import (
     RegisteredSchema,

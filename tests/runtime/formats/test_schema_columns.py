@@ -126,6 +126,11 @@ def document(**properties: Any) -> RegisteredSchema:
             {},
         ),
         (
+            record(("next", ["null", "Row"]), ("a", "int")),
+            "a INT",
+            {"next": '"Row" contains itself, which no column can'},
+        ),
+        (
             document(
                 x={"type": "integer"},
                 any=True,
@@ -161,7 +166,7 @@ def test_the_columns_of_a_schema(
         (RegisteredSchema("AVRO", '{"type": "rekord"}'), "is no Avro schema"),
         (RegisteredSchema("JSON", '{"type": "array", "items": {"type": "string"}}'), "no objects with"),
         (RegisteredSchema("XML", "<a/>"), "is of XML, which no format reads"),
-        (record(("next", ["null", "Row"])), '"Row" contains itself'),
+        (record(("next", ["null", "Row"])), '"Row" has no field that a column holds'),
         (RegisteredSchema("AVRO", json.dumps({"type": "record", "name": "R", "fields": []})), "no field"),
     ],
 )

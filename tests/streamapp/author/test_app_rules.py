@@ -131,6 +131,21 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
         "name a column for the key",
     ),
     (
+        {"streams": [{"metadata": {"key": "k", "keyColumns": "n INT"}}]},
+        "spec.streams[0].metadata.keyColumns",
+        "goes with keys of a registry; say keyFormat: avro, protobuf or json",
+    ),
+    (
+        {"streams": [{"metadata": {"keyFormat": "json", "keyColumns": "n INT"}}]},
+        "spec.streams[0].metadata.keyFormat",
+        "has no schema registry; say kafka.schemaRegistry there",
+    ),
+    (
+        {"streams": [{"format": "debezium", "metadata": {"keyFormat": "avro", "keyColumns": "n INT"}}]},
+        "spec.streams[0].metadata.keyFormat",
+        "keys of changes are read by themselves; leave it out",
+    ),
+    (
         {"streams": [{"carriesWatermarks": True, "eventTime": {"column": "at"}}]},
         "spec.streams[0].eventTime",
         "leave eventTime or carriesWatermarks out",

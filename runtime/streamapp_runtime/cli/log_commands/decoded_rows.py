@@ -15,7 +15,7 @@ from streamapp_runtime.driver.start.app_storage import stream_registry
 from streamapp_runtime.formats.format_options import options_of
 from streamapp_runtime.formats.json.json_writer import json_records
 from streamapp_runtime.formats.record_format import RecordFormat
-from streamapp_runtime.formats.schema_frames import split_frames, with_header_frames
+from streamapp_runtime.formats.registry.schema_frames import split_frames, with_header_frames
 from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.rows.byte_columns import byte_spans
 from streamapp_runtime.systems.connection import open_registry

@@ -17,7 +17,7 @@ from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.formats.avro.schema_resolution import Schema, type_name
 from streamapp_runtime.formats.format_options import FormatOptions, ResolvedWriterSchema
-from streamapp_runtime.formats.registry_format import RegisteredKind
+from streamapp_runtime.formats.registry.registry_format import RegisteredKind
 from streamapp_runtime.formats.stream_format import REGISTERED_KINDS
 from streamapp_runtime.operators.stateless.stream_operations import Write
 from streamapp_runtime.program.program import PlacedOperation

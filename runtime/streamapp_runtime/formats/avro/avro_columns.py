@@ -17,7 +17,7 @@ from streamapp_runtime.formats.avro.schema_resolution import (
     shown_schema,
     type_name,
 )
-from streamapp_runtime.formats.registry_format import SchemaColumns, held_fields
+from streamapp_runtime.formats.registry.registry_format import SchemaColumns, held_fields
 from streamapp_runtime.registered_schema import RegisteredSchema, UnresolvableSchemaError
 
 _PLAIN: Final[Mapping[str, pa.DataType]] = {

@@ -16,7 +16,7 @@ from streamapp_runtime.formats.avro.avro_schema import avro_schema
 from streamapp_runtime.formats.avro.avro_writing import check_writable, encoded_records, parsed_writer
 from streamapp_runtime.formats.avro.schema_resolution import Schema
 from streamapp_runtime.formats.format_options import FormatOptions, ResolvedWriterSchema
-from streamapp_runtime.formats.registry_format import Encode, RegisteredKind
+from streamapp_runtime.formats.registry.registry_format import Encode, RegisteredKind
 from streamapp_runtime.formats.required_columns import required_columns
 from streamapp_runtime.registered_schema import RegisteredSchema
 

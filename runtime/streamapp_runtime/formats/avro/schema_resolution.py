@@ -18,12 +18,13 @@
 Fields are found by name, else by an alias of the stream's own schema. One that the writer lacks has the
 default of that schema, else it is null. The types of Kafka Connect and Debezium are known by the names
 that their converters write beside them. Of a union each branch is resolved: a record that takes one with no
-place in the column is bad. Fields without a column are skipped. A type that contains itself is refused.
+place in the column is bad. Fields without a column are skipped. A type that contains itself is refused
+where a column would need it.
 """
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
@@ -42,6 +43,7 @@ from streamapp_runtime.formats.avro.wire_types import (
     WireNull,
     WireRecord,
     WireRefusal,
+    WireSkipped,
     WireType,
     WireUnion,
 )
@@ -97,6 +99,7 @@ class SchemaResolution:
     """The resolution of one writer's schema, whose named types stand beside it."""
 
     named: Mapping[str, Schema]
+    _skipped_records: dict[str, WireSkipped] = field(default_factory=dict)  # by name
 
     def record(self, writer: Schema, columns: pa.Schema, reader: Schema | None = None) -> WireRecord:
         """The record as the columns; `reader` is the stream's own schema, for its aliases and defaults."""
@@ -165,15 +168,15 @@ class SchemaResolution:
             for column in places
         }
         fields: list[tuple[WireType, int | None]] = []
-        for field in writer["fields"]:
-            column, inside = taken.get(field["name"]), _joined(path, field["name"])
+        for part in writer["fields"]:
+            column, inside = taken.get(part["name"]), _joined(path, part["name"])
             if column is None:
-                fields.append((self._skipped(field["type"], inside, within), None))
+                fields.append((self._skipped(part["type"], inside), None))
                 continue
             place = places[column]
             of_reader = own.get(column, {}).get("type")
             fields.append(
-                (self._kept(field["type"], kind.field(place).type, of_reader, inside, within), place)
+                (self._kept(part["type"], kind.field(place).type, of_reader, inside, within), place)
             )
         read = {place for _, place in fields}
         missing = tuple(
@@ -183,11 +186,11 @@ class SchemaResolution:
         )
         return WireRecord(tuple(fields), missing, kind)
 
-    def _skipped(self, writer: Schema, path: str, within: tuple[str, ...]) -> WireType:
+    def _skipped(self, writer: Schema, path: str) -> WireType:
         """The reading of a type of which nothing is kept."""
         if isinstance(writer, list):
-            return WireUnion(tuple(self._skipped(each, path, within) for each in writer), pa.null())
-        writer, within = self._definition(writer, path, within)
+            return WireUnion(tuple(self._skipped(each, path) for each in writer), pa.null())
+        writer = self.named.get(writer, writer) if isinstance(writer, str) else writer
         name = type_name(writer)
         wire = _PLAIN.get(name, WireLong(narrow=True))  # an enum is written as an int
         if name == "null":
@@ -195,15 +198,24 @@ class SchemaResolution:
         elif name == "fixed":
             wire = WireBytes(writer["size"])
         elif name == "record":
-            inside = [(field["type"], _joined(path, field["name"])) for field in writer["fields"]]
-            wire = _skipped_record(*(self._skipped(kind, at, within) for kind, at in inside))
+            wire = self._skipped_record(writer, path)
         elif name == "array":
-            item = self._skipped(writer["items"], f"{path}[]", within)
+            item = self._skipped(writer["items"], f"{path}[]")
             wire = WireArray(_with_bytes(item, path), pa.list_(pa.null()))
         elif name == "map":
-            pair = _skipped_record(_TEXT, self._skipped(writer["values"], f"{path}{{}}", within))
+            pair = _skipped_fields(_TEXT, self._skipped(writer["values"], f"{path}{{}}"))
             wire = WireMap(pair, pa.map_(pa.string(), pa.null()))
         return wire
+
+    def _skipped_record(self, writer: Schema, path: str) -> WireSkipped:
+        """The same of a record, which is one for all places that it stands at, also within itself."""
+        name = writer["name"]
+        if name not in self._skipped_records:
+            skipped = self._skipped_records[name] = WireSkipped()
+            inside = [(part["type"], _joined(path, part["name"])) for part in writer["fields"]]
+            record = _skipped_fields(*(self._skipped(kind, at) for kind, at in inside))
+            skipped.record, skipped.empty = record, record.empty
+        return self._skipped_records[name]
 
     def _definition(
         self, writer: Schema, path: str, within: tuple[str, ...]
@@ -221,7 +233,7 @@ class SchemaResolution:
 _TEXT: Final = WireConversion(WireBytes(), cast_to(pa.string()), pa.string(), "a text is no valid UTF-8")
 
 
-def _skipped_record(*fields: WireType) -> WireRecord:
+def _skipped_fields(*fields: WireType) -> WireRecord:
     return WireRecord(tuple((field, None) for field in fields), (), pa.struct([]))
 
 

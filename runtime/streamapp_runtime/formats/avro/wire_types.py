@@ -5,7 +5,7 @@ value means nothing.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 import numpy as np
@@ -16,6 +16,7 @@ from streamapp_runtime.formats.value_conversions import Convert, fitting
 from streamapp_runtime.rows.row_form import Positions
 
 _INT_RANGE: Final = np.iinfo(np.int32)
+_DEEPEST: Final = 64
 
 
 class WireType(Protocol):
@@ -266,6 +267,31 @@ class WireRecord:
         """All fields."""
         for wire, _ in self.fields:
             wire.skip(cursor, rows)
+
+
+@dataclass(slots=True)
+class WireSkipped:
+    """A record of which nothing is kept. It may contain itself, and is known when all its fields are."""
+
+    record: WireRecord | None = None
+    empty: bool = False
+    type: pa.DataType = field(default_factory=pa.null)
+
+    def read(self, cursor: RecordCursor, rows: Positions) -> pa.Array:
+        """A null for each row."""
+        self.skip(cursor, rows)
+        return pa.nulls(len(rows))
+
+    def skip(self, cursor: RecordCursor, rows: Positions) -> None:
+        """All fields; a record is bad in which records are deeper within each other than calls may be."""
+        if self.record is None:
+            raise TypeError("the record has fields by now")
+        if cursor.depth == _DEEPEST:
+            cursor.refuse(rows, f"records are within each other more than {_DEEPEST} times")
+            return
+        cursor.depth += 1
+        self.record.skip(cursor, rows)
+        cursor.depth -= 1
 
 
 @dataclass(frozen=True, slots=True)

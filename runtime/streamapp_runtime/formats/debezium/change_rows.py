@@ -12,7 +12,9 @@ Flattened, as the transform ExtractNewRecordState leaves a change, a record is t
 """
 
 from collections.abc import Mapping, Sequence
+from hashlib import md5
 from typing import Final, NamedTuple
+from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +31,13 @@ BEFORE, AFTER, OP = "before", "after", "op"
 _DELETED: Final = "__deleted"
 _WRITES: Final = pa.array(["c", "u", "r"])
 _PLACEHOLDER: Final = "__debezium_unavailable_value"
+_PLACEHOLDERS: Final = (
+    _PLACEHOLDER,
+    f'{{"{_PLACEHOLDER}":"{_PLACEHOLDER}"}}',  # of hstore as a text
+    str(
+        UUID(bytes=md5(_PLACEHOLDER.encode(), usedforsecurity=False).digest(), version=3)
+    ),  # in arrays of uuid
+)
 _UNAVAILABLE: Final = (
     f'"{_PLACEHOLDER}": the database did not say the value, which has not changed; set the '
     "REPLICA IDENTITY of the table to FULL"
@@ -127,13 +136,30 @@ def _no_row(op: str | None) -> str:
 
 def _unavailable(column: pa.Array) -> pa.BooleanArray | None:
     """The rows in which a placeholder stands for a long value that the database did not say."""
-    if pa.types.is_list(column.type):
+    kind = column.type
+    if pa.types.is_list(kind) and pa.types.is_integer(kind.value_type):
+        return _of_numbers(column)
+    if pa.types.is_map(kind):
+        return _unavailable(pa.ListArray.from_arrays(column.offsets, column.keys))
+    if pa.types.is_list(kind):
         inside = _unavailable(column.flatten())
-        if inside is None:
+        if inside is None or not inside.true_count:
             return None
         rows = np.zeros(len(column), bool)
         rows[pc.list_parent_indices(column).filter(inside).to_numpy()] = True
         return pa.array(rows)
-    if not (pa.types.is_string(column.type) or pa.types.is_binary(column.type)):
+    if not (pa.types.is_string(kind) or pa.types.is_binary(kind)):
         return None
-    return pc.equal(column, pa.scalar(_PLACEHOLDER).cast(column.type)).fill_null(False)
+    return pc.is_in(column, pa.array(_PLACEHOLDERS).cast(kind))
+
+
+def _of_numbers(column: pa.ListArray) -> pa.BooleanArray:
+    """The rows that are the placeholder's bytes, each a number."""
+    codes = np.frombuffer(_PLACEHOLDER.encode(), np.uint8)
+    as_long = (
+        pc.equal(pc.list_value_length(column), len(codes)).fill_null(False).to_numpy(zero_copy_only=False)
+    )
+    items = column.filter(pa.array(as_long)).flatten().fill_null(0).to_numpy(zero_copy_only=False)
+    rows = as_long.copy()
+    rows[as_long] = (items.reshape(-1, len(codes)) == codes).all(axis=1)
+    return pa.array(rows)

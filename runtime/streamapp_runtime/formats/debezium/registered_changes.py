@@ -1,15 +1,13 @@
 """The Debezium format under a schema registry: changes in Avro, each by its own schema, and their keys."""
 
-import json
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp.spec.value_types.column_list import Column, quote
+from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.formats.arrow_types import spark_type
 from streamapp_runtime.formats.avro.registered_avro import AVRO
 from streamapp_runtime.formats.bad_record_isolation import rows_in_place
@@ -19,12 +17,13 @@ from streamapp_runtime.formats.format_options import FormatOptions
 from streamapp_runtime.formats.json.json_spelling import JsonSpelling
 from streamapp_runtime.formats.read_records import SchemaReader
 from streamapp_runtime.formats.record_format import DecodedBatch, ReadKeys, UndecodableRecord
-from streamapp_runtime.formats.registry_format import RegistryFormat
-from streamapp_runtime.registered_schema import RegisteredSchema, SchemaLookup, UnresolvableSchemaError
+from streamapp_runtime.formats.registered_keys import key_format
+from streamapp_runtime.formats.registry.registry_format import RegistryFormat
+from streamapp_runtime.registered_schema import RegisteredSchema, SchemaLookup
 from streamapp_runtime.rows.byte_columns import key_bytes, mask_without, true_places
 
 _PLAIN_OPTIONS: Final = FormatOptions()
-_FRAMED: Final = rb"(?s)^\x00.{4}"
+_FRAMED: Final = rb"(?s)^(\x00.{4}|\x01.{16})"
 
 
 class RegisteredChanges:
@@ -70,7 +69,7 @@ class _RegisteredKeys:
     """The reader of keys: those behind a frame are Avro, others JSON or plain."""
 
     def __init__(self, column: Column, schemas: SchemaLookup | None) -> None:
-        self._framed = RegistryFormat(_KEYS, [column], _PLAIN_OPTIONS, schemas)
+        self._framed = key_format("avro", [column], schemas, whole=True)
         self._others = ChangeKeys(self._framed.schema.field(0), JsonSpelling(dates="days"))
 
     def read(self, keys: pa.BinaryArray) -> ReadKeys:
@@ -79,34 +78,8 @@ class _RegisteredKeys:
         places = true_places(framed)
         if not places:
             return self._others.read(keys)
-        others, faults = self._others.read(pc.if_else(framed, pa.scalar(None, pa.binary()), keys))
+        others, faults, _ = self._others.read(pc.if_else(framed, pa.scalar(None, pa.binary()), keys))
         decoded = self._framed.decode(keys.filter(framed))
         of_frames = {places[each.index]: f"its key: {each.reason}" for each in decoded.bad}
         read = pc.replace_with_mask(others, framed, key_bytes(decoded.columns.column(0)))
         return ReadKeys(read, {**faults, **of_frames})
-
-
-def _reading_key(
-    columns: Sequence[Column], options: FormatOptions
-) -> Callable[[RegisteredSchema], SchemaReader]:
-    """The reading of keys: records of one field, which is the key column, or its value alone."""
-    resolve, (column,) = AVRO.reading(columns, options), columns
-
-    def resolved(registered: RegisteredSchema) -> SchemaReader:
-        schema: Any = json.loads(registered.text)
-        if not isinstance(schema, dict) or schema.get("type") != "record":
-            field = {"name": column.name, "type": schema}  # whose bytes are those of its value
-            schema = {"type": "record", "name": "Key", "fields": [field]}
-        names = [field["name"] for field in schema["fields"]]
-        if names != [column.name]:
-            raise UnresolvableSchemaError(
-                "",
-                f"a key of {', '.join(map(quote, names))} has not the one field {column.name}; name a column "
-                "for keys as they are (metadata.key), and say that one as key of the stream",
-            )
-        return resolve(replace(registered, text=json.dumps(schema)))
-
-    return resolved
-
-
-_KEYS: Final = replace(AVRO, reading=_reading_key)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from streamapp_runtime.formats.registry_format import SchemaColumns, held_fields
+from streamapp_runtime.formats.registry.registry_format import SchemaColumns, held_fields
 from streamapp_runtime.registered_schema import RegisteredSchema, UnresolvableSchemaError
 
 _PLAIN: Final[Mapping[str, pa.DataType]] = {

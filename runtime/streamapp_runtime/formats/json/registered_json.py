@@ -19,8 +19,8 @@ from streamapp_runtime.formats.json.json_format import JsonFormat
 from streamapp_runtime.formats.json.json_schema_columns import schema_columns
 from streamapp_runtime.formats.json.json_writer import json_records
 from streamapp_runtime.formats.json.numbered_times import numbered_times
-from streamapp_runtime.formats.read_records import ReadRecords
-from streamapp_runtime.formats.registry_format import Encode, RegisteredKind
+from streamapp_runtime.formats.read_records import ReadRecords, SchemaReader
+from streamapp_runtime.formats.registry.registry_format import Encode, RegisteredKind
 from streamapp_runtime.registered_schema import RegisteredSchema, UnresolvableSchemaError
 from streamapp_runtime.rows.byte_columns import cut
 from streamapp_runtime.rows.row_form import Bytes, Positions
@@ -38,10 +38,15 @@ class _JsonReader:
     """A writer's schema, of which no more is known than that there is one."""
 
     form: JsonFormat
+    field: str = ""  # the one that a record is the value of, where it is no object
 
     def read(self, data: Bytes, starts: Positions, ends: Positions) -> ReadRecords:
         """The records between these places of the bytes; a record that has a fault costs no other one."""
-        decoded = self.form.decode(cut(data, starts, ends))
+        records = cut(data, starts, ends)
+        if self.field:
+            before = f"{{{json.dumps(self.field)}:".encode()
+            records = pc.binary_join_element_wise(before, records, b"}", b"")
+        decoded = self.form.decode(records)
         faults = {bad.index: bad.reason for bad in decoded.bad}
         places = np.delete(np.arange(len(starts)), list(faults))
         columns = decoded.columns.take(pa.array(places)) if faults else decoded.columns
@@ -56,6 +61,11 @@ def _reading(columns: Sequence[Column], options: FormatOptions) -> Callable[[Reg
         return _JsonReader(form)
 
     return resolved
+
+
+def lone_value_reader(columns: Sequence[Column], field: str) -> SchemaReader:
+    """The reader of records that are values, and no objects, as the column of this name."""
+    return _JsonReader(JsonFormat(columns), field)
 
 
 def _writing(_: ResolvedWriterSchema, frame: bytes, options: FormatOptions) -> Encode:

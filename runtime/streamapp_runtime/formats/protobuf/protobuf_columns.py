@@ -8,7 +8,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from streamapp_runtime.formats.protobuf.message_resolution import TIMESTAMP, WRAPPERS
 from streamapp_runtime.formats.protobuf.schema_files import schema_file
-from streamapp_runtime.formats.registry_format import SchemaColumns, held_fields
+from streamapp_runtime.formats.registry.registry_format import SchemaColumns, held_fields
 from streamapp_runtime.registered_schema import RegisteredSchema, UnresolvableSchemaError
 
 _UNSIGNED: Final = pa.decimal128(20, 0)

@@ -35,6 +35,7 @@ class ProtobufReader:
     file: FileDescriptor
     schema: pa.Schema
     required: Sequence[str]
+    strict: bool = False  # a field that is no column makes the records of its message bad
     _messages: dict[MessagePath, MessageType | str] = field(default_factory=dict)
 
     def read(self, data: Bytes, starts: Positions, ends: Positions) -> ReadRecords:
@@ -75,6 +76,9 @@ class ProtobufReader:
             inner = list(message.nested_types)
         if message is None:
             raise TypeError("a path has a place")
+        others = [field.name for field in message.fields if field.name not in self.schema.names]
+        if self.strict and others:
+            return f'"{message.full_name}" has fields that are no columns: {", ".join(others)}'
         try:
             return resolved(message, self.schema)
         except UnresolvableSchemaError as unresolvable:

@@ -10,15 +10,17 @@ from streamapp_runtime.formats.protobuf.protobuf_columns import message_columns
 from streamapp_runtime.formats.protobuf.protobuf_reader import ProtobufReader
 from streamapp_runtime.formats.protobuf.protobuf_writing import check_writable, own_schema, record_encoder
 from streamapp_runtime.formats.protobuf.schema_files import schema_file
-from streamapp_runtime.formats.registry_format import RegisteredKind
+from streamapp_runtime.formats.registry.registry_format import RegisteredKind
 from streamapp_runtime.formats.required_columns import required_columns
 from streamapp_runtime.registered_schema import RegisteredSchema
 
 
-def _reading(columns: Sequence[Column], _: FormatOptions) -> Callable[[RegisteredSchema], ProtobufReader]:
+def _reading(
+    columns: Sequence[Column], options: FormatOptions
+) -> Callable[[RegisteredSchema], ProtobufReader]:
     def resolved(registered: RegisteredSchema) -> ProtobufReader:
         file = schema_file(registered.text, registered.dependencies)
-        return ProtobufReader(file, arrow_schema(columns), required_columns(columns))
+        return ProtobufReader(file, arrow_schema(columns), required_columns(columns), options.strict)
 
     return resolved
 

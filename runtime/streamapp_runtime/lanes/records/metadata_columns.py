@@ -16,6 +16,9 @@ from streamapp_runtime.operators.stateless.stream_operations import Read
 from streamapp_runtime.rows.byte_columns import null_mask
 from streamapp_runtime.systems.stream_system import HEADERS
 
+KEY_COLUMNS: Final = "keyColumns"
+"""The column of decoded records that holds the parts of the keys that the stream names columns for."""
+
 
 @dataclass(frozen=True, slots=True)
 class _ReadRecords:
@@ -29,17 +32,19 @@ class _ReadRecords:
 def with_metadata(
     read: Read, columns: pa.RecordBatch, records: pa.RecordBatch, partitions: npt.NDArray[np.int64]
 ) -> pa.RecordBatch:
-    """The columns of the values, and behind them those of the records that the stream names."""
-    if not read.metadata:
+    """The columns of the values, behind them those of the keys, and those of the records that are named."""
+    if not read.metadata and not read.key_columns:
         return columns
     read_records, tombstone = _ReadRecords(records, read.topic, partitions), records.column(TOMBSTONE)
     arrays, fields = list(columns.columns), list(columns.schema)
-    for field, column in zip(read.metadata, read.columns[len(read.value_columns) :], strict=True):
+    added = list(records.column(KEY_COLUMNS).flatten()) if read.key_columns else []
+    added += [_COLUMNS[field](read_records) for field in read.metadata]
+    for array, column in zip(added, read.columns[len(read.value_columns) :], strict=True):
         kind = arrow_type(column.type)
-        array = _COLUMNS[field](read_records).cast(kind)
+        held = array.cast(kind)
         if tombstone.true_count:
-            array = pc.if_else(tombstone, pa.scalar(None, kind), array)
-        arrays.append(array)
+            held = pc.if_else(tombstone, pa.scalar(None, kind), held)
+        arrays.append(held)
         fields.append(pa.field(column.name, kind))
     return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
@@ -54,7 +59,7 @@ def unreadable_keys(read: Read, records: pa.RecordBatch) -> dict[int, str]:
 
 
 def _key_is_text(read: Read) -> bool:
-    column = read.columns[len(read.value_columns) + read.metadata.index(RecordField.KEY)]
+    column = read.metadata_columns[read.metadata.index(RecordField.KEY)]
     return column.type == "STRING"
 
 

@@ -20,12 +20,12 @@ from streamapp.control.message_codec import decode_control_message
 from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.formats.message_envelope import open_envelopes
 from streamapp_runtime.formats.record_format import DecodedBatch, KeyedFormat, RecordFormat
-from streamapp_runtime.formats.schema_frames import with_header_frames
+from streamapp_runtime.formats.registry.schema_frames import KEY_HEADER, with_header_frames
 from streamapp_runtime.lanes.protocol.batch_orders import KnownRejection, ReadRange
 from streamapp_runtime.lanes.records.dead_letters import RejectedRecord
 from streamapp_runtime.lanes.records.event_times import event_times
 from streamapp_runtime.lanes.records.key_check import OWN_KEY, TOMBSTONE, KeyCheck
-from streamapp_runtime.lanes.records.metadata_columns import unreadable_keys, with_metadata
+from streamapp_runtime.lanes.records.metadata_columns import KEY_COLUMNS, unreadable_keys, with_metadata
 from streamapp_runtime.lanes.records.trace_headers import TraceHeaders, trace_headers
 from streamapp_runtime.lanes.records.version_end import VersionEnd
 from streamapp_runtime.operators.stateless.stream_operations import Read
@@ -186,8 +186,13 @@ class RecordDecoder:
         """The records with the keys that they have of themselves, as rows have keys."""
         if not isinstance(self.form, KeyedFormat):
             return records.append_column(OWN_KEY, records.column("key")), owners
-        keys, faults = self.form.read_keys(records.column("key"))
+        keys = records.column("key")
+        if HEADERS.name in records.schema.names:
+            keys = with_header_frames(keys, records.column(HEADERS.name), KEY_HEADER)
+        keys, faults, columns = self.form.read_keys(keys)
         records = records.append_column(OWN_KEY, keys)
+        if columns is not None:
+            records = records.append_column(KEY_COLUMNS, columns.to_struct_array())
         if not faults:
             return records, owners
         rejections.note(records, owners, faults)

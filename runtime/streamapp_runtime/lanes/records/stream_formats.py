@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from streamapp_runtime.formats.format_options import FormatOptions
 from streamapp_runtime.formats.record_format import RecordFormat
+from streamapp_runtime.formats.registered_keys import KeyedRecords, RegisteredKeys
 from streamapp_runtime.formats.stream_format import DEFAULT_OPTIONS, open_format
 from streamapp_runtime.operators.stateless.stream_operations import Read, Write
 from streamapp_runtime.program.program import PlacedOperation
@@ -38,5 +39,10 @@ def task_format(
     else:
         columns = tuple(operation.value_columns(task.sources[0].columns))
     of_stream = options.get(operation.stream, DEFAULT_OPTIONS)
-    schemas = systems.schemas(operation.stream) if systems and of_stream.registry else None
-    return open_format(operation.format, columns, of_stream, schemas)
+    registered = of_stream.registry or of_stream.key_format
+    schemas = systems.schemas(operation.stream) if systems and registered else None
+    values = open_format(operation.format, columns, of_stream, schemas)
+    if of_stream.key_format is None or not isinstance(operation, Read):
+        return values
+    key = next((column for column in columns if column.name == operation.key), None)
+    return KeyedRecords(values, RegisteredKeys(of_stream, key, schemas))

@@ -33,7 +33,8 @@ def compile_read(
     stream: Stream, reliance: KeyReliance, table: str | None = None, versions: str = "none"
 ) -> CompiledOperator:
     """Read a stream that exists outside the app, for operators or into a table."""
-    columns = input_columns(stream, _declared_columns(stream))
+    of_keys = _key_columns(stream)
+    columns = input_columns(stream, _declared_columns(stream), of_keys)
     time = stream.event_time
     topic = stream.topic or stream.name
     role = StreamRole.INPUT if table is None else StreamRole.SIDE_INPUT
@@ -54,6 +55,8 @@ def compile_read(
         reliance=reliance,
         metadata=tuple(field for field, _ in stream.metadata.columns) if stream.metadata else (),
         registry=stream.registry,
+        key_columns=len(of_keys),
+        registered_keys=stream.has_registered_keys,
     )
     columns = nullable_columns(columns)
     piece = Piece(read.name, stream.name, (), read, columns)
@@ -160,6 +163,13 @@ def _declared_columns(stream: Stream) -> tuple[Column, ...]:
         return ()
     with refusals_within("columns"):
         return canonical(parse_columns(stream.columns))
+
+
+def _key_columns(stream: Stream) -> tuple[Column, ...]:
+    if stream.metadata is None or stream.metadata.key_columns is None:
+        return ()
+    with refusals_within("metadata.keyColumns"):
+        return canonical(parse_columns(stream.metadata.key_columns))
 
 
 def _through(chain: PieceChain, role: StreamRole, key: RowKey, context: CompileContext) -> CompiledOperator:

@@ -63,6 +63,8 @@ class Read(RowOperation):
     metadata: tuple[RecordField, ...] = ()  # what the last columns hold of the records; the others are values
     registry: bool = False  # a header may name the schema of a record
     traces: bool = False  # rows of its records come to a Write that passes headers of traces on
+    key_columns: int = 0  # as many columns behind those of the values are parts of the records' keys
+    registered_keys: bool = False  # keys say the id of their schema, before them or in a header
 
     @property
     def name(self) -> str:
@@ -72,12 +74,18 @@ class Read(RowOperation):
     @property
     def value_columns(self) -> tuple[Column, ...]:
         """The columns that are in the records' values."""
-        return self.columns[: len(self.columns) - len(self.metadata)]
+        return self.columns[: len(self.columns) - len(self.metadata) - self.key_columns]
+
+    @property
+    def metadata_columns(self) -> tuple[Column, ...]:
+        """The columns of `metadata`, which are the last."""
+        return self.columns[len(self.columns) - len(self.metadata) :]
 
     @property
     def headers(self) -> bool:
         """True if headers of the records are read: for a column, for schemas, or to pass them on."""
-        return self.registry or self.traces or not HEADER_FIELDS.isdisjoint(self.metadata)
+        registered = self.registry or self.registered_keys
+        return registered or self.traces or not HEADER_FIELDS.isdisjoint(self.metadata)
 
     @property
     def enveloped(self) -> bool:

@@ -20,6 +20,7 @@ from streamapp_runtime.formats.format_options import FormatOptions, ResolvedWrit
 from streamapp_runtime.formats.json.registered_json import JSON
 from streamapp_runtime.formats.protobuf.registered_protobuf import PROTOBUF
 from streamapp_runtime.formats.protobuf.schema_files import schema_file
+from streamapp_runtime.formats.registered_keys import RegisteredKeys
 from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.registered_schema import UnknownSchemaError
 from streamapp_runtime.systems.kafka.schema_registry.registry_schemas import open_registry_schemas
@@ -199,3 +200,70 @@ def test_json_is_read_and_written_as_confluents_serializers_do(
     read = JSONDeserializer(text, schema_registry_client=client)
     values = form.encode(decoded.columns.slice(0, 2)).to_pylist()
     assert [read(value, context) for value in values] == rows
+
+
+def keys_read(registry: str, form: str, columns: str, keys: list[bytes], *, decoded: bool = False) -> Any:
+    options = FormatOptions(
+        key_format=form,
+        key_columns=parse_columns(columns),
+        key_is_decoded=decoded,  # type: ignore[arg-type]
+    )
+    reader = RegisteredKeys(options, None, open_registry_schemas([registry], 30, {}))
+    return reader.read(pa.array(keys, pa.binary()))
+
+
+@pytest.mark.parametrize(
+    ("schema", "keys"),
+    [
+        ("string", ["ann", "Zo\u00eb", ""]),
+        ("long", [0, -1, 2**62]),
+        (record("Key", user="string"), [{"user": "ann"}, {"user": ""}]),
+        (record("Wide", tenant="string", user="string"), [{"tenant": "a", "user": "ann"}]),
+    ],
+)
+def test_keys_of_confluents_avro_serializer_are_read_as_its_deserializer_reads_them(
+    registry: str, client: SchemaRegistryClient, schema: Any, keys: list[Any]
+) -> None:
+    context = SerializationContext(f"t{uuid4().hex}", MessageField.KEY)
+    write, read = AvroSerializer(client, json.dumps(schema)), AvroDeserializer(client)
+    written = [write(key, context) for key in keys]
+    names = [field["name"] for field in schema["fields"]] if isinstance(schema, dict) else ["user"]
+    columns = ", ".join(f"{name} {'BIGINT' if schema == 'long' else 'STRING'}" for name in names)
+    found = keys_read(registry, "avro", columns, written)
+    assert (found.faults, found.keys.to_pylist()) == ({}, written)
+    rows = found.columns.to_pylist()
+    assert [row if isinstance(schema, dict) else row["user"] for row in rows] == [
+        read(key, context) for key in written
+    ]
+
+
+def test_keys_of_confluents_protobuf_and_json_serializers_are_the_keys_of_rows(
+    registry: str, client: SchemaRegistryClient
+) -> None:
+    from confluent_kafka.schema_registry.json_schema import JSONSerializer
+
+    context = SerializationContext(f"t{uuid4().hex}", MessageField.KEY)
+    messages = schema_file(
+        'syntax = "proto3"; message Key { string user = 1; } message Wide { string user = 1; int32 n = 2; }',
+        (),
+    ).message_types_by_name
+    one, wide = (GetMessageClass(messages[name]) for name in ("Key", "Wide"))
+    values = [
+        ProtobufSerializer(made, client, {"use.deprecated.format": False})(made(user="ann"), context)
+        for made in (one, wide)
+    ]
+    found = keys_read(registry, "protobuf", "user STRING", values, decoded=True)
+    assert found.keys[0].as_py() == b"ann"
+    assert '"Wide" has fields that are no columns: n' in found.faults[1]
+    of_json = {"type": "object", "title": "Key", "properties": {"user": {"type": "string"}}}
+    objects = JSONSerializer(json.dumps(of_json), client)
+    texts = JSONSerializer('{"$schema": "http://json-schema.org/draft-07/schema#", "type": "string"}', client)
+    context = SerializationContext(f"t{uuid4().hex}", MessageField.KEY)
+    values = [
+        objects({"user": "ann"}, context),
+        objects({"user": "ann", "n": 1}, context),
+        texts("bob", context),
+    ]
+    found = keys_read(registry, "json", "user STRING", values, decoded=True)
+    assert [found.keys[place].as_py() for place in (0, 2)] == [b"ann", b"bob"]
+    assert list(found.faults) == [1]

@@ -14,7 +14,7 @@ from streamapp_runtime.formats.bad_record_isolation import rows_in_place
 from streamapp_runtime.formats.format_options import FormatOptions, ResolvedWriterSchema
 from streamapp_runtime.formats.read_records import SchemaReader
 from streamapp_runtime.formats.record_format import DecodedBatch, UndecodableRecord
-from streamapp_runtime.formats.schema_frames import numbered_frame, split_frames
+from streamapp_runtime.formats.registry.schema_frames import numbered_frame, split_frames
 from streamapp_runtime.registered_schema import (
     RegisteredSchema,
     SchemaCompilerError,

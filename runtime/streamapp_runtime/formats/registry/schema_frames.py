@@ -20,6 +20,7 @@ from streamapp_runtime.rows.byte_columns import ByteSpans, numbers
 from streamapp_runtime.rows.row_form import Bytes, Positions
 
 VALUE_HEADER: Final = "__value_schema_id"
+KEY_HEADER: Final = "__key_schema_id"
 _SIZES: Final = {0: 5, 1: 17}  # of a frame, by its first byte
 _PADDING: Final = max(_SIZES.values())
 
@@ -84,10 +85,12 @@ def _fault(size: int, first: int) -> str:
     return f"it has no frame of a schema registry: it begins with the byte 0x{first:02x}"
 
 
-def with_header_frames(values: pa.BinaryArray, headers: pa.ListArray) -> pa.BinaryArray:
-    """The values behind the frames that stand in headers, where records have such a header."""
+def with_header_frames(
+    values: pa.BinaryArray, headers: pa.ListArray, header: str = VALUE_HEADER
+) -> pa.BinaryArray:
+    """The values or keys behind the frames that stand in headers, where records have such a header."""
     entries = headers.flatten()
-    frames = np.flatnonzero(np.asarray(entries.field("name").to_numpy(zero_copy_only=False) == VALUE_HEADER))
+    frames = np.flatnonzero(np.asarray(entries.field("name").to_numpy(zero_copy_only=False) == header))
     if not len(frames):
         return values
     owners = np.repeat(np.arange(len(headers)), headers.value_lengths().fill_null(0).to_numpy())

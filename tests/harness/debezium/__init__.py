@@ -1,0 +1,1 @@
+"""Debezium itself, beside a real PostgreSQL: the records that its engine makes of changes."""
