@@ -10,8 +10,9 @@ import pyarrow as pa
 from streamapp.spec.resource.streams import Stream
 from streamapp_runtime.systems.stream_system import RECORDS
 from streamapp_runtime.testing.in_process_app import InProcessApp
-from tests.oracle.cases.case import Advance, Case, Grow, InputRecord, Kill, Restart, Row, Send, Step
-from tests.oracle.cases.resource_reading import input_streams, kind_of
+from tests.oracle.answers.edited_operators import EditedOperators
+from tests.oracle.cases.case import Advance, Case, Edit, Grow, InputRecord, Kill, Restart, Row, Send, Step
+from tests.oracle.cases.resource_reading import input_streams
 
 
 class NeedsSparkError(Exception):
@@ -40,8 +41,11 @@ def run_in_kit(case: Case) -> Outcome:
         at=at,
         spark_notice=refuse_spark,
     ) as app:
-        for step in case.steps:
-            _take(app, step, streams)
+        for number, step in enumerate(case.steps, 1):
+            if isinstance(step, Edit):
+                app.restart(case.resource_after(number))
+            else:
+                _take(app, step, streams)
         if case.is_batch:
             app.run_turn()
         return outcome_of(app, case)
@@ -92,15 +96,14 @@ def _take(app: InProcessApp, step: Step, streams: Sequence[str]) -> None:
 def outcome_of(app: InProcessApp, case: Case) -> Outcome:
     """What an app has written, keeps and has left out."""
     outcome = Outcome()
-    for operator in case.spec["operators"]:
-        kind, body = kind_of(operator)
+    for kind, body in EditedOperators.of(case).operators.values():
         if kind == "sendTo":
             found = app.records(body["stream"])
             outcome.streams[body["stream"]] = [(_bytes(one.key), one.timestamp, one.row) for one in found]
     if not case.is_batch:
-        for table in case.spec["tables"]:
-            entries = app.table(table["name"])
-            outcome.tables[table["name"]] = {_bytes(key) or b"": row for key, row in entries.items()}
+        for name in app.tables:
+            entries = app.table(name)
+            outcome.tables[name] = {_bytes(key) or b"": row for key, row in entries.items()}
     outcome.late = [(late.operator, late.time) for late in app.late()]
     outcome.bad = [bad.reason for bad in app.bad()]
     if not case.is_batch:

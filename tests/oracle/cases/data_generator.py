@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from tests.oracle.cases.app_generator import KEY_COLUMN, random_app
+from tests.oracle.cases.app_draft import KEY_COLUMN
+from tests.oracle.cases.app_generator import random_app
 from tests.oracle.cases.case import Advance, Case, Grow, InputRecord, Kill, Restart, Row, Send, Step
 from tests.oracle.cases.column_values import from_ms, key_pool, key_text, random_value
 from tests.oracle.cases.resource_reading import columns_of, input_streams, milliseconds
@@ -23,10 +24,12 @@ def random_case(seed: int) -> Case:
     """The case of a seed."""
     chance = random.Random(seed)  # noqa: S311 - nothing here is secret
     partitions, whole_sends = chance.choice((1, 1, 2, 3, 4)), chance.random() < 0.6
-    resource = random_app(chance, partitions, whole_sends)
+    resource, edits = random_app(chance, partitions, whole_sends)
     processors = chance.choice((1, 1, 2, 3))
     writer = _Writer(chance, resource, whole_sends, partitions)
     steps = writer.steps(is_batch=resource["spec"]["mode"] == "batch")
+    for edit in edits:
+        steps.insert(chance.randint(0, len(steps)), edit)
     return Case(seed, resource, partitions, processors, whole_sends, tuple(steps))
 
 
