@@ -32,7 +32,9 @@ _BY_REASON: Final[Mapping[str, str]] = {
     "only a path of late or bad rows; the kit has streams of its own for them": (
         "lateRows onCodeError onBadRecord.stream onBadRecord.bound.window"
     ),
-    "asks for a table that does not answer": "tables.remote.options tables.remote.timeout tables.remote.rateLimit",
+    "asks for a table that does not answer": (
+        "tables.remote.options tables.remote.timeout tables.remote.rateLimit"
+    ),
     "is Spark's, which takes seconds to start": "operators.flatMap.select",
     "asks for a clock that moves by itself": (
         "streams.eventTime.idleTimeout streams.eventTime.idleQuorum streams.eventTime.maxAhead "
@@ -45,7 +47,7 @@ _BY_REASON: Final[Mapping[str, str]] = {
         "streams.avroSchema streams.registry streams.writerSchema streams.start "
         "streams.carriesWatermarks streams.feedback "
         "tables.sideInputs.versions tables.sideInputs.key tables.changelog "
-        "tables.maxStoreAge formats.protobuf formats.bytes formats.string"
+        "formats.protobuf formats.bytes formats.string"
     ),
 }
 NOT_GENERATED: Final = {path: reason for reason, paths in _BY_REASON.items() for path in paths.split()}

@@ -328,6 +328,8 @@ def _add_table(draft: AppDraft, flow: Flow, *, broadcast: bool) -> str | None:
         table["broadcast"] = True
     table["store"] = chance.choice(("rocksdb", "lmdb", "memory"))
     side["bootstrap"] |= table["store"] == "memory"  # else it begins empty after each start
+    if not side["bootstrap"] or chance.random() < 0.3:
+        table["maxStoreAge"] = "3650d"  # else a clock that jumps leaves a table empty that nothing waits for
     if side["bootstrap"] and draft.whole_sends and draft.partitions > 1:
         return None  # some tasks would wait for it and others not: a batch would not take a send whole
     form = _format(chance, columns)
@@ -363,9 +365,6 @@ def _add_join_filled_table(draft: AppDraft) -> None:
 
 def _add_join_table(draft: AppDraft) -> None:
     chance = draft.chance
-    if draft.filled and chance.random() < 0.5:
-        _add_join_filled_table(draft)
-        return
     broadcast = chance.random() < 0.3
     flow = draft.pick(
         lambda flow: (
@@ -384,8 +383,12 @@ def _add_join_table(draft: AppDraft) -> None:
     (declared,) = (one for one in draft.tables if one["name"] == table)
     (stream,) = (one for one in draft.streams if one["name"] == declared["sideInputs"][0]["stream"])
     held = columns_of(stream)
-    columns |= {("tk" if name == KEY_COLUMN else name): kind for name, kind in held.items()}
+    held = {("tk" if name == KEY_COLUMN else name): kind for name, kind in held.items()}
     body: Part = {"from": flow.name, "table": table, "type": chance.choice(("inner", "left"))}
+    if chance.random() < 0.2:
+        body["select"] = ", ".join([*flow.columns, *(f"{table}.{name} AS {table}_{name}" for name in held)])
+        held = {f"{table}_{name}": kind for name, kind in held.items()}
+    columns |= held
     if broadcast:
         body["key"] = chance.choice([c for c, kind in flow.columns.items() if kind == draft.key_type])
     draft.add("joinTable", body, replace(flow, name=draft.name("joinTable"), columns=columns))
@@ -423,6 +426,7 @@ GENERATED: Final[Mapping[str, Callable[[AppDraft], None]]] = {
     "aggregate": _add_aggregate,
     "join": _add_join,
     "joinTable": _add_join_table,
+    "joinFilledTable": _add_join_filled_table,
     "joinRemoteTable": own_code_generator.add_join_remote_table,
     "mapByPython": own_code_generator.add_map_by_python,
     "flatMap": own_code_generator.add_flat_map,

@@ -80,7 +80,12 @@ def _no_output(draft: AppDraft) -> Edit | None:
         kind, body = bodies[name]
         return kind in STATELESS and all(map(is_stateless, sources_of(body)))
 
-    outputs = [name for name, (kind, _) in bodies.items() if kind == "sendTo" and is_stateless(name)]
+    # An operator before it goes on reading: an app without any, or with an input that nobody reads, is refused.
+    outputs = [
+        name
+        for name, (kind, body) in bodies.items()
+        if kind == "sendTo" and body["from"] in bodies and is_stateless(name)
+    ]
     if not outputs:
         return None
     output = draft.chance.choice(outputs)

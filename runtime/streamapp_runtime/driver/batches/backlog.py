@@ -225,15 +225,15 @@ class Backlog:
         """Records of the app's own streams go once they are read, or later where others read them too."""
         order = self.launch.read_order
         read = self.positions().done_with(self.launch.partitions)
-        own = {p: at for p, at in read.items() if p.stream in order.priority}
-        kept = {p: at for p, at in own.items() if p.stream in order.retained}
-        self.systems.delete_before({p: at for p, at in own.items() if p not in kept} | self._too_old(kept))
+        own_positions = {p: at for p, at in read.items() if p.stream in order.priority}
+        shared_positions = {p: at for p, at in own_positions.items() if p.stream in order.retained}
+        self.systems.delete_before(own_positions | self._below_age(shared_positions))
 
-    def _too_old(self, read: Mapping[Partition, int]) -> dict[Partition, int]:
-        """Up to where records have been read and are older than their stream keeps them."""
+    def _below_age(self, read: Mapping[Partition, int]) -> dict[Partition, int]:
+        """Up to where records are read, and older than their stream keeps them; 0 between two looks."""
         now, retained = self.clock(), self.launch.read_order.retained
         if now - self._ages_seen < AGE_SECONDS:
-            return {}
+            return dict.fromkeys(read, 0)
         self._ages_seen = now
         below: dict[Partition, int] = {}
         for stream in {partition.stream for partition in read}:
