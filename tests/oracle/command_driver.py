@@ -51,6 +51,8 @@ AHEAD_VARIABLE: Final = "ORACLE_CLOCK_AHEAD_MS"
 """What `clock/sitecustomize.py` reads."""
 LONGEST_SECONDS: Final = 300.0
 DONE: Final = 0
+AGAIN: Final = 3
+"""The exit code of a run that has lost its Spark, or else may be started again."""
 _ORACLE: Final = Path(__file__).parent
 _FIRST_SECONDS: Final = 3.0
 """How long a run takes, before one has been seen."""
@@ -79,7 +81,7 @@ class _Runs:
         if self.dies and not at_any_moment:
             point.touch()
         deaths = self.deaths
-        while self._run(killed=self.dies and at_any_moment and self.deaths == deaths) == -signal.SIGKILL:
+        while self._run(killed=self.dies and at_any_moment and self.deaths == deaths) != DONE:
             pass
         if self.dies and not at_any_moment and not point.exists():
             self.deaths += 1
@@ -106,21 +108,27 @@ class _Runs:
                 self.deaths += self._kill(process)
             code = process.wait(LONGEST_SECONDS)
             words.seek(0)
-            if code not in {DONE, -signal.SIGKILL}:
+            if code not in {DONE, -signal.SIGKILL} and not (killed and code == AGAIN):
                 raise RunFailedError(f"exit code {code}: {words.read()[-600:]}")
         if code == DONE:
             self.seconds = time.monotonic() - begun
         return code
 
     def _kill(self, process: "subprocess.Popen[bytes]") -> bool:
-        """Kill the driver or one of its lanes, if it has not ended."""
+        """Kill the driver or a process below it, its JVM or a lane, if it has not ended."""
         if process.poll() is not None:
             return False
-        listed = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text("utf-8").split()
-        victim = int(self.chance.choice([str(process.pid), *listed]))
         with suppress(ProcessLookupError):
-            os.kill(victim, signal.SIGKILL)
+            os.kill(self.chance.choice([process.pid, *_descendants(process.pid)]), signal.SIGKILL)
         return True
+
+
+def _descendants(pid: int) -> list[int]:
+    """The processes below one."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        children = map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text("utf-8").split())
+        return [one for child in children for one in (child, *_descendants(child))]
+    return []
 
 
 @dataclass(slots=True)

@@ -28,7 +28,7 @@ _BY_REASON: Final[Mapping[str, str]] = {
     "resets, and edits that change the meaning of state, are for later": (
         "resetNonce stateChanges onPartitionChange partitionSettle"
     ),
-    "task formation is for later; apps have the default": "grouper broadcastInputs",
+    "task formation of one's own is for later": "broadcastInputs",
     "only a path of late or bad rows; the kit has streams of its own for them": (
         "lateRows onCodeError onBadRecord.stream onBadRecord.bound.window"
     ),
@@ -46,7 +46,7 @@ _BY_REASON: Final[Mapping[str, str]] = {
         "operators.sendTo.headers streams.metadata.headers streams.metadata.headerList "
         "streams.avroSchema streams.registry streams.writerSchema streams.start "
         "streams.carriesWatermarks streams.feedback "
-        "tables.sideInputs.versions tables.sideInputs.key tables.changelog "
+        "tables.sideInputs.versions tables.changelog "
         "formats.protobuf formats.bytes formats.string"
     ),
 }

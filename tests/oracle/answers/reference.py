@@ -166,7 +166,7 @@ class Reference:
             if stream.get("eventTime") and record.row is not None and record.row.get("ts") is not None:
                 self.watermarks.note(name, step, index, time)
             row = record.row or {}
-            hidden = (len(rows), step, index, record.key, time, record.row is None, False)
+            hidden = (len(rows), step, index % self.case.tasks, record.key, time, record.row is None, False)
             own = {
                 "key": record.key.decode() if record.key is not None and has_text_keys else record.key,
                 "topic": topic,
@@ -208,9 +208,9 @@ class Reference:
                 return to_ms(moment)
 
     def _fills_table(self, name: str) -> bool:
-        """Whether records are rows of a table by the keys that they have; Python makes keys of its own."""
+        """Whether records are rows of a table by the keys that they have; some are made."""
         sides = [side for table in self.spec["tables"] for side in table.get("sideInputs", ())]
-        return any(side["stream"] == name and "python" not in side for side in sides)
+        return any(side["stream"] == name and not side.keys() & {"python", "key"} for side in sides)
 
     def _relies_on_key(self, name: str) -> bool:
         """Whether something needs the key that lies in no stream of the app's own."""
@@ -369,7 +369,8 @@ class Reference:
         )
         keys = [key for (key,) in self.rows(f'SELECT DISTINCT _k FROM "{name}-keys"')]
         count = body["partitions"]
-        places = [(key, 0 if key is None else partition(key, count)) for key in keys]
+        tasks = self.case.tasks
+        places = [(key, 0 if key is None else partition(key, count) % tasks) for key in keys]
         self._table(f"{name}-places", {"_k": pa.binary(), "_p": pa.int64()}, places)
         self._select(
             name,
@@ -382,7 +383,7 @@ class Reference:
     def _broadcast(self, name: str, body: Part) -> None:
         source = body["from"]
         self._like(name, source)
-        tasks = self.case.partitions
+        tasks = self.case.tasks
         self._select(
             name,
             self.columns[source],
@@ -403,7 +404,12 @@ class Reference:
             self._versions(name)
             return
         names = [entry.rpartition(" AS ")[2] for entry in split_list(side["value"])]
-        self._select(name, names, f'SELECT {side["value"]}, {HIDDEN} FROM "{source}"')
+        hidden = HIDDEN
+        if "key" in side:
+            own = "_k" if side["key"] == self.keys[source] else "NULL"
+            made = f"CASE WHEN _x THEN {own} ELSE {_text_key(side['key'])} END AS _k"
+            hidden = HIDDEN.replace("_k", made)
+        self._select(name, names, f'SELECT {side["value"]}, {hidden} FROM "{source}"')
         self._versions(name)
 
     def _send_to_table(self, operator: str, body: Part) -> None:
@@ -615,7 +621,7 @@ class Reference:
         table = f"{name}-reached"
         if not self.rows(f"SELECT 1 FROM duckdb_tables() WHERE table_name = '{table}'"):
             reached = self.watermarks.reader(name, of_inputs=True)
-            at_end = [(task, reached(task, self.last_step)) for task in range(self.case.partitions)]
+            at_end = [(task, reached(task, self.last_step)) for task in range(self.case.tasks)]
             rows = [(task, -ENDED if at is None else at) for task, at in at_end]
             self._table(table, {"_task": pa.int64(), "_w": pa.int64()}, rows)
         return table

@@ -37,6 +37,8 @@ def random_app(chance: random.Random, partitions: int, whole_sends: bool) -> tup
         "tables": draft.tables,
         "operators": draft.operators,
     }
+    if chance.random() < 0.07:
+        spec["grouper"] = "single"
     if not whole_sends:
         spec["batch"] = {"rows": chance.choice((1, 2, 3, 7, 20))}
     metadata = {"name": "oracle", "namespace": "test"}
@@ -337,7 +339,10 @@ def _add_table(draft: AppDraft, flow: Flow, *, broadcast: bool) -> str | None:
     draft.streams.append({"name": source, "system": "main", "key": KEY_COLUMN, "columns": listed, **form})
     if table["store"] != "memory" or not broadcast:
         table["visibility"] = chance.choice(("nextBatch", "nextBatch", "sameBatch"))
-    if chance.random() < 0.3:
+    keys = [column for column, kind in columns.items() if kind in KEY_TYPES and kind in flow.columns.values()]
+    if broadcast and chance.random() < 0.4:
+        side["key"] = chance.choice(keys)
+    elif chance.random() < 0.3:
         del side["value"]
         side["python"] = own_code_generator.FILL_TABLE
         table["columns"] = listed.replace(f"{KEY_COLUMN} ", "tk ", 1)
@@ -390,7 +395,8 @@ def _add_join_table(draft: AppDraft) -> None:
         held = {f"{table}_{name}": kind for name, kind in held.items()}
     columns |= held
     if broadcast:
-        body["key"] = chance.choice([c for c, kind in flow.columns.items() if kind == draft.key_type])
+        kind_of_key = columns_of(stream)[declared["sideInputs"][0].get("key", KEY_COLUMN)]
+        body["key"] = chance.choice([c for c, kind in flow.columns.items() if kind == kind_of_key])
     draft.add("joinTable", body, replace(flow, name=draft.name("joinTable"), columns=columns))
 
 

@@ -90,6 +90,11 @@ class Case:
         return self.resource["spec"]
 
     @property
+    def tasks(self) -> int:
+        """How many tasks the app has."""
+        return 1 if self.spec.get("grouper") == "single" else self.partitions
+
+    @property
     def is_batch(self) -> bool:
         """Whether the app ends with its inputs."""
         return bool(self.spec.get("mode") == "batch")

@@ -80,7 +80,7 @@ def _no_output(draft: AppDraft) -> Edit | None:
         kind, body = bodies[name]
         return kind in STATELESS and all(map(is_stateless, sources_of(body)))
 
-    # An operator before it goes on reading: an app without any, or with an input that nobody reads, is refused.
+    # An operator before it goes on reading: an app that reads nothing, or not one of its inputs, is refused.
     outputs = [
         name
         for name, (kind, body) in bodies.items()
