@@ -52,6 +52,7 @@ class _Writer:
         is_timed = any("eventTime" in stream for stream in self.spec["streams"])
         self.may_grow = not is_timed and not any("broadcast" in one for one in self.spec["operators"])
         self.in_time = not whole_sends or chance.random() < 0.5
+        self.waits = any("arrival" in one.get("join", {}).values() for one in self.spec["operators"])
         self.next_id = 0
         types = {columns_of(s)[KEY_COLUMN] for s in input_streams(self.spec)}
         self.keys = {kind: key_pool(chance, kind) for kind in sorted(types)}
@@ -65,6 +66,8 @@ class _Writer:
         steps: list[Step] = []
         for _ in range(chance.randint(1, 7)):
             steps.append(self.send(chance.choice(streams)))
+            if not is_batch and self.waits and chance.random() < 0.4:
+                steps.append(Advance("400d"))
             if not is_batch and chance.random() < 0.3:
                 steps.append(
                     chance.choice((Kill(False), Kill(True), Restart(), Advance("1s"), Advance("400d")))
