@@ -83,8 +83,8 @@ test-times: $(READY) ## Print the slowest tests of the last runs, and the time b
 	@$(BIN)/python -m tests.harness.repository.stage_times $(TIMES)
 
 .PHONY: oracle
-oracle: java $(READY) ## Try random apps beside right answers until one is wrong, and make that one small (SECONDS=60 SEED=1 CASE=1 PROCESSES=1)
-	@$(BIN)/python -m tests.oracle --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED)) $(if $(CASE),--case) $(if $(PROCESSES),--processes)
+oracle: java $(READY) ## Try random apps beside right answers until one is wrong, and make that one small (SECONDS=60 SEED=1 CASE=1 PROCESSES=1 KAFKA=host:port)
+	@$(BIN)/python -m tests.oracle --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED)) $(if $(CASE),--case) $(if $(PROCESSES),--processes) $(if $(KAFKA),--kafka $(KAFKA))
 
 .PHONY: mutants
 mutants: java $(READY) ## Plant small faults one at a time, and say which test notices each (COUNT=300 SEED=1 TIERS="unit integration")

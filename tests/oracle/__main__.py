@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Iterable
 
 import click
 import yaml
@@ -9,6 +10,7 @@ import yaml
 from tests.oracle.cases.case import Case, Send
 from tests.oracle.cases.data_generator import random_case
 from tests.oracle.command_driver import CommandDriver
+from tests.oracle.kafka_cases import fits_kafka
 from tests.oracle.kit_driver import run_in_kit
 from tests.oracle.search import fails_alike, search, seeds_from
 from tests.oracle.shrinking import shrunk
@@ -22,18 +24,23 @@ from tests.oracle.trial import try_case
 @click.option("--seed", type=int, help="Where it begins; drawn and printed when left out.")
 @click.option("--case", "is_case", is_flag=True, help="Try the case of the seed alone, and make it small.")
 @click.option("--processes", is_flag=True, help="Run each app by `streamapp run`, and kill its processes.")
-def main(seconds: int, seed: int | None, is_case: bool, processes: bool) -> None:
+@click.option("--kafka", metavar="ADDRESS", help="The same with streams in topics of this broker.")
+def main(seconds: int, seed: int | None, is_case: bool, processes: bool, kafka: str | None) -> None:
     """Try random apps, and end with 1 at the first wrong answer."""
-    driver = CommandDriver() if processes else run_in_kit
+    driver = CommandDriver(kafka) if processes or kafka else run_in_kit
     first = time.time_ns() % 1_000_000_000 if seed is None else seed
+    seeds: Iterable[int] = [first] if is_case else seeds_from(first)
+    if kafka:
+        seeds = (seed for seed in seeds if fits_kafka(random_case(seed)))
     if not is_case:
         click.echo(f"seed {first}")
-    report = search([first] if is_case else seeds_from(first), seconds, driver)
+    report = search(seeds, seconds, driver)
     click.echo(report.line)
     for reason, count in report.reasons.most_common(10):
         click.echo(f"{count:>6}  {reason}")
     if report.wrong is not None:
-        click.echo(f"wrong: replay with  make oracle SEED={report.wrong} CASE=1{' PROCESSES=1' * processes}")
+        options = f" KAFKA={kafka}" if kafka else " PROCESSES=1" * processes
+        click.echo(f"wrong: replay with  make oracle SEED={report.wrong} CASE=1{options}")
         case = random_case(report.wrong)
         small = shrunk(case, fails_alike(try_case(case, driver), driver))
         for line in (*described(small), *try_case(small, driver).lines):

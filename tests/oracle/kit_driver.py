@@ -10,8 +10,10 @@ import pyarrow as pa
 from streamapp.spec.resource.streams import Stream
 from streamapp_runtime.systems.stream_system import RECORDS
 from streamapp_runtime.testing.in_process_app import InProcessApp
-from tests.oracle.cases.case import Advance, Case, Grow, InputRecord, Kill, Restart, Row, Send, Step
-from tests.oracle.cases.resource_reading import input_streams, kind_of
+from streamapp_runtime.testing.record_rows import StreamRecord
+from tests.oracle.answers.edited_operators import EditedOperators
+from tests.oracle.cases.case import Advance, Case, Edit, Grow, InputRecord, Kill, Restart, Row, Send, Step
+from tests.oracle.cases.resource_reading import input_streams
 
 
 class NeedsSparkError(Exception):
@@ -27,6 +29,7 @@ class Outcome:
     late: list[tuple[str, int]] = field(default_factory=list)
     bad: list[str] = field(default_factory=list)
     open: list[tuple[str, int, int, int | None]] = field(default_factory=list)  # as `Expected` has them
+    is_of_streams: bool = False  # whether tables and windows that wait were not looked at
 
 
 def run_in_kit(case: Case) -> Outcome:
@@ -40,8 +43,11 @@ def run_in_kit(case: Case) -> Outcome:
         at=at,
         spark_notice=refuse_spark,
     ) as app:
-        for step in case.steps:
-            _take(app, step, streams)
+        for number, step in enumerate(case.steps, 1):
+            if isinstance(step, Edit):
+                app.restart(case.resource_after(number))
+            else:
+                _take(app, step, streams)
         if case.is_batch:
             app.run_turn()
         return outcome_of(app, case)
@@ -91,22 +97,29 @@ def _take(app: InProcessApp, step: Step, streams: Sequence[str]) -> None:
 
 def outcome_of(app: InProcessApp, case: Case) -> Outcome:
     """What an app has written, keeps and has left out."""
-    outcome = Outcome()
-    for operator in case.spec["operators"]:
-        kind, body = kind_of(operator)
-        if kind == "sendTo":
-            found = app.records(body["stream"])
-            outcome.streams[body["stream"]] = [(_bytes(one.key), one.timestamp, one.row) for one in found]
+    outcome = Outcome(written_records(app.records, case))
     if not case.is_batch:
-        for table in case.spec["tables"]:
-            entries = app.table(table["name"])
-            outcome.tables[table["name"]] = {_bytes(key) or b"": row for key, row in entries.items()}
+        for name in app.tables:
+            entries = app.table(name)
+            outcome.tables[name] = {_bytes(key) or b"": row for key, row in entries.items()}
     outcome.late = [(late.operator, late.time) for late in app.late()]
     outcome.bad = [bad.reason for bad in app.bad()]
     if not case.is_batch:
         waiting = app.open_windows()
         outcome.open = [(one.operator, one.windows, one.first_end, one.watermark) for one in waiting]
     return outcome
+
+
+def written_records(
+    records: Callable[[str], list[StreamRecord]], case: Case
+) -> dict[str, list[tuple[bytes | None, int, Row | None]]]:
+    """What stands in the outputs, with those that an edit has added or taken away."""
+    operators = EditedOperators.of(case).operators.values()
+    return {
+        body["stream"]: [(_bytes(one.key), one.timestamp, one.row) for one in records(body["stream"])]
+        for kind, body in operators
+        if kind == "sendTo"
+    }
 
 
 def _bytes(key: str | None) -> bytes | None:

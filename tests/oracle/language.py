@@ -25,32 +25,30 @@ _BY_REASON: Final[Mapping[str, str]] = {
         "batch.independentLanes"
     ),
     "is of tables, which the kit has logs in place of": "streams.primaryKey streams.partitions",
-    "edits and resets are for later": "resetNonce stateChanges onPartitionChange partitionSettle",
-    "task formation is for later; apps have the default": "grouper broadcastInputs",
+    "resets, and edits that change the meaning of state, are for later": (
+        "resetNonce stateChanges onPartitionChange partitionSettle"
+    ),
+    "task formation of one's own is for later": "broadcastInputs",
     "only a path of late or bad rows; the kit has streams of its own for them": (
         "lateRows onCodeError onBadRecord.stream onBadRecord.bound.window"
     ),
-    "its users' Python would be the reference itself": (
-        "operators.process operators.map.python operators.map.columns operators.flatMap.python "
-        "operators.flatMap.columns tables.sideInputs.python tables.remote"
+    "asks for a table that does not answer": (
+        "tables.remote.options tables.remote.timeout tables.remote.rateLimit"
     ),
-    "is Spark's, which takes seconds to start": (
-        "operators.flatMap.from operators.flatMap.select operators.flatMap.key"
-    ),
+    "is Spark's, which takes seconds to start": "operators.flatMap.select",
     "asks for a clock that moves by itself": (
         "streams.eventTime.idleTimeout streams.eventTime.idleQuorum streams.eventTime.maxAhead "
         "operators.partitionBy.idleTimeout operators.partitionBy.idleQuorum operators.broadcast.idleTimeout "
-        "operators.broadcast.idleQuorum operators.join.time"
+        "operators.broadcast.idleQuorum"
     ),
-    "rows cannot hold them, and apps that declare them are refused": "types.CHAR types.VARCHAR",
+    "rows cannot hold them, and apps that declare them are refused": "types.CHAR types.VARCHAR types.VARIANT",
     "for later": (
         "operators.sendTo.headers streams.metadata.keyFormat streams.metadata.keyColumns "
-        "streams.metadata.topic streams.metadata.headers streams.metadata.headerList "
+        "streams.metadata.headers streams.metadata.headerList "
         "streams.avroSchema streams.registry streams.writerSchema streams.start "
         "streams.carriesWatermarks streams.feedback "
-        "tables.sideInputs.versions tables.sideInputs.key tables.changelog tables.visibility "
-        "tables.maxStoreAge operators.partitionBy.retention formats.avro formats.protobuf formats.bytes "
-        "formats.string types.VARIANT"
+        "tables.sideInputs.versions tables.changelog "
+        "formats.protobuf formats.bytes formats.string"
     ),
 }
 NOT_GENERATED: Final = {path: reason for reason, paths in _BY_REASON.items() for path in paths.split()}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from tests.oracle.cases.case import Case, InputRecord, Send
+from tests.oracle.cases.case import Case, Edit, InputRecord, Send
 from tests.oracle.cases.resource_reading import Part, kind_of, sources_of
 
 Fails = Callable[[Case], bool]
@@ -85,11 +85,15 @@ def _reading(operator: Part, old: str, new: str) -> Part:
 def _with_operators(case: Case, operators: Sequence[Part]) -> Case:
     """The case with these operators, and the streams and tables that they name."""
     bodies = [kind_of(one)[1] for one in operators]
+    edits = [step for step in case.steps if isinstance(step, Edit)]
     named_tables = {body["table"] for body in bodies if "table" in body}
+    named_tables |= {table for body in bodies for table in body.get("tables", ())}
+    named_tables |= {step.body.get("table") for step in edits if step.body}
     tables = [table for table in case.spec["tables"] if table["name"] in named_tables]
     named = {source for body in bodies for source in sources_of(body)} | {
         body.get("stream") for body in bodies
     }
+    named |= {step.body.get("stream") for step in edits if step.body}
     named |= {side["stream"] for table in tables for side in table.get("sideInputs", ())}
     streams = [stream for stream in case.spec["streams"] if stream["name"] in named]
     names = {stream["name"] for stream in streams}

@@ -10,6 +10,7 @@ import pytest
 from tests.oracle.cases.case import Case, Kill
 from tests.oracle.cases.data_generator import random_case
 from tests.oracle.command_driver import CommandDriver
+from tests.oracle.kafka_cases import fits_kafka
 from tests.oracle.kit_driver import run_in_kit
 from tests.oracle.search import SearchReport, search, seeds_from
 from tests.oracle.trial import CaseDriver
@@ -19,6 +20,8 @@ CASES_WHEN_LONG = 200
 CASES_BY_NIGHT = 500
 CASES_BY_PROCESSES = 3
 CASES_BY_PROCESSES_BY_NIGHT = 60
+CASES_ON_KAFKA = 2
+CASES_ON_KAFKA_BY_NIGHT = 40
 FIRST_SEED = 1_000_000
 NO_LIMIT = float("inf")
 
@@ -62,6 +65,28 @@ def test_random_apps_give_right_answers_though_their_processes_are_killed() -> N
 @pytest.mark.usefixtures("process")
 def test_more_random_apps_give_right_answers_though_their_processes_are_killed() -> None:
     _killed(2 * FIRST_SEED, CASES_BY_PROCESSES_BY_NIGHT)
+
+
+def _on_kafka(address: str, first: int, cases: int) -> None:
+    """Apps that are killed at least once, run by the command, with their streams in topics."""
+    fitting = (
+        seed for seed in seeds_from(first) if _is_killed(case := random_case(seed)) and fits_kafka(case)
+    )
+    driver = CommandDriver(address)
+    _tried(islice(fitting, cases), driver, " KAFKA=host:port")
+    assert driver.deaths
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("process")
+def test_random_apps_on_kafka_give_right_answers_though_their_processes_are_killed(kafka: str) -> None:
+    _on_kafka(kafka, FIRST_SEED, CASES_ON_KAFKA)
+
+
+@pytest.mark.nightly
+@pytest.mark.usefixtures("process")
+def test_more_random_apps_on_kafka_give_right_answers_though_their_processes_are_killed(kafka: str) -> None:
+    _on_kafka(kafka, 2 * FIRST_SEED, CASES_ON_KAFKA_BY_NIGHT)
 
 
 @pytest.mark.nightly

@@ -149,6 +149,10 @@ class Systems:
         """The partitions with writes that are neither visible nor void, and the offset of the first."""
         return self._asked(partitions, lambda system, addresses: system.open_transactions(addresses))
 
+    def offsets_at(self, partitions: Iterable[Partition], time_ms: int) -> Mapping[Partition, int]:
+        """See `StreamSystem.offsets_at`."""
+        return self._asked(partitions, lambda system, addresses: system.offsets_at(addresses, time_ms))
+
     def await_records(
         self, ends: Mapping[Partition, int], seconds: float, wake: HasFileno | None = None
     ) -> bool:

@@ -88,7 +88,7 @@ class PartitionBy(Repartition):
     partitions: Annotated[int | None, Field(ge=1, le=100_000)] = None
     """How many partitions the intermediate stream has; inferred when unset."""
     retention: LongDuration | None = None
-    """Keep records so long for readers outside this app; else they go when this app has read them."""
+    """Records that this app has read stay for others until they are so old; unset: they go at once."""
 
 
 class Broadcast(Repartition):

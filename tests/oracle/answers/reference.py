@@ -7,23 +7,24 @@ tombstones, `_m` whether they may be missing yet.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import duckdb
 import pyarrow as pa
 
+from tests.oracle.answers.edited_operators import EditedOperators
 from tests.oracle.answers.key_partitions import partition
+from tests.oracle.answers.own_code_answers import numbered_rows, rate_of
 from tests.oracle.answers.time_reference import Emissions, sessions_of, windows_of
 from tests.oracle.answers.watermarks import ENDED, Watermarks, lowest_of
-from tests.oracle.cases.case import Case, Grow, InputRecord, Send
-from tests.oracle.cases.column_values import ARROW, METADATA, arrow_value, from_ms, to_ms
+from tests.oracle.cases.case import Advance, Case, Grow, InputRecord, Send
+from tests.oracle.cases.column_values import ARROW, arrow_value, from_ms, metadata_columns, to_ms
 from tests.oracle.cases.resource_reading import (
     Part,
     columns_of,
     input_streams,
-    kind_of,
     milliseconds,
     sources_of,
     split_list,
@@ -36,6 +37,7 @@ _HIDDEN_TYPES: Final = {
 }  # fmt: skip
 _NEEDS_KEY: Final = ("aggregate", "join", "joinTable", "sendToTable", "process")
 _MOST_WHOLE: Final = 2**63
+_MOST_DECIMAL: Final = 10**36
 
 
 class UnjudgedError(Exception):
@@ -82,7 +84,8 @@ class Reference:
 
     def __init__(self, case: Case) -> None:
         self.case, self.spec = case, case.spec
-        self.operators = {one["name"]: kind_of(one) for one in self.spec["operators"]}
+        self.edited = EditedOperators.of(case)
+        self.operators = self.edited.operators
         self.columns: dict[str, list[str]] = {}
         self.keys: dict[str, str | None] = {}
         self.newest_of: dict[str, tuple[str, ...]] = {}
@@ -94,6 +97,8 @@ class Reference:
         self.works: dict[str, Callable[[str, Part], None]] = {
             "filter": self._filter,
             "map": self._map,
+            "flatMap": self._flat_map,
+            "process": self._process,
             "merge": self._merge,
             "partitionBy": self._partition_by,
             "broadcast": self._broadcast,
@@ -112,7 +117,7 @@ class Reference:
             for table in self.spec["tables"]:
                 if table.get("sideInputs"):
                     self._fill(table)
-            for name in _in_order(self.spec["operators"]):
+            for name in _in_order(self.operators):
                 kind, body = self.operators[name]
                 self.works[kind](name, body)
         except duckdb.OutOfRangeException as error:
@@ -145,6 +150,7 @@ class Reference:
         relied = self._relies_on_key(name) and stream.get("keys") != "unchecked"
         rows, written = [], Counter[int]()
         of_records = stream.get("metadata", {})
+        topic, has_text_keys = stream.get("topic", name), of_records.get("keyFormat") == "string"
         partitioner = stream.get("partitioner", "murmur2")
         for step, record, turn in self._records(name):
             count = self._partitions_at(step)
@@ -160,16 +166,17 @@ class Reference:
             if stream.get("eventTime") and record.row is not None and record.row.get("ts") is not None:
                 self.watermarks.note(name, step, index, time)
             row = record.row or {}
-            hidden = (len(rows), step, index, record.key, time, record.row is None, False)
+            hidden = (len(rows), step, index % self.case.tasks, record.key, time, record.row is None, False)
             own = {
-                "key": record.key,
+                "key": record.key.decode() if record.key is not None and has_text_keys else record.key,
+                "topic": topic,
                 "timestamp": from_ms(record.timestamp),
                 "partition": place,
                 "offset": offset,
             }
-            beside = (own[one] for one in of_records)
+            beside = (own[one] for one in of_records if one != "keyFormat")
             rows.append((*(arrow_value(row.get(column)) for column in types), *beside, *hidden))
-        kinds = types | {column: METADATA[one] for one, column in of_records.items()}
+        kinds = types | metadata_columns(stream)
         self._table(name, {**{c: ARROW[k] for c, k in kinds.items()}, **_HIDDEN_TYPES}, rows)
         self.columns[name], self.keys[name] = list(kinds), stream.get("key")
 
@@ -201,8 +208,9 @@ class Reference:
                 return to_ms(moment)
 
     def _fills_table(self, name: str) -> bool:
+        """Whether records are rows of a table by the keys that they have; some are made."""
         sides = [side for table in self.spec["tables"] for side in table.get("sideInputs", ())]
-        return any(side["stream"] == name for side in sides)
+        return any(side["stream"] == name and not side.keys() & {"python", "key"} for side in sides)
 
     def _relies_on_key(self, name: str) -> bool:
         """Whether something needs the key that lies in no stream of the app's own."""
@@ -220,7 +228,12 @@ class Reference:
         return False
 
     def _is_everywhere(self, body: Part) -> bool:
-        return any(table["name"] == body["table"] and table.get("broadcast") for table in self.spec["tables"])
+        table = self._table_of(body)
+        return "remote" in table or bool(table.get("broadcast"))
+
+    def _table_of(self, body: Part) -> Part:
+        (table,) = (table for table in self.spec["tables"] if table["name"] == body["table"])
+        return dict(table)
 
     def _is_untimed(self, name: str) -> bool:
         """Whether times are those of the last row of some whose order is left open."""
@@ -236,9 +249,9 @@ class Reference:
         if name not in self.operators:
             return True
         kind, body = self.operators[name]
-        return kind in {"filter", "map", "joinTable"} and self._has_order(body["from"])
+        return kind in {"filter", "map", "flatMap", "process", "joinTable"} and self._has_order(body["from"])
 
-    def _send_to(self, _: str, body: Part) -> None:
+    def _send_to(self, name: str, body: Part) -> None:
         source = body["from"]
         (stream,) = (one for one in self.spec["streams"] if one["name"] == body["stream"])
         key = stream.get("key")
@@ -251,7 +264,10 @@ class Reference:
         if "timestamp" in body:
             own = f'CAST(floor(epoch_us("{body["timestamp"]}") / 1000.0) AS BIGINT)'
             time = f"CASE WHEN _x THEN _e ELSE coalesce({own}, _e) END"
-        found = self.rows(f'SELECT {written}, {time}, _x, _m, {listed} FROM "{source}" ORDER BY _n')
+        during = self.edited.during(name)
+        found = self.rows(
+            f'SELECT {written}, {time}, _x, _m, {listed} FROM "{source}" WHERE {during} ORDER BY _n'
+        )
         records = tuple(ExpectedRow(k, e, None if x else tuple(row), not m) for k, e, x, m, *row in found)
         self.expected.streams[body["stream"]] = ExpectedStream(
             tuple(columns), records, self.newest_of.get(source), not self._is_untimed(source)
@@ -262,25 +278,68 @@ class Reference:
     def _filter(self, name: str, body: Part) -> None:
         source = body["from"]
         self._like(name, source)
-        self._select(name, self.columns[source], f'SELECT * FROM "{source}" WHERE _x OR ({body["where"]})')
+        where = self.edited.by_step(name, lambda version: str(version["where"]))
+        self._select(name, self.columns[source], f'SELECT * FROM "{source}" WHERE _x OR ({where})')
 
     def _map(self, name: str, body: Part) -> None:
-        source, select = body["from"], body["select"]
-        names = [entry.rpartition(" AS ")[2] for entry in split_list(select)]
-        kept = [entry for entry in split_list(select) if " AS " not in entry]
+        source = body["from"]
         self._like(name, source)
+        if "python" in body:
+            nulls = " + ".join(f'CAST("{column}" IS NULL AS BIGINT)' for column in self.columns[source])
+            self._by_python(name, body, f'SELECT *, {nulls} AS nulls FROM "{source}"')
+            return
+        lists = [split_list(version["select"]) for version in self.edited.versions(name)]
+        names = [entry.rpartition(" AS ")[2] for entry in lists[0]]
+        kept = [entry for entry in lists[0] if " AS " not in entry]
         self.keys[name] = self.keys[source] if self.keys[source] in kept else None
-        hidden = HIDDEN
-        if key := body.get("key"):
-            own = "_k" if self.keys[name] == key else "NULL"
-            hidden = HIDDEN.replace(
-                "_k",
-                f"CASE WHEN _x THEN {own} ELSE {_text_key(key)} END AS _k",
-            )
-            self.keys[name] = key
-        listed = _quoted(names)
+        made = [
+            self.edited.by_step(name, lambda version, at=at: _expression(split_list(version["select"])[at]))
+            for at in range(len(names))
+        ]
+        select = ", ".join(f'{text} AS "{column}"' for text, column in zip(made, names, strict=True))
+        hidden = self._keyed(name, body)
         inner = f'SELECT {select}, {HIDDEN} FROM "{source}"'
-        self._select(name, names, f"SELECT {listed}, {hidden} FROM ({inner})")
+        self._select(name, names, f"SELECT {_quoted(names)}, {hidden} FROM ({inner})")
+
+    def _keyed(self, name: str, body: Part) -> str:
+        """The hidden columns of rows that may get another key."""
+        key = body.get("key")
+        if key is None:
+            return HIDDEN
+        own = "_k" if self.keys[name] == key else "NULL"
+        self.keys[name] = key
+        return HIDDEN.replace("_k", f"CASE WHEN _x THEN {own} ELSE {_text_key(key)} END AS _k")
+
+    def _by_python(self, name: str, body: Part, query: str) -> None:
+        """The rows of a query with the columns that Python gives; no column is the key that they have."""
+        self.keys[name] = None
+        names = list(columns_of(body))
+        hidden = self._keyed(name, body)
+        self._select(name, names, f"SELECT {_quoted(names)}, {hidden} FROM ({query}) ORDER BY _n")
+
+    def _flat_map(self, name: str, body: Part) -> None:
+        """Each row as often as its `id` leaves a rest by three; a tombstone passes."""
+        self._like(name, body["from"])
+        times = "CASE WHEN r._x THEN 1 ELSE coalesce(r.id, 0) % 3 END"
+        number = "row_number() OVER (ORDER BY r._n, g.copy) AS _n"
+        self._by_python(
+            name,
+            body,
+            f'SELECT r.* REPLACE ({number}), g.copy FROM "{body["from"]}" r '
+            f"JOIN range(3) AS g(copy) ON g.copy < {times}",
+        )
+
+    def _process(self, name: str, body: Part) -> None:
+        """Each row with its number among those of its key."""
+        source = body["from"]
+        self._like(name, source)
+        rows = self.rows(f'SELECT _n, _k, _x FROM "{source}" ORDER BY _n')
+        numbers, last = numbered_rows(rows)
+        self._table(f"{name}-numbers", {"_n": pa.int64(), "seen": pa.int64()}, numbers)
+        self._by_python(name, body, f'SELECT * FROM "{source}" JOIN "{name}-numbers" USING (_n)')
+        for table in body.get("tables", ()):
+            self.expected.tables[table] = {key: (number,) for key, number in last.items()}
+            self.expected.table_columns[table] = ("seen",)
 
     def _like(self, name: str, source: str) -> None:
         self.keys[name] = self.keys[source]
@@ -310,7 +369,8 @@ class Reference:
         )
         keys = [key for (key,) in self.rows(f'SELECT DISTINCT _k FROM "{name}-keys"')]
         count = body["partitions"]
-        places = [(key, 0 if key is None else partition(key, count)) for key in keys]
+        tasks = self.case.tasks
+        places = [(key, 0 if key is None else partition(key, count) % tasks) for key in keys]
         self._table(f"{name}-places", {"_k": pa.binary(), "_p": pa.int64()}, places)
         self._select(
             name,
@@ -323,7 +383,7 @@ class Reference:
     def _broadcast(self, name: str, body: Part) -> None:
         source = body["from"]
         self._like(name, source)
-        tasks = self.case.partitions
+        tasks = self.case.tasks
         self._select(
             name,
             self.columns[source],
@@ -335,14 +395,29 @@ class Reference:
     def _fill(self, table: Part) -> None:
         (side,) = table["sideInputs"]
         source, name = side["stream"], table["name"]
+        if "python" in side:
+            key, second, *others = self.columns[source]
+            made = ", ".join([f'"{key}" AS tk', _quoted([second, *others])])
+            hidden = HIDDEN.replace("_k", f"CASE WHEN _x THEN _k ELSE {_text_key(key)} END AS _k")
+            hidden = hidden.replace("_x,", f'_x OR "{second}" IS NULL AS _x,')
+            self._select(name, ["tk", second, *others], f'SELECT {made}, {hidden} FROM "{source}"')
+            self._versions(name)
+            return
         names = [entry.rpartition(" AS ")[2] for entry in split_list(side["value"])]
-        self._select(name, names, f'SELECT {side["value"]}, {HIDDEN} FROM "{source}"')
+        hidden = HIDDEN
+        if "key" in side:
+            own = "_k" if side["key"] == self.keys[source] else "NULL"
+            made = f"CASE WHEN _x THEN {own} ELSE {_text_key(side['key'])} END AS _k"
+            hidden = HIDDEN.replace("_k", made)
+        self._select(name, names, f'SELECT {side["value"]}, {hidden} FROM "{source}"')
         self._versions(name)
 
-    def _send_to_table(self, _: str, body: Part) -> None:
+    def _send_to_table(self, operator: str, body: Part) -> None:
         source, name = body["from"], body["table"]
         deleted = f"_x OR coalesce({body['deleteWhere']}, false)" if "deleteWhere" in body else "_x"
-        self._select(name, self.columns[source], f'SELECT * REPLACE ({deleted} AS _x) FROM "{source}"')
+        during = self.edited.during(operator)
+        rows = f'SELECT * REPLACE ({deleted} AS _x) FROM "{source}" WHERE {during}'
+        self._select(name, self.columns[source], rows)
         self._versions(name)
 
     def _versions(self, name: str) -> None:
@@ -360,6 +435,9 @@ class Reference:
 
     def _join_table(self, name: str, body: Part) -> None:
         source, table = body["from"], body["table"]
+        if "remote" in self._table_of(body):
+            self._join_remote(name, body)
+            return
         listed = [f'r."{c}"' for c in self.columns[source]] + [f'v."{c}"' for c in self.columns[table]]
         columns = [*self.columns[source], *self.columns[table]]
         if "select" in body:
@@ -380,6 +458,23 @@ class Reference:
             f"ON v._k = {looked_up} AND NOT r._x AND NOT v._x AND {seen} WHERE {unmatched} ORDER BY r._n",
         )
 
+    def _join_remote(self, name: str, body: Part) -> None:
+        """Rows with what the remote table has for their keys, which follows from these alone."""
+        source = body["from"]
+        looked_up = _text_key(f'r."{body["key"]}"') if "key" in body else "r._k"
+        keys = [key for (key,) in self.rows(f'SELECT DISTINCT {looked_up} FROM "{source}" r WHERE NOT r._x')]
+        rates = [(key, rate) for key in keys if key is not None for rate in rate_of(key)]
+        self._table(f"{name}-rates", {"_key": pa.binary(), "rate": pa.int64()}, rates)
+        columns = [*self.columns[source], "rate"]
+        kept = "true" if body.get("type") == "left" else "r._x OR v._key IS NOT NULL"
+        self._like(name, source)
+        self._select(
+            name,
+            columns,
+            f'SELECT r.*, v.rate AS rate FROM "{source}" r LEFT JOIN "{name}-rates" v '
+            f"ON v._key = {looked_up} AND NOT r._x WHERE {kept} ORDER BY r._n",
+        )
+
     # Totals
 
     def _aggregate(self, name: str, body: Part) -> None:
@@ -393,7 +488,7 @@ class Reference:
         grouped = "_k IS NOT NULL" if own_key else f'"{placed}" IS NOT NULL'
         self.sql.execute(
             f'CREATE TABLE "{name}-rows" AS SELECT *, dense_rank() OVER (ORDER BY {order}) AS _g '
-            f'FROM "{source}" WHERE NOT _x AND {grouped}'
+            f'FROM "{source}" WHERE NOT _x AND {grouped} AND {self.edited.during(name)}'
         )
         rows = self.rows(f'SELECT _n, _s, _t, _e, _g FROM "{name}-rows" ORDER BY _n')
         emissions = self._emissions(name, body, rows)
@@ -432,8 +527,10 @@ class Reference:
             if summed:
                 value = f'CAST("{summed[1]}" AS DOUBLE)'
                 finite = f"NOT isnan({value}) AND NOT isinf({value})"
-                ((most,),) = self.rows(f'SELECT sum(abs({value})) FROM "{name}-rows" WHERE {finite}')
-                self.expected.may_overflow |= most is not None and most >= _MOST_WHOLE
+                most_kind = f'sum(abs({value})), any_value(typeof("{summed[1]}"))'
+                ((most, kind),) = self.rows(f'SELECT {most_kind} FROM "{name}-rows" WHERE {finite}')
+                bound = _MOST_DECIMAL if kind == "DECIMAL(38,2)" else _MOST_WHOLE
+                self.expected.may_overflow |= most is not None and most >= bound
 
     def _placed_by(self, source: str) -> str | None:
         """The column that chose the task of rows."""
@@ -486,12 +583,14 @@ class Reference:
     def _join(self, name: str, body: Part) -> None:
         left, right = body["from"]
         kind, within = body.get("type", "inner"), milliseconds(body["within"])
+        by_arrival = body.get("time") == "arrival"
         for side, source in (("left", left), ("right", right)):
-            self._in_time(f"{name}-{side}", name, source)
+            self._joined_rows(f"{name}-{side}", name, source, by_arrival=by_arrival)
         entries = [_sides(entry) for entry in split_list(body["select"])]
         names = [entry.rpartition(" AS ")[2] for entry in entries]
         where = f"AND ({_sides(body['where'])})" if "where" in body else ""
-        near = f'"left"._k = "right"._k AND abs("left"._e - "right"._e) <= {within} {where}'
+        at = "_a" if by_arrival else "_e"
+        near = f'"left"._k = "right"._k AND abs("left".{at} - "right".{at}) <= {within} {where}'
         both = f'"{name}-left" AS "left" {{}} JOIN "{name}-right" AS "right" ON {near}'
         pairs = (
             f"SELECT {', '.join(entries)}, row_number() OVER () AS _n, "
@@ -501,8 +600,11 @@ class Reference:
         )
         queries = [f"{pairs} false AS _m FROM {both.format('INNER')}"]
         for side, other, outer in (("left", "right", "LEFT"), ("right", "left", "RIGHT")):
-            if kind in {side, "full"}:
-                reached = self._reached_table(name, {"left": left, "right": right}[side])
+            if kind in {side, "full"} and by_arrival:
+                waits = "false" if self.case.is_batch else f'"{side}"._k IS NOT NULL'
+                queries.append(f'{pairs} {waits} AS _m FROM {both.format(outer)} WHERE "{other}"._n IS NULL')
+            elif kind in {side, "full"}:
+                reached = self._reached_table(name)
                 queries.append(
                     f'{pairs} "{side}"._k IS NOT NULL AND w._w < "{side}"._e + {2 * within} AS _m '
                     f'FROM {both.format(outer)} JOIN "{reached}" w ON w._task = "{side}"._t '
@@ -511,18 +613,29 @@ class Reference:
         self._select(name, names, " UNION ALL ".join(queries))
         self.keys[name] = next((n for n in names if f'"left"."{self.keys[left]}" AS {n}' in entries), None)
 
-    def _reached_table(self, name: str, source: str) -> str:
-        del source
+    def _arrival(self, step: int) -> int:
+        """When what comes in a step arrives: only `Advance` takes longer than such joins tell apart."""
+        return sum(milliseconds(one.by) for one in self.case.steps[:step] if isinstance(one, Advance))
+
+    def _reached_table(self, name: str) -> str:
         table = f"{name}-reached"
         if not self.rows(f"SELECT 1 FROM duckdb_tables() WHERE table_name = '{table}'"):
             reached = self.watermarks.reader(name, of_inputs=True)
-            at_end = [(task, reached(task, self.last_step)) for task in range(self.case.partitions)]
+            at_end = [(task, reached(task, self.last_step)) for task in range(self.case.tasks)]
             rows = [(task, -ENDED if at is None else at) for task, at in at_end]
             self._table(table, {"_task": pa.int64(), "_w": pa.int64()}, rows)
         return table
 
-    def _in_time(self, table: str, name: str, source: str) -> None:
-        """The rows of a side that do not come too late."""
+    def _joined_rows(self, table: str, name: str, source: str, *, by_arrival: bool) -> None:
+        """The rows of a side: by arrival with its time, by event time those that do not come too late."""
+        if by_arrival:
+            arrivals = [(step, self._arrival(step)) for step in range(self.last_step + 1)]
+            self._table(f"{table}-arrivals", {"_s": pa.int64(), "_a": pa.int64()}, arrivals)
+            self.sql.execute(
+                f'CREATE TABLE "{table}" AS SELECT * FROM "{source}" JOIN "{table}-arrivals" USING (_s) '
+                "WHERE NOT _x"
+            )
+            return
         reached = self.watermarks.reader(name, of_inputs=True)
         late = []
         for number, step, task, time in self.rows(
@@ -541,9 +654,8 @@ class Reference:
         )
 
 
-def _in_order(operators: Iterable[Part]) -> list[str]:
+def _in_order(bodies: Mapping[str, tuple[str, Part]]) -> list[str]:
     """The names of operators, each behind those that it reads and those that fill its table."""
-    bodies = {one["name"]: kind_of(one) for one in operators}
     placed: list[str] = []
 
     def place(name: str) -> None:
@@ -562,6 +674,11 @@ def _in_order(operators: Iterable[Part]) -> list[str]:
     for name in bodies:
         place(name)
     return placed
+
+
+def _expression(entry: str) -> str:
+    """What an entry of a select list computes."""
+    return entry.rpartition(" AS ")[0] or f'"{entry}"'
 
 
 def _quoted(columns: Iterable[str]) -> str:

@@ -42,7 +42,7 @@ class Watermarks:
             return self._of_stream(name, task, step)
         kind, body = self.operators[name]
         if kind in {"partitionBy", "broadcast"}:
-            return lowest_of([self._of(body["from"], one, step) for one in range(self.case.partitions)])
+            return lowest_of([self._of(body["from"], one, step) for one in range(self.case.tasks)])
         reached = self._of_inputs(name, task, step)
         if kind == "join" and body.get("type", "inner") != "inner" and reached is not None:
             return reached - 2 * milliseconds(body["within"])
@@ -56,8 +56,12 @@ class Watermarks:
 
     def _of_stream(self, name: str, task: int, step: int) -> int | None:
         delay = milliseconds(self.streams[name]["eventTime"]["delay"])
-        times = [time for at, time in self.newest.get(name, {}).get(task, ()) if at <= step]
-        return max(times) - delay if times else None
+        partitions = [task] if self.case.tasks == self.case.partitions else range(self.case.partitions)
+        newest = [
+            max((time for at, time in self.newest.get(name, {}).get(one, ()) if at <= step), default=None)
+            for one in partitions
+        ]
+        return lowest_of([None if time is None else time - delay for time in newest])
 
 
 def lowest_of(watermarks: list[int | None]) -> int | None:

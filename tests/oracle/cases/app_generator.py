@@ -2,81 +2,28 @@
 
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
-from tests.oracle.cases import expression_pool
-from tests.oracle.cases.column_values import ARROW, KEY_TYPES, METADATA
+from tests.oracle.cases import expression_pool, own_code_generator
+from tests.oracle.cases.app_draft import KEY_COLUMN, AppDraft, Flow, Part
+from tests.oracle.cases.case import Edit
+from tests.oracle.cases.column_values import ARROW, KEY_TYPES, METADATA, metadata_columns
+from tests.oracle.cases.edit_generator import random_edits
 from tests.oracle.cases.resource_reading import columns_of
 
-KEY_COLUMN: Final = "k"
-Part = dict[str, Any]
 
-
-@dataclass(frozen=True, slots=True)
-class Flow:
-    """Rows that an operator may read: what is known of them."""
-
-    name: str
-    columns: Mapping[str, str]
-    key: str | None  # the column that is the rows' key
-    placed_by: str | None  # the column by which equal keys are in one task
-    timed: bool
-    sources: frozenset[str]
-    settled: bool = True  # whether each row is final, however batches were cut
-    hops: int = 0
-    copies: bool = False  # whether each task has all rows
-    ordered: bool = True  # whether rows of a key come in the order of their records
-
-
-@dataclass(slots=True)
-class AppDraft:
-    """An app while it is made."""
-
-    chance: random.Random
-    partitions: int
-    whole_sends: bool
-    is_batch: bool
-    key_type: str
-    streams: list[Part] = field(default_factory=list)
-    tables: list[Part] = field(default_factory=list)
-    operators: list[Part] = field(default_factory=list)
-    flows: list[Flow] = field(default_factory=list)
-    filled: dict[str, Flow] = field(default_factory=dict)  # tables that the app fills, and from what
-
-    def name(self, kind: str) -> str:
-        """The name of the next operator of a kind."""
-        return f"{kind}{len(self.operators)}"
-
-    def add(self, kind: str, body: Part, flow: Flow | None) -> None:
-        """An operator, and the rows that it hands on."""
-        name = flow.name if flow else self.name(kind)
-        self.operators.append({"name": name, kind: {k: v for k, v in body.items() if v is not None}})
-        if flow:
-            self.flows.append(flow)
-
-    def pick(self, fits: Callable[[Flow], bool] = lambda _: True) -> Flow | None:
-        """One of the flows that fit, rather a later one."""
-        fitting = [flow for flow in self.flows if fits(flow)]
-        return (
-            self.chance.choice(fitting[-4:] if self.chance.random() < 0.7 else fitting) if fitting else None
-        )
-
-    def draw_span(self) -> str:
-        return self.chance.choice(("1s", "1500ms", "3s", "5s", "10s", "1m"))
-
-
-def random_app(chance: random.Random, partitions: int, whole_sends: bool) -> Part:
-    """The resource of an app."""
+def random_app(chance: random.Random, partitions: int, whole_sends: bool) -> tuple[Part, list[Edit]]:
+    """The resource of an app, and edits that it gets in their order."""
     draft = AppDraft(chance, partitions, whole_sends, chance.random() < 0.3, chance.choice(KEY_TYPES))
     for number in range(chance.randint(1, 3)):
         _add_input(draft, f"in{number}")
     for _ in range(chance.randint(1, 6)):
-        kind = chance.choice(tuple(GENERATED))
+        kind = chance.choice((*GENERATED, *OFTEN))
         GENERATED[kind](draft)
     for flow in [flow for flow in draft.flows if _is_unread(draft, flow)] or draft.flows[-1:]:
         _add_output(draft, flow)
-    _choose_partitioners(draft)
+    edits = random_edits(draft)
     systems: list[Part] = [{"name": "main", "embedded": {"path": "data"}}]
     if chance.random() < 0.3:
         systems.append({"name": "other", "home": True, "embedded": {"path": "other"}})
@@ -90,21 +37,18 @@ def random_app(chance: random.Random, partitions: int, whole_sends: bool) -> Par
         "tables": draft.tables,
         "operators": draft.operators,
     }
+    if chance.random() < 0.07:
+        spec["grouper"] = "single"
     if not whole_sends:
         spec["batch"] = {"rows": chance.choice((1, 2, 3, 7, 20))}
     metadata = {"name": "oracle", "namespace": "test"}
-    return {"apiVersion": "streamapp.dev/v1alpha1", "kind": "StreamApp", "metadata": metadata, "spec": spec}
+    head = {"apiVersion": "streamapp.dev/v1alpha1", "kind": "StreamApp", "metadata": metadata}
+    return {**head, "spec": spec}, edits
 
 
-def _choose_partitioners(draft: AppDraft) -> None:
-    """Other hashes of keys for outputs, and for all inputs where none meets a stream that the app makes."""
-    is_repartitioned = any("partitionBy" in operator for operator in draft.operators)
-    inputs = "murmur2" if is_repartitioned else draft.chance.choice(("murmur2", "crc32"))
-    for stream in draft.streams:
-        is_output = stream["name"].startswith("out-")
-        partitioner = draft.chance.choice(("murmur2", "crc32")) if is_output else inputs
-        if partitioner != "murmur2":
-            stream["partitioner"] = partitioner
+def _hashed_by(partitioner: str) -> Part:
+    """The field of a stream, where it is another hash than Java's."""
+    return {} if partitioner == "murmur2" else {"partitioner": partitioner}
 
 
 def _is_unread(draft: AppDraft, flow: Flow) -> bool:
@@ -120,10 +64,10 @@ def _add_input(draft: AppDraft, name: str) -> Flow:
     """An input with a number for each row, a key, perhaps event times, and some columns."""
     chance = draft.chance
     twin = draft.pick(lambda flow: flow.name.startswith("in") and flow.hops == 0)
-    timed = chance.random() < 0.75
+    timed, partitioner = chance.random() < 0.75, chance.choice(("murmur2", "murmur2", "crc32"))
     if twin is not None and chance.random() < 0.5:
         (declared,) = (stream for stream in draft.streams if stream["name"] == twin.name)
-        columns, timed = columns_of(declared), twin.timed
+        columns, timed, partitioner = columns_of(declared), twin.timed, twin.partitioner
     else:
         columns = {"id": "BIGINT", KEY_COLUMN: draft.key_type}
         columns["ts"] = "BIGINT" if timed and chance.random() < 0.2 else "TIMESTAMP"
@@ -134,6 +78,7 @@ def _add_input(draft: AppDraft, name: str) -> Flow:
         "name": name,
         "system": "main",
         **_format(chance, columns),
+        **_hashed_by(partitioner),
         "columns": ", ".join(f"{column} {kind}" for column, kind in columns.items()),
     }
     if keyed:
@@ -149,10 +94,12 @@ def _add_input(draft: AppDraft, name: str) -> Flow:
     of_records = [] if twin else chance.sample(tuple(METADATA), chance.choice((0, 0, 0, 1, 2)))
     if of_records:
         stream["metadata"] = {field: f"r_{field}" for field in METADATA if field in of_records}
+        if "key" in of_records and chance.random() < 0.5:
+            stream["metadata"]["keyFormat"] = "string"
     draft.streams.append(stream)
     key = KEY_COLUMN if keyed else None
-    every = columns | {column: METADATA[field] for field, column in stream.get("metadata", {}).items()}
-    flow = Flow(name, every, key, key, timed, frozenset((name,)))
+    every = columns | metadata_columns(stream)
+    flow = Flow(name, every, key, key, timed, frozenset((name,)), partitioner=partitioner)
     draft.flows.append(flow)
     return flow
 
@@ -164,6 +111,7 @@ def _format(chance: random.Random, columns: dict[str, str]) -> Part:
         formats.append("debezium")
     if not any("<" in kind for kind in columns.values()):
         formats.append("csv")
+    formats.append("avro")
     form: Part = {"format": chance.choice(formats)}
     if form["format"] == "debezium":
         form |= {"timestamps": "microseconds", "decimals": chance.choice(("text", "base64"))}
@@ -182,9 +130,10 @@ def _csv_signs(chance: random.Random) -> Part:
 
 
 def _add_output(draft: AppDraft, flow: Flow) -> None:
-    stream: Part = {"name": f"out-{flow.name}", "system": "main"}
-    if draft.chance.random() < 0.3:
-        stream["format"] = "columns"
+    partitioner = draft.chance.choice(("murmur2", "crc32"))
+    stream: Part = {"name": f"out-{flow.name}", "system": "main", **_hashed_by(partitioner)}
+    if draft.chance.random() < 0.4:
+        stream["format"] = draft.chance.choice(("columns", "avro"))
     elif draft.chance.random() < 0.3 and not any("<" in kind for kind in flow.columns.values()):
         stream |= {"format": "csv", **_csv_signs(draft.chance)}
     keys = [column for column, kind in flow.columns.items() if kind in KEY_TYPES]
@@ -240,7 +189,7 @@ def _add_merge(draft: AppDraft) -> None:
         and flow.settled
         and dict(flow.columns) == dict(first.columns)
         and (flow.key, flow.placed_by, flow.hops) == (first.key, first.placed_by, first.hops)
-        and flow.copies == first.copies
+        and (flow.copies, flow.partitioner) == (first.copies, first.partitioner)
     ]
     if not alike:
         return
@@ -259,8 +208,10 @@ def _add_partition_by(draft: AppDraft) -> None:
     if keys:
         key = draft.chance.choice(keys)
         body = {"from": flow.name, "key": key, "partitions": draft.partitions}
+        if draft.chance.random() < 0.2:
+            body["retention"] = "1h"
         moved = replace(flow, name=draft.name("partitionBy"), key=key, placed_by=key, hops=flow.hops + 1)
-        moved = replace(moved, ordered=flow.ordered and draft.partitions == 1)
+        moved = replace(moved, ordered=flow.ordered and draft.partitions == 1, partitioner="murmur2")
         draft.add("partitionBy", body, moved)
 
 
@@ -305,8 +256,8 @@ def _add_aggregate(draft: AppDraft) -> None:
         settled = draft.whole_sends or body["emit"] != "onUpdate"
     columns |= {name: kind for name, (_, kind) in totals.items()}
     key = groups[0] if len(groups) == 1 else None
-    totalled = Flow(draft.name("aggregate"), columns, key, flow.placed_by, flow.timed, flow.sources, settled)
-    draft.add("aggregate", body, replace(totalled, hops=flow.hops, ordered=False))
+    totalled = replace(flow, name=draft.name("aggregate"), columns=columns, key=key, settled=settled)
+    draft.add("aggregate", body, replace(totalled, ordered=False))
 
 
 def _window(draft: AppDraft) -> Part:
@@ -333,9 +284,11 @@ def _add_join(draft: AppDraft) -> None:
             and flow.name != left.name
             and flow.columns[flow.key or ""] == left.columns[left.key or ""]
             and flow.hops == left.hops
+            and flow.partitioner == left.partitioner
         )
     )
-    if left is None or right is None or not (left.timed and right.timed):
+    by_arrival = chance.random() < 0.25
+    if left is None or right is None or not (by_arrival or (left.timed and right.timed)):
         return
     name = draft.name("join")
     kind = chance.choice(("inner", "inner", "left", "right", "full"))
@@ -349,7 +302,8 @@ def _add_join(draft: AppDraft) -> None:
                     entries.append(f"{side}.{column} AS {made}")
     body: Part = {
         "from": [left.name, right.name],
-        "within": draft.draw_span(),
+        "within": chance.choice(("2h", "30d", "1000d")) if by_arrival else draft.draw_span(),
+        "time": "arrival" if by_arrival else None,
         "type": kind,
         "select": ", ".join(entries),
     }
@@ -357,8 +311,9 @@ def _add_join(draft: AppDraft) -> None:
         text = expression_pool.condition(chance, {f"left.{c}": kind for c, kind in left.columns.items()})
         body["where"] = text
     key = left.key if left.key in columns else None
-    joined = Flow(name, columns, key, key, True, left.sources | right.sources, settled=kind == "inner")
-    draft.add("join", body, replace(joined, hops=left.hops, ordered=False))
+    timed, sources = left.timed or right.timed, left.sources | right.sources
+    joined = replace(left, name=name, columns=columns, key=key, placed_by=key, timed=timed, sources=sources)
+    draft.add("join", body, replace(joined, settled=kind == "inner", ordered=False))
 
 
 def _add_table(draft: AppDraft, flow: Flow, *, broadcast: bool) -> str | None:
@@ -375,10 +330,22 @@ def _add_table(draft: AppDraft, flow: Flow, *, broadcast: bool) -> str | None:
         table["broadcast"] = True
     table["store"] = chance.choice(("rocksdb", "lmdb", "memory"))
     side["bootstrap"] |= table["store"] == "memory"  # else it begins empty after each start
+    if not side["bootstrap"] or chance.random() < 0.3:
+        table["maxStoreAge"] = "3650d"  # else a clock that jumps leaves a table empty that nothing waits for
     if side["bootstrap"] and draft.whole_sends and draft.partitions > 1:
         return None  # some tasks would wait for it and others not: a batch would not take a send whole
     form = _format(chance, columns)
+    form |= _hashed_by(chance.choice(("murmur2", "crc32")) if broadcast else flow.partitioner)
     draft.streams.append({"name": source, "system": "main", "key": KEY_COLUMN, "columns": listed, **form})
+    if table["store"] != "memory" or not broadcast:
+        table["visibility"] = chance.choice(("nextBatch", "nextBatch", "sameBatch"))
+    keys = [column for column, kind in columns.items() if kind in KEY_TYPES and kind in flow.columns.values()]
+    if broadcast and chance.random() < 0.4:
+        side["key"] = chance.choice(keys)
+    elif chance.random() < 0.3:
+        del side["value"]
+        side["python"] = own_code_generator.FILL_TABLE
+        table["columns"] = listed.replace(f"{KEY_COLUMN} ", "tk ", 1)
     draft.tables.append(table)
     return name
 
@@ -390,7 +357,8 @@ def _add_join_filled_table(draft: AppDraft) -> None:
         return
     for name, filling in draft.filled.items():
         has_key = filling.columns[filling.key or ""] == flow.columns[flow.key or ""]
-        if has_key and not filling.sources & flow.sources:
+        meets = has_key and filling.partitioner == flow.partitioner
+        if meets and not filling.sources & flow.sources:
             made = {f"{name}_{column}": column for column in filling.columns}
             entries = [*flow.columns, *(f"{name}.{column} AS {new}" for new, column in made.items())]
             body = {"from": flow.name, "table": name, "select": ", ".join(entries)}
@@ -402,9 +370,6 @@ def _add_join_filled_table(draft: AppDraft) -> None:
 
 def _add_join_table(draft: AppDraft) -> None:
     chance = draft.chance
-    if draft.filled and chance.random() < 0.5:
-        _add_join_filled_table(draft)
-        return
     broadcast = chance.random() < 0.3
     flow = draft.pick(
         lambda flow: (
@@ -423,10 +388,15 @@ def _add_join_table(draft: AppDraft) -> None:
     (declared,) = (one for one in draft.tables if one["name"] == table)
     (stream,) = (one for one in draft.streams if one["name"] == declared["sideInputs"][0]["stream"])
     held = columns_of(stream)
-    columns |= {("tk" if name == KEY_COLUMN else name): kind for name, kind in held.items()}
+    held = {("tk" if name == KEY_COLUMN else name): kind for name, kind in held.items()}
     body: Part = {"from": flow.name, "table": table, "type": chance.choice(("inner", "left"))}
+    if chance.random() < 0.2:
+        body["select"] = ", ".join([*flow.columns, *(f"{table}.{name} AS {table}_{name}" for name in held)])
+        held = {f"{table}_{name}": kind for name, kind in held.items()}
+    columns |= held
     if broadcast:
-        body["key"] = chance.choice([c for c, kind in flow.columns.items() if kind == draft.key_type])
+        kind_of_key = columns_of(stream)[declared["sideInputs"][0].get("key", KEY_COLUMN)]
+        body["key"] = chance.choice([c for c, kind in flow.columns.items() if kind == kind_of_key])
     draft.add("joinTable", body, replace(flow, name=draft.name("joinTable"), columns=columns))
 
 
@@ -462,6 +432,13 @@ GENERATED: Final[Mapping[str, Callable[[AppDraft], None]]] = {
     "aggregate": _add_aggregate,
     "join": _add_join,
     "joinTable": _add_join_table,
+    "joinFilledTable": _add_join_filled_table,
+    "joinRemoteTable": own_code_generator.add_join_remote_table,
+    "mapByPython": own_code_generator.add_map_by_python,
+    "flatMap": own_code_generator.add_flat_map,
+    "process": own_code_generator.add_process,
     "sendToTable": _add_send_to_table,
 }
-"""What adds an operator of a kind, where there is a flow that it fits."""
+"""What adds an operator of a kind, where there is a flow that it fits; Python is a kind of its own here."""
+OFTEN: Final = ("aggregate", "join", "join", "joinTable")
+"""Kinds that have most rules, and those that often find no rows which they fit."""

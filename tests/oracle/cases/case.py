@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from tests.oracle.cases.resource_reading import edited
+
 Row: TypeAlias = dict[str, Any]
 
 
@@ -50,7 +52,16 @@ class Advance:
     by: str
 
 
-Step: TypeAlias = Send | Kill | Restart | Grow | Advance
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """The app is deployed with one operator changed, added at the end, or taken away."""
+
+    operator: str
+    kind: str
+    body: Mapping[str, Any] | None
+
+
+Step: TypeAlias = Send | Kill | Restart | Grow | Advance | Edit
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +76,23 @@ class Case:
     whole_sends: bool
     steps: tuple[Step, ...]
 
+    def resource_after(self, steps: int) -> Mapping[str, Any]:
+        """The resource as the edits among the first steps have made it."""
+        spec = self.spec
+        for step in self.steps[:steps]:
+            if isinstance(step, Edit):
+                spec = edited(spec, step.operator, step.kind, step.body)
+        return {**self.resource, "spec": spec}
+
     @property
     def spec(self) -> Mapping[str, Any]:
         """The resource's `spec`."""
         return self.resource["spec"]
+
+    @property
+    def tasks(self) -> int:
+        """How many tasks the app has."""
+        return 1 if self.spec.get("grouper") == "single" else self.partitions
 
     @property
     def is_batch(self) -> bool:

@@ -1,7 +1,7 @@
 """Types of columns: which Arrow and DuckDB have them as, and values as they really come."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final
@@ -48,7 +48,13 @@ ARROW: Final[dict[str, pa.DataType]] = {
     "MAP<STRING, INT>": pa.map_(pa.string(), pa.int32()),
 }
 """Each type that is generated, as Arrow has it."""
-METADATA: Final = {"key": "BINARY", "timestamp": "TIMESTAMP", "partition": "INT", "offset": "BIGINT"}
+METADATA: Final = {
+    "key": "BINARY",
+    "timestamp": "TIMESTAMP",
+    "partition": "INT",
+    "offset": "BIGINT",
+    "topic": "STRING",
+}
 """What rows may have of their records, and its types."""
 KEY_TYPES: Final = ("STRING", "STRING", "BIGINT", "INT", "DATE", "BOOLEAN")
 ORDERED_TYPES: Final = tuple(kind for kind in ARROW if "<" not in kind)
@@ -141,3 +147,10 @@ def to_ms(moment: datetime) -> int:
 def from_ms(time: int) -> datetime:
     """The moment of so many milliseconds."""
     return EPOCH + timedelta(milliseconds=time)
+
+
+def metadata_columns(stream: Mapping[str, Any]) -> dict[str, str]:
+    """The columns that a stream has of its records, with their types."""
+    named = dict(stream.get("metadata", {}))
+    types = METADATA | ({"key": "STRING"} if named.pop("keyFormat", "bytes") == "string" else {})
+    return {column: types[field] for field, column in named.items()}

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from tests.oracle.cases.app_generator import KEY_COLUMN, random_app
+from tests.oracle.cases.app_draft import KEY_COLUMN
+from tests.oracle.cases.app_generator import random_app
 from tests.oracle.cases.case import Advance, Case, Grow, InputRecord, Kill, Restart, Row, Send, Step
 from tests.oracle.cases.column_values import from_ms, key_pool, key_text, random_value
 from tests.oracle.cases.resource_reading import columns_of, input_streams, milliseconds
@@ -23,10 +24,12 @@ def random_case(seed: int) -> Case:
     """The case of a seed."""
     chance = random.Random(seed)  # noqa: S311 - nothing here is secret
     partitions, whole_sends = chance.choice((1, 1, 2, 3, 4)), chance.random() < 0.6
-    resource = random_app(chance, partitions, whole_sends)
+    resource, edits = random_app(chance, partitions, whole_sends)
     processors = chance.choice((1, 1, 2, 3))
     writer = _Writer(chance, resource, whole_sends, partitions)
     steps = writer.steps(is_batch=resource["spec"]["mode"] == "batch")
+    for edit in edits:
+        steps.insert(chance.randint(0, len(steps)), edit)
     return Case(seed, resource, partitions, processors, whole_sends, tuple(steps))
 
 
@@ -49,6 +52,7 @@ class _Writer:
         is_timed = any("eventTime" in stream for stream in self.spec["streams"])
         self.may_grow = not is_timed and not any("broadcast" in one for one in self.spec["operators"])
         self.in_time = not whole_sends or chance.random() < 0.5
+        self.waits = any("arrival" in one.get("join", {}).values() for one in self.spec["operators"])
         self.next_id = 0
         types = {columns_of(s)[KEY_COLUMN] for s in input_streams(self.spec)}
         self.keys = {kind: key_pool(chance, kind) for kind in sorted(types)}
@@ -62,6 +66,8 @@ class _Writer:
         steps: list[Step] = []
         for _ in range(chance.randint(1, 7)):
             steps.append(self.send(chance.choice(streams)))
+            if not is_batch and self.waits and chance.random() < 0.4:
+                steps.append(Advance("400d"))
             if not is_batch and chance.random() < 0.3:
                 steps.append(
                     chance.choice((Kill(False), Kill(True), Restart(), Advance("1s"), Advance("400d")))

@@ -50,6 +50,7 @@ _TOTALS: Final[tuple[tuple[tuple[str, ...], str, str | None], ...]] = (
     (("BIGINT", "INT", "SMALLINT", "TINYINT"), "sum({})", "BIGINT"),
     (("DOUBLE",), "sum({})", "DOUBLE"),
     (("DECIMAL(9, 3)",), "sum({})", "DECIMAL(19, 3)"),
+    (("DECIMAL(38, 2)",), "sum({})", "DECIMAL(38, 2)"),
     ((*_ORDERED, "FLOAT", "TIMESTAMP_NTZ"), "min({})", None),
     ((*_ORDERED, "FLOAT", "TIMESTAMP_NTZ"), "max({})", None),
     ((*_ORDERED, "BINARY"), "count({})", "BIGINT"),

@@ -52,3 +52,19 @@ def input_streams(spec: Part) -> list[Part]:
     read = {source for one in spec["operators"] for source in sources_of(kind_of(one)[1])}
     read |= {side["stream"] for table in spec["tables"] for side in table.get("sideInputs", ())}
     return [stream for stream in spec["streams"] if stream["name"] in read]
+
+
+def edited(spec: Part, operator: str, kind: str, body: Part | None) -> dict[str, Any]:
+    """The `spec` with one operator as an edit has it, in its place or at the end; None takes it away.
+
+    One that is new and reads what is not there, as in a case that was made smaller, is left out.
+    """
+    operators = [*spec["operators"]]
+    places = [place for place, one in enumerate(operators) if one["name"] == operator]
+    made = [] if body is None else [{"name": operator, kind: body}]
+    if places:
+        operators[places[0] : places[0] + 1] = made
+    elif made and body is not None:
+        names = {one["name"] for one in (*operators, *spec["streams"])}
+        operators += made if set(sources_of(body)) <= names else []
+    return {**spec, "operators": operators}

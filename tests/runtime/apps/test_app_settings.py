@@ -1,6 +1,8 @@
 """What the resource says of streams, tasks and time, as running apps show it."""
 
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count
 
 import pytest
@@ -163,6 +165,27 @@ def test_texts_and_bytes_pass_as_they_are(env: AppEnv) -> None:
     env.run(made)
     assert sorted(record.value for record in env.records("out")) == [b"ONE", b"TWO"]
     assert [record.value for record in env.records("copy")] == [b"\x00\xff"]
+
+
+def test_a_repartition_that_is_kept_for_others_lets_old_records_go_once_the_app_has_read_them(
+    env: AppEnv,
+) -> None:
+    made = app(
+        {"name": "moved", "partitionBy": {"from": "events", "key": "n", "retention": "1h", "partitions": 1}},
+        {"name": "sent", "sendTo": {"from": "moved", "stream": "out"}},
+        streams=[EVENTS, {"name": "out"}],
+    )
+    now = time.time_ns() // 1_000_000
+    old = [replace(one, timestamp=now - 400 * 86_400_000) for one in inputs(ROWS, "user")]
+    env.write("events", [*old, *(replace(one, timestamp=now) for one in inputs(ROWS[:3], "user"))], 1)
+    seconds = (now / 1000 + 60 * number for number in count())
+    loop = env.loop(CurrentRun.of(env.launched(made)[1], batch_rows=10))
+    loop.backlog.clock = lambda: next(seconds)
+    while loop.planner.behind:
+        loop.step()
+    loop.release()
+    assert env.rows("out") == in_order([*ROWS, *ROWS[:3]])
+    assert len(env.records(made.intermediate_stream("moved"))) == 3
 
 
 def test_a_record_without_a_key_takes_that_of_its_key_column_and_a_new_key_moves_it(env: AppEnv) -> None:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Final
 
 from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
@@ -39,6 +40,8 @@ from streamapp_runtime.systems.stream_system import (
     await_visibility,
 )
 
+AGE_SECONDS: Final = 10.0
+"""How often streams that others read too are looked through for records that are too old."""
 PartitionNames = tuple[tuple[str, int], ...]
 """Partitions, by stream and index."""
 
@@ -66,6 +69,7 @@ class Backlog:
     data_loss: DataLoss = field(init=False)
     spans: Mapping[Partition, OffsetSpan] = field(default_factory=dict)  # as of the last look
     endless: Sequence[UnreadPartition] = ()  # what waits for what does not come, as of the last look
+    _ages_seen: float = float("-inf")  # when records were last looked at for their age
     _inherited: dict[str, str] | None = None  # by task: what it takes over from others; None when not known
 
     def __post_init__(self) -> None:
@@ -218,10 +222,25 @@ class Backlog:
         return self.side_inputs.side_partitions_of or self.side_inputs.side_partitions(self.positions())
 
     def forget_read(self) -> None:
-        """Records of the app's own streams go once they are read."""
-        cleared = self._cleared()
+        """Records of the app's own streams go once they are read, or later where others read them too."""
+        order = self.launch.read_order
         read = self.positions().done_with(self.launch.partitions)
-        self.systems.delete_before({p: at for p, at in read.items() if p.stream in cleared})
+        own_positions = {p: at for p, at in read.items() if p.stream in order.priority}
+        shared_positions = {p: at for p, at in own_positions.items() if p.stream in order.retained}
+        self.systems.delete_before(own_positions | self._below_age(shared_positions))
+
+    def _below_age(self, read: Mapping[Partition, int]) -> dict[Partition, int]:
+        """Up to where records are read, and older than their stream keeps them; 0 between two looks."""
+        now, retained = self.clock(), self.launch.read_order.retained
+        if now - self._ages_seen < AGE_SECONDS:
+            return dict.fromkeys(read, 0)
+        self._ages_seen = now
+        below: dict[Partition, int] = {}
+        for stream in {partition.stream for partition in read}:
+            partitions = [partition for partition in read if partition.stream == stream]
+            young = self.systems.offsets_at(partitions, int(now * 1000) - retained[stream])
+            below |= {partition: min(read[partition], young[partition]) for partition in partitions}
+        return below
 
     def _new_data_loss(self) -> DataLoss:
         has_late_checkpoints = self.launch.setup.delivery is DeliveryGuarantee.AT_LEAST_ONCE
@@ -233,13 +252,8 @@ class Backlog:
             clock=time.monotonic,
             now=self.clock,
             reported=self.data_lost,
-            repeated=self._cleared() if has_late_checkpoints else frozenset(),
+            repeated=frozenset(self.launch.read_order.priority) if has_late_checkpoints else frozenset(),
         )
-
-    def _cleared(self) -> frozenset[str]:
-        """The app's own streams whose records go once they are read."""
-        order = self.launch.read_order
-        return frozenset(order.priority) - order.retained
 
     def _to_inherit(self, event_time: EventTimeSetup) -> dict[str, str]:
         checkpoints = self.ledger.of_tasks()

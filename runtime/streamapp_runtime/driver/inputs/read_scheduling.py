@@ -5,7 +5,7 @@ stages. Tables that have to be complete before they are joined are filled withou
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.driver.inputs.read_positions import ReadPositions
@@ -21,9 +21,8 @@ class ReadOrder:
     priority: Sequence[str]  # deepest first; a stream that is not named comes last
     bootstrap: frozenset[str] = frozenset()  # side inputs that main inputs wait for
     side: frozenset[str] = frozenset()  # all side inputs: they wait for nothing
-    retained: frozenset[str] = (
-        frozenset()
-    )  # streams of the app's own that it does not clear: others read them
+    retained: Mapping[str, int] = field(default_factory=dict)
+    """Streams of the app's own that others read too: how old their records get, in milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Makes the streams that an app writes and that are not there yet, and says how many partitions each has."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from streamapp.author.proposal import Proposal
@@ -13,19 +13,21 @@ from streamapp_runtime.lanes.protocol.rejections import RejectionCause
 from streamapp_runtime.lanes.records.dead_letters import SideOutputStream
 from streamapp_runtime.lanes.records.rejection_policy import RejectionLimit, RejectionPolicy
 from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
-from streamapp_runtime.operators.stateless.stream_operations import Write
+from streamapp_runtime.operators.stateless.stream_operations import Read, Write
 from streamapp_runtime.program.program import PlacedOperation
 from streamapp_runtime.systems.app_systems import Systems
 from streamapp_runtime.systems.stream_system import StreamOptions, create_or_grow
 
 
 def create_written_streams(
-    app: StreamApp, proposal: Proposal, tasks: Iterable[PlacedOperation], systems: Systems
+    app: StreamApp, proposal: Proposal, tasks: Collection[PlacedOperation], systems: Systems
 ) -> dict[str, int]:
     """The streams that operators write; RefusedError where one has another count than it must."""
     known = [stream.partitions for stream in proposal.plan.streams.values() if stream.partitions]
     counts: dict[str, int] = {}
-    retention_of = retention_by_stream(app)
+    # What the app reads it clears itself: the system would let go of records that it has not read yet.
+    read = {task.operation.stream for task in tasks if isinstance(task.operation, Read)}
+    retention_of = {stream: ms for stream, ms in retention_by_stream(app).items() if stream not in read}
     for task in tasks:
         if not isinstance(task.operation, Write):
             continue

@@ -130,4 +130,4 @@ def read_order(app: StreamApp, proposal: Proposal, tasks: Sequence[PlacedOperati
         side_name(s.stream, table.name) for table in app.spec.tables for s in table.side_inputs if s.bootstrap
     }
     priority = sorted(inner, key=lambda name: -depth.get(name, len(depth)))
-    return ReadOrder(tuple(priority), frozenset(waited), frozenset(side), frozenset(retention_by_stream(app)))
+    return ReadOrder(tuple(priority), frozenset(waited), frozenset(side), retention_by_stream(app))

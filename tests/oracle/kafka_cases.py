@@ -1,0 +1,30 @@
+"""Cases as a broker of Kafka takes them: those whose answer is the same there, under names of their own."""
+
+from dataclasses import replace
+
+from tests.oracle.cases.case import Case, Send
+
+
+def fits_kafka(case: Case) -> bool:
+    """True if the answer is the same in topics.
+
+    Ends of transactions take offsets there, by which records without a key would go elsewhere; records have
+    no times before 1970; and topics have names of their own.
+    """
+    records = [record for step in case.steps if isinstance(step, Send) for record in step.records]
+    fields = {field for stream in case.spec["streams"] for field in stream.get("metadata", ())}
+    return (
+        not fields & {"offset", "topic"}
+        and all(record.timestamp >= 0 for record in records)
+        and (case.partitions == 1 or all(record.key is not None for record in records))
+    )
+
+
+def named_apart(case: Case, prefix: str) -> Case:
+    """The case with topics and an application id that nothing else on the broker has."""
+    streams = [
+        {**stream, "topic": f"{prefix}{stream.get('topic', stream['name'])}"}
+        for stream in case.spec["streams"]
+    ]
+    spec = {**case.spec, "streams": streams, "applicationId": f"{prefix}oracle"}
+    return replace(case, resource={**case.resource, "spec": spec})
