@@ -104,7 +104,7 @@ class _Runs:
             process = subprocess.Popen(command, env=os.environ | more, stdout=words, stderr=words)
             if killed:
                 with suppress(subprocess.TimeoutExpired):
-                    process.wait(self.chance.uniform(0.0, self.seconds))
+                    process.wait(self.chance.uniform(0.0, 0.8 * self.seconds))
                 self.deaths += self._kill(process)
             code = process.wait(LONGEST_SECONDS)
             words.seek(0)
@@ -215,6 +215,8 @@ class _AppRun:
                 system["kafka"] = {"bootstrapServers": self.kafka}
         if self.kafka is not None:
             data["spec"]["partitionSettle"] = "0s"  # nobody else writes to the inputs
+            for stream in data["spec"]["streams"]:  # those of the kit have no topics of their own yet
+                stream.setdefault("topic", f"{app.application_id}-{stream['name']}")
         return data
 
     def storage(self, resource: Part) -> AppStorage:
