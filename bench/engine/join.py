@@ -68,7 +68,7 @@ def _stock(way: str, folder: Path, batches: int) -> tuple[float, str]:
     sizes = [FIRST, *[BATCH] * batches]
     page_views.to_files(folder / "users", page_views.users(), [page_views.USERS])
     page_views.to_files(folder / "views", page_views.views(sum(sizes)), sizes)
-    *told, last = (json.loads(line) for line in child("bench.engine.stock", [way, str(folder)]))
+    *told, last = (json.loads(line) for line in child("bench.app_runs.stock", [way, str(folder)]))
     _check(last["rows_out"], sum(sizes))
     first = told[0][1]
     return batches * BATCH / (told[-1][1] - first), f"{first:.0f} CPU s with the first batch"

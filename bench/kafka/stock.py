@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame, DataFrameReader
 from pyspark.sql import functions as f
 from pyspark.sql.streaming.readwriter import DataStreamReader, DataStreamWriter
 
-from bench.engine.stock import USERS, VIEWS, WAYS, Listener, stock_session
+from bench.app_runs.stock import USERS, VIEWS, WAYS, Listener, stock_session
 from bench.kafka.others import COUNTING
 
 Read = Callable[[str, str], DataFrame]

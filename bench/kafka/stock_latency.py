@@ -8,7 +8,7 @@ import sys
 
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from bench.engine.stock import VIEWS, stock_session
+from bench.app_runs.stock import VIEWS, stock_session
 from bench.kafka.stock import stock_rows, stock_sink
 
 BATCH_OF_REAL_TIME = "5 minutes"

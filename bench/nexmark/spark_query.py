@@ -5,7 +5,7 @@ import sys
 
 from pyspark.sql import DataFrame, SparkSession
 
-from bench.engine.stock import Listener, stock_session
+from bench.app_runs.stock import Listener, stock_session
 from bench.kafka.stock import stock_rows, stock_sink
 
 DELAY = "4 seconds"

@@ -1,6 +1,7 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.node.TextNode;
 import io.apicurio.registry.serde.avro.AvroKafkaDeserializer;
 import java.util.Map;
 import java.util.Properties;
@@ -37,7 +38,7 @@ public final class Joined {
     var users = builder.table("users", Consumed.with(Serdes.String(), values));
     builder.stream("views", Consumed.with(Serdes.String(), given.length > 7 ? avro(given[7]) : viewsOf(json)))
         .peek((key, view) -> count(seen.incrementAndGet(), views, all))
-        .filter((key, view) -> !text(view, "page").startsWith("/health"))
+        .filter((key, view) -> !field(view, "page").asText().startsWith("/health"))
         .join(users, (view, user) -> joined(json, view, user))
         .to(given[1], Produced.with(Serdes.String(), values));
 
@@ -70,14 +71,16 @@ public final class Joined {
 
   private static JsonNode joined(ObjectMapper json, Object view, JsonNode user) {
     ObjectNode made = json.createObjectNode();
-    made.put("user", text(view, "user"));
-    made.put("page", text(view, "page"));
+    made.set("user", field(view, "user"));
+    made.set("page", field(view, "page"));
     made.set("country", user.get("country"));
     return made;
   }
 
-  private static String text(Object view, String field) {
-    return view instanceof JsonNode node ? node.get(field).asText() : ((GenericRecord) view).get(field).toString();
+  private static JsonNode field(Object view, String name) {
+    return view instanceof JsonNode node
+        ? node.get(name)
+        : TextNode.valueOf(((GenericRecord) view).get(name).toString());
   }
 
   private static Serde<Object> viewsOf(ObjectMapper json) {
