@@ -25,6 +25,12 @@ class Flow:
     ordered: bool = True  # whether rows of a key come in the order of their records
     partitioner: str = "murmur2"  # the hash by which their keys are in partitions
 
+    @property
+    def is_sequence_by_key(self) -> bool:
+        """True if one task has all rows of a key, each final, in the order of their records."""
+        is_keyed = self.placed_by is not None and self.key == self.placed_by
+        return self.settled and is_keyed and not self.copies and self.ordered
+
 
 @dataclass(slots=True)
 class AppDraft:

@@ -402,15 +402,7 @@ def _add_join_table(draft: AppDraft) -> None:
 
 def _add_send_to_table(draft: AppDraft) -> None:
     """A table filled by the app, whether something reads it or not: its rows are compared at the end."""
-    flow = draft.pick(
-        lambda flow: (
-            flow.settled
-            and flow.placed_by is not None
-            and flow.key == flow.placed_by
-            and not flow.copies
-            and flow.ordered
-        )
-    )
+    flow = draft.pick(lambda flow: flow.is_sequence_by_key)
     if flow is None:
         return
     chance, name = draft.chance, f"table{len(draft.tables)}"

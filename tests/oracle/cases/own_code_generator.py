@@ -51,15 +51,7 @@ def add_flat_map(draft: AppDraft) -> None:
 
 def add_process(draft: AppDraft) -> None:
     """A class that numbers the rows of each key, in state of its own or in a table."""
-    flow = draft.pick(
-        lambda flow: (
-            flow.settled
-            and flow.placed_by is not None
-            and flow.key == flow.placed_by
-            and not flow.copies
-            and flow.ordered
-        )
-    )
+    flow = draft.pick(lambda flow: flow.is_sequence_by_key)
     if flow is None or not (columns := _some_columns(draft, flow, "seen")):
         return
     body: Part = {"from": flow.name, "python": NUMBERED, "columns": _listed(columns)}
