@@ -1,7 +1,7 @@
 """The keys of records behind the frame of a registry, each read by its own schema."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -15,12 +15,10 @@ from streamapp_runtime.formats.json.registered_json import JSON, lone_value_read
 from streamapp_runtime.formats.protobuf.registered_protobuf import PROTOBUF
 from streamapp_runtime.formats.read_records import SchemaReader
 from streamapp_runtime.formats.record_format import DecodedBatch, ReadKeys, RecordFormat
-from streamapp_runtime.formats.registry.registry_format import RegisteredKind, RegistryFormat
+from streamapp_runtime.formats.registry.registry_format import Reading, RegisteredKind, RegistryFormat
 from streamapp_runtime.formats.required_columns import MISSING, required_columns
 from streamapp_runtime.registered_schema import RegisteredSchema, SchemaLookup, UnresolvableSchemaError
 from streamapp_runtime.rows.byte_columns import key_bytes, true_places
-
-_Reading = Callable[[Sequence[Column], FormatOptions], Callable[[RegisteredSchema], SchemaReader]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +64,9 @@ class RegisteredKeys:
         """The key of each record; null where it has none, or one with a fault."""
         decoded = self._form.decode(keys)
         faults = {bad.index: f"its key: {bad.reason}" for bad in decoded.bad}
+        missing = true_places(keys.is_null()) if self._required else ()
         for name in self._required:
-            faults |= dict.fromkeys(true_places(keys.is_null()), f"its key: {name}: {MISSING}")
+            faults |= dict.fromkeys(missing, f"its key: {name}: {MISSING}")
         own = keys if self._key is None else key_bytes(decoded.columns.column(self._key))
         return ReadKeys(own, faults, decoded.columns if self._has_columns else None)
 
@@ -79,9 +78,7 @@ def key_format(
     return RegistryFormat(_KINDS[name], columns, FormatOptions(strict=whole), schemas)
 
 
-def _reading_avro(
-    columns: Sequence[Column], options: FormatOptions
-) -> Callable[[RegisteredSchema], SchemaReader]:
+def _reading_avro(columns: Sequence[Column], options: FormatOptions) -> Reading:
     resolve = AVRO.reading(columns, options)
 
     def resolved(registered: RegisteredSchema) -> SchemaReader:
@@ -101,9 +98,7 @@ def _reading_avro(
     return resolved
 
 
-def _reading_json(
-    columns: Sequence[Column], options: FormatOptions
-) -> Callable[[RegisteredSchema], SchemaReader]:
+def _reading_json(columns: Sequence[Column], options: FormatOptions) -> Reading:
     resolve = JSON.reading(columns, options)
 
     def resolved(registered: RegisteredSchema) -> SchemaReader:

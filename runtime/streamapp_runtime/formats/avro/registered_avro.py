@@ -1,7 +1,7 @@
 """Avro as a kind of a registry's schemas."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
@@ -16,12 +16,12 @@ from streamapp_runtime.formats.avro.avro_schema import avro_schema
 from streamapp_runtime.formats.avro.avro_writing import check_writable, encoded_records, parsed_writer
 from streamapp_runtime.formats.avro.schema_resolution import Schema
 from streamapp_runtime.formats.format_options import FormatOptions, ResolvedWriterSchema
-from streamapp_runtime.formats.registry.registry_format import Encode, RegisteredKind
+from streamapp_runtime.formats.registry.registry_format import Encode, Reading, RegisteredKind
 from streamapp_runtime.formats.required_columns import required_columns
 from streamapp_runtime.registered_schema import RegisteredSchema
 
 
-def _reading(columns: Sequence[Column], options: FormatOptions) -> Callable[[RegisteredSchema], AvroReader]:
+def _reading(columns: Sequence[Column], options: FormatOptions) -> Reading:
     own: Schema = fastavro.parse_schema(json.loads(options.avro_schema)) if options.avro_schema else None
 
     def resolved(registered: RegisteredSchema) -> AvroReader:

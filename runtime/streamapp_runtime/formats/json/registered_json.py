@@ -5,7 +5,7 @@ that names none is bad; that the record keeps to it is for its writer to see to.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from streamapp_runtime.formats.json.json_schema_columns import schema_columns
 from streamapp_runtime.formats.json.json_writer import json_records
 from streamapp_runtime.formats.json.numbered_times import numbered_times
 from streamapp_runtime.formats.read_records import ReadRecords, SchemaReader
-from streamapp_runtime.formats.registry.registry_format import Encode, RegisteredKind
+from streamapp_runtime.formats.registry.registry_format import Encode, Reading, RegisteredKind
 from streamapp_runtime.registered_schema import RegisteredSchema, UnresolvableSchemaError
 from streamapp_runtime.rows.byte_columns import cut
 from streamapp_runtime.rows.row_form import Bytes, Positions
@@ -53,7 +53,7 @@ class _JsonReader:
         return ReadRecords(columns, places, faults)
 
 
-def _reading(columns: Sequence[Column], options: FormatOptions) -> Callable[[RegisteredSchema], _JsonReader]:
+def _reading(columns: Sequence[Column], options: FormatOptions) -> Reading:
     form = JsonFormat(columns, options.timestamps, strict=options.strict)
 
     def resolved(registered: RegisteredSchema) -> _JsonReader:

@@ -29,6 +29,8 @@ from streamapp_runtime.rows.row_form import Positions
 
 T = TypeVar("T")
 
+Reading = Callable[[RegisteredSchema], SchemaReader]
+"""The reader of the records of a schema; UnresolvableSchemaError where it does not fit the columns."""
 Encode = Callable[[pa.RecordBatch], pa.BinaryArray]
 """The value of each row behind its frame; ValueError where the schema has no place for it."""
 
@@ -74,7 +76,7 @@ class RegisteredKind:
     format: str
     name: str  # as a registry says it
     title: str
-    reading: Callable[[Sequence[Column], FormatOptions], Callable[[RegisteredSchema], SchemaReader]]
+    reading: Callable[[Sequence[Column], FormatOptions], Reading]
     writing: Callable[[ResolvedWriterSchema, bytes, FormatOptions], Encode]  # behind a frame
     own_schema: Callable[[pa.Schema], str]
     """A schema of columns, for streams that bring none; UnresolvableSchemaError where one has no place."""

@@ -16,6 +16,7 @@ from google.protobuf.message_factory import GetMessageClass
 from hypothesis import given, settings
 
 from streamapp.spec.value_types.column_list import parse_columns
+from streamapp.spec.value_types.format_names import KeyFormat
 from streamapp_runtime.formats.format_options import FormatOptions, ResolvedWriterSchema
 from streamapp_runtime.formats.json.registered_json import JSON
 from streamapp_runtime.formats.protobuf.registered_protobuf import PROTOBUF
@@ -202,11 +203,13 @@ def test_json_is_read_and_written_as_confluents_serializers_do(
     assert [read(value, context) for value in values] == rows
 
 
-def keys_read(registry: str, form: str, columns: str, keys: list[bytes], *, decoded: bool = False) -> Any:
+def keys_read(
+    registry: str, form: KeyFormat, columns: str, keys: list[bytes], *, decoded: bool = False
+) -> Any:
     options = FormatOptions(
         key_format=form,
         key_columns=parse_columns(columns),
-        key_is_decoded=decoded,  # type: ignore[arg-type]
+        key_is_decoded=decoded,
     )
     reader = RegisteredKeys(options, None, open_registry_schemas([registry], 30, {}))
     return reader.read(pa.array(keys, pa.binary()))
