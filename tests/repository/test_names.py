@@ -61,7 +61,6 @@ def test_a_name_is_seen_wherever_it_is_bound(code: str) -> None:
 
 
 def test_a_docstring_begins_with_its_noun() -> None:
-    """The models of the resource are left out: pages are made of theirs."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     clauses = [
         f"{file}: {docstring.splitlines()[0]}"
@@ -70,7 +69,6 @@ def test_a_docstring_begins_with_its_noun() -> None:
         if isinstance(node, documented)
         and (docstring := ast.get_docstring(node))
         and docstring.split()[0] in {"What", "Whether", "How", "Where", "When", "Which", "Who"}
-        and not (isinstance(node, ast.ClassDef) and file.startswith("streamapp/spec/resource/"))
     ]
     assert clauses == []
 

@@ -162,7 +162,7 @@ class Session(Part):
 
 
 class Window(OneOf):
-    """How time is cut; exactly one kind."""
+    """The windows that time is cut into; exactly one kind."""
 
     @classmethod
     def always(cls) -> frozenset[str]:

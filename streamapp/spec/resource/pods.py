@@ -37,7 +37,7 @@ Quantities = Annotated[dict[str, Quantity], Crd({"maxProperties": 16})]
 
 
 class Resources(Part):
-    """What a container asks for."""
+    """The requests and limits of a container."""
 
     requests: Quantities = {}
     """At least."""
@@ -46,7 +46,7 @@ class Resources(Part):
 
 
 class Network(Part):
-    """What goes between the driver and the executors of a run."""
+    """The connections between the driver and the executors of a run."""
 
     encryption: bool = False
     """Whether it is encrypted: Spark's RPC and blocks by AES-GCM, orders and reports of lanes by TLS 1.3."""
@@ -87,7 +87,7 @@ class Executor(Part):
 
 
 class RestartPolicy(Part):
-    """What happens when the driver ends."""
+    """The restarts of a driver that ends."""
 
     type: Literal["Always", "OnFailure", "Never"] = "OnFailure"
     """Which endings are followed by a restart."""
@@ -111,7 +111,7 @@ class ConfigMapKeyRef(Part):
 
 
 class EnvSource(Part):
-    """Where a variable's value comes from."""
+    """The source of a variable's value."""
 
     config_map_key_ref: ConfigMapKeyRef | None = None
     """A ConfigMap."""

@@ -29,7 +29,7 @@ class Batch(Part):
 
 
 class RejectionBound(Part):
-    """How many records of one partition may be left out before the app ends."""
+    """The number of records of one partition that may be left out before the app ends."""
 
     share: Share = "1%"
     """How many of the records of a window at most."""
@@ -40,7 +40,7 @@ class RejectionBound(Part):
 
 
 class BadRecords(Part):
-    """What becomes of a record that cannot be decoded, or of a row on which an expression fails."""
+    """The policy for a record that cannot be decoded, or a row on which an expression fails."""
 
     action: Literal["fail", "skip", "deadLetter"] = "fail"
     """End the app, count and continue, or write it to a stream with its reason and continue."""
@@ -51,7 +51,7 @@ class BadRecords(Part):
 
 
 class CodeErrors(Part):
-    """What becomes of a record on which the app's own Python fails, hangs, or ends its process."""
+    """The policy for a record on which the app's own Python fails, hangs, or ends its process."""
 
     action: Literal["fail", "skip", "deadLetter"] = "fail"
     """End the app, count and continue, or write it to a stream with its reason and continue."""
@@ -62,7 +62,7 @@ class CodeErrors(Part):
 
 
 class LateRows(Part):
-    """What becomes of a row that comes after its window was closed."""
+    """The policy for a row that comes after its window was closed."""
 
     action: Literal["drop", "stream"] = "drop"
     """Count and drop, or write to a stream."""
@@ -87,7 +87,7 @@ class Monitor(Part):
 
 
 class Autoscale(Part):
-    """How many processors the operator gives the app by its load; it sets `processors` of the resource."""
+    """The number of processors that the operator gives the app by its load; it sets `processors`."""
 
     min: Annotated[int, Field(ge=1, le=MOST_PROCESSORS)] = 1
     """Never fewer."""
@@ -127,7 +127,7 @@ class LoggerLevel(Part):
 
 
 class Logging(Part):
-    """What driver and executors log, and in which format."""
+    """The lines that driver and executors log, and their format."""
 
     format: Literal["json", "text"] | None = None
     """A JSON object per line, with the field names of ECS, or text; the installation's when unset: `json`."""

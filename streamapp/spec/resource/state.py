@@ -10,7 +10,7 @@ from streamapp.spec.value_types.scalars import AbsolutePath, Location, ObjectNam
 
 
 class Placement(Part):
-    """How tasks are given to processors."""
+    """The assignment of tasks to processors."""
 
     host_affinity: Annotated[bool, Effect.LIVE] = True
     """Tasks go back to the location that holds their state."""

@@ -61,7 +61,7 @@ class JobModelStatus(Part):
 
 
 class Ending(Part):
-    """How the last driver that ended did so."""
+    """The end of the last driver that ended."""
 
     incarnation: Count | None = None
     """Which it was."""
@@ -105,7 +105,7 @@ class DriverStatus(Part):
 
 
 class AutoscaleStatus(Part):
-    """What autoscaling remembers from one look to the next."""
+    """The memory of autoscaling from one look to the next."""
 
     processors: Count | None = None
     """The number of processors of the last look, by whoever it was set."""
@@ -124,7 +124,7 @@ class AutoscaleStatus(Part):
 
 
 class Status(Part):
-    """What the operator last saw and did."""
+    """The state that the operator last saw, and its last steps."""
 
     conditions: Annotated[
         tuple[Condition, ...],

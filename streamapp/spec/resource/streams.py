@@ -23,7 +23,7 @@ from streamapp.spec.value_types.scalars import (
 
 
 class EventTime(Part):
-    """Which column holds the time of a record's event, and how long to wait for stragglers."""
+    """The column that holds the time of a record's event, and how long to wait for stragglers."""
 
     column: ColumnName
     """A TIMESTAMP column of the stream, or one of whole numbers with `unit`."""

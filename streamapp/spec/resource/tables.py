@@ -44,7 +44,7 @@ class Cache(Part):
 
 
 class Retry(Part):
-    """How a call that failed is tried again."""
+    """The further tries of a call that failed."""
 
     attempts: Annotated[int, Field(ge=1, le=100)] = 3
     """Calls in all."""
