@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import deltalake
 import pyarrow as pa
-from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
+from deltalake.exceptions import CommitFailedError, DeltaError, DeltaProtocolError, TableNotFoundError
 
 from streamapp_runtime.systems.sinks.lake_sink import (
     LakeSink,
@@ -18,6 +18,7 @@ from streamapp_runtime.systems.sinks.lake_sink import (
 )
 from streamapp_runtime.systems.sinks.sink import SinkTable, TableChange
 from streamapp_runtime.systems.stream_system import (
+    DeniedError,
     RecordRefusedError,
     UnavailableError,
     UnknownStreamError,
@@ -28,6 +29,8 @@ _RETENTION: Final = "delta.setTransactionRetentionDuration"
 _DELETED: Final = "__streamapp_deleted"
 _ROW_FAULTS: Final = ("constraint", "invariant", "cast", "non-nullable", "not null")
 """Words of the library about rows that a table does not take."""
+_LACKING_FEATURES: Final = "Unsupported table features"
+"""Words of the library about a table that asks its writers for more than it can; a failed commit to it."""
 
 
 @dataclass(slots=True)
@@ -105,17 +108,19 @@ class DeltaSink(LakeSink):
         """The failure of a system that a failure of the library is."""
         text = f"{self.address}: {first_line(error)}"
         match error:
+            case DeltaError() if isinstance(error, DeltaProtocolError) or _LACKING_FEATURES in text:
+                return DeniedError(f"{text}; drop these of the table")
             case CommitFailedError():
                 return OvertakenError()
             case TableNotFoundError():
                 return UnknownStreamError(f"there is no Delta table at {self.address}")
             case pa.ArrowException():
                 return RecordRefusedError(text)
-            case DeltaError():
-                is_refusal = any(word in text.lower() for word in _ROW_FAULTS)
+            case DeltaError() | OSError():
+                is_refusal = isinstance(error, DeltaError) and any(
+                    word in text.lower() for word in _ROW_FAULTS
+                )
                 return (RecordRefusedError if is_refusal else UnavailableError)(text)
-            case OSError():
-                return UnavailableError(text)
         return error
 
     def close(self) -> None:

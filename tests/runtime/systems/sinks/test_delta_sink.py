@@ -1,5 +1,6 @@
 """A Delta table takes the rows of outboxes as every sink does; somebody else reads them."""
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import closing
@@ -15,6 +16,7 @@ import pytest
 from deltalake.exceptions import CommitFailedError, TableNotFoundError
 
 from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.systems.stream_system import DeniedError
 from tests.harness.engine.sink_outbox import Row, SinkOutbox, tables_app
 from tests.runtime.systems.sinks.lake_contract import LakeContract
 from tests.runtime.systems.sinks.sink_contract import COLUMNS, all_rows, deliver_all, numbered
@@ -111,6 +113,24 @@ def test_a_table_whose_properties_let_positions_expire_is_refused(
     with pytest.raises(
         AppRefusedError, match="is interval 1 days, after which it is forgotten what the table has"
     ):
+        made.take_over()
+    made.close()
+
+
+def test_a_table_with_a_feature_that_the_library_lacks_is_no_outage(
+    tmp_path: Path, tables: DeltaTables
+) -> None:
+    schema = deltalake.Schema.from_arrow(pa.schema([("id", pa.int64()), ("shop", pa.string())]))
+    deltalake.DeltaTable.create(str(tables.folder / "sales"), schema)
+    (version,) = (tables.folder / "sales" / "_delta_log").glob("*.json")
+    lines = [json.loads(line) for line in version.read_text().splitlines()]
+    for line in lines:
+        if protocol := line.get("protocol"):
+            protocol |= {"minReaderVersion": 3, "minWriterVersion": 7}
+            protocol |= {"readerFeatures": [], "writerFeatures": ["rowTracking"]}
+    version.write_text("\n".join(json.dumps(line) for line in lines))
+    made = SinkOutbox(tmp_path / "home", tables, tables_app(tables.system, COLUMNS, upserts=False))
+    with pytest.raises(DeniedError, match=r"Unsupported table features required: .*; drop these"):
         made.take_over()
     made.close()
 
