@@ -96,6 +96,20 @@ def test_what_only_follows_from_a_missing_stream_is_not_reported() -> None:
     assert error.reason is Reason.MISSING_STREAM
 
 
+def test_a_missing_stream_leaves_the_counts_of_other_joins_as_they_follow() -> None:
+    graph = drawn(
+        reads("a"),
+        reads("b"),
+        reads("c"),
+        repartition("p", "c"),
+        join("j", "p", "b"),
+        counts={"a": None, "b": 4, "c": 8},
+    )
+    planned = plan(graph)
+    assert [error.reason for error in planned.errors] == [Reason.MISSING_STREAM]
+    assert planned.streams["p'"].partitions == 4
+
+
 def test_streams_are_classified_by_who_reads_and_writes_them() -> None:
     graph = drawn(
         reads("a"),
