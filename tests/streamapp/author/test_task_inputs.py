@@ -45,10 +45,12 @@ JOIN = [
         ("views", ["views"]),
         ("views#3", [Partition("views", 3)]),
         ("views#[0-2]", [Partition("views", index) for index in range(3)]),
+        ("views#[2-2]", [Partition("views", 2)]),
     ],
 )
 def test_a_broadcast_input_is_a_stream_a_partition_or_several(text: str, entries: list[object]) -> None:
-    assert list(parse_broadcast_input(text)) == entries
+    (broadcast_input,) = app_of(broadcastInputs=[text]).spec.broadcast_inputs
+    assert list(parse_broadcast_input(broadcast_input)) == entries
 
 
 def test_outputs_are_not_read() -> None:
