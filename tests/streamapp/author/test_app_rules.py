@@ -136,6 +136,21 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
         "goes with keys of a registry; say keyFormat: avro, protobuf or json",
     ),
     (
+        {"streams": [{"metadata": {"key": "k", "keyAvroSchema": '"int"'}}]},
+        "spec.streams[0].metadata.keyAvroSchema",
+        "goes with keyFormat: avro only; leave it out",
+    ),
+    (
+        {"streams": [{"metadata": {"key": "k", "keyWriterSchema": {}}}]},
+        "spec.streams[0].metadata.keyWriterSchema",
+        "goes with keyFormat: avro, protobuf or json; leave it out",
+    ),
+    (
+        {"streams": [{"metadata": {"keyFormat": "avro", "keyColumns": "n INT", "keyWriterSchema": {}}}]},
+        "spec.streams[0].metadata.keyWriterSchema",
+        "leave it out",
+    ),
+    (
         {"streams": [{"metadata": {"keyFormat": "json", "keyColumns": "n INT"}}]},
         "spec.streams[0].metadata.keyFormat",
         "has no schema registry; say kafka.schemaRegistry there",
