@@ -14,7 +14,12 @@ from streamapp.spec.resource.operators import Aggregate, Join
 from streamapp.spec.resource.streams import CsvSigns, Stream, WriterSchema
 from streamapp.spec.resource.systems import ONLY_READ, ONLY_WRITTEN
 from streamapp.spec.value_types.column_list import parse_columns
-from streamapp.spec.value_types.format_names import READ_ONLY, WITH_REGISTRY, WITH_TIMES_AS_NUMBERS
+from streamapp.spec.value_types.format_names import (
+    READ_ONLY,
+    TIMES_OF_DEBEZIUM,
+    WITH_REGISTRY,
+    WITH_TIMES_AS_NUMBERS,
+)
 
 _local_time = re.compile(r"\bTIMESTAMP_NTZ\b(?!:)")
 _decimal = re.compile(r"\b(DECIMAL|DEC|NUMERIC)\b(?!:)")
@@ -287,6 +292,8 @@ def _timestamps(app: StreamApp) -> Iterator[Problem]:
         path = f"spec.streams[{index}].timestamps"
         if stream.timestamps != "text" and stream.format not in WITH_TIMES_AS_NUMBERS:
             yield _of_other_format(path, stream, "json and debezium", "leave it out")
+        elif stream.timestamps in TIMES_OF_DEBEZIUM and stream.format != "debezium":
+            yield _invalid(path, f"{stream.timestamps} goes with debezium only; say microseconds, or text")
         elif stream.timestamps != "text" and stream.carries_watermarks:
             message = "an app writes its intermediate streams with times as text; leave it out"
             yield _invalid(path, message)
@@ -320,11 +327,12 @@ def _debezium(app: StreamApp) -> Iterator[Problem]:
             continue
         types = " ".join(column.type for column in parse_columns(stream.columns or ""))
         if stream.timestamps == "seconds":
-            message = "Debezium has times in milliseconds and microseconds; say one of these"
+            message = "Debezium has times in milliseconds, microseconds and nanoseconds; say one of these"
             yield _invalid(f"{path}.timestamps", message)
         elif stream.timestamps == "text" and _local_time.search(types):
             message = (
-                "missing; Debezium has times without a zone as numbers: say microseconds or milliseconds"
+                "missing; Debezium has times without a zone as numbers: say microseconds, milliseconds or "
+                "nanoseconds, or isostring"
             )
             yield _invalid(f"{path}.timestamps", f"{message}, as the connector's time.precision.mode")
         if stream.decimals is None and _decimal.search(types):

@@ -6,10 +6,9 @@ from typing import Literal
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.streams import CsvSigns, Stream
 from streamapp.spec.value_types.column_list import Column, parse_columns
-from streamapp.spec.value_types.format_names import KeyFormat
+from streamapp.spec.value_types.format_names import KeyFormat, TimestampForm
 from streamapp_runtime.registered_schema import SchemaDependency
 
-TimestampForm = Literal["text", "seconds", "milliseconds", "microseconds"]
 DecimalForm = Literal["text", "base64"]
 
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from streamapp.spec.resource.base import Part
 from streamapp.spec.resource.field_marks import Crd, Effect
 from streamapp.spec.value_types.column_list import Column, parse_columns
-from streamapp.spec.value_types.format_names import REGISTERED_KEYS, FormatName, KeyFormat
+from streamapp.spec.value_types.format_names import REGISTERED_KEYS, FormatName, KeyFormat, TimestampForm
 from streamapp.spec.value_types.partitioner_names import DEFAULT_PARTITIONER, PartitionerName
 from streamapp.spec.value_types.record_fields import FIELD_TYPES, RecordField
 from streamapp.spec.value_types.scalars import (
@@ -137,7 +137,7 @@ class Stream(Part):
     """Records say the id of their schema, which is in the schema registry of the system."""
     writer_schema: WriterSchema | None = None
     """The schema that the app writes by, where it writes a stream with `registry`."""
-    timestamps: Literal["text", "seconds", "milliseconds", "microseconds"] = "text"
+    timestamps: TimestampForm = "text"
     """The form of TIMESTAMP columns in JSON, of TIMESTAMP_NTZ in debezium: ISO 8601 or numbers since 1970."""
     strict: bool = False
     """A field of a JSON record that is no column makes the record bad; else such fields are skipped."""

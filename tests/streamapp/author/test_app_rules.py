@@ -97,12 +97,17 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     (
         {"streams": [{"format": "debezium", "timestamps": "seconds"}]},
         "spec.streams[0].timestamps",
-        "milliseconds and microseconds; say one of these",
+        "microseconds and nanoseconds; say one of these",
+    ),
+    (
+        {"streams": [{"timestamps": "nanoseconds"}]},
+        "spec.streams[0].timestamps",
+        "goes with debezium only; say microseconds, or text",
     ),
     (
         {"streams": [{"format": "debezium", "columns": "user STRING, a ARRAY<TIMESTAMP_NTZ>"}]},
         "spec.streams[0].timestamps",
-        "say microseconds or milliseconds, as the connector's time.precision.mode",
+        "nanoseconds, or isostring, as the connector's time.precision.mode",
     ),
     (
         {"streams": [{"format": "debezium", "columns": "user STRING, a STRUCT<b: NUMERIC(5, 2)>"}]},
