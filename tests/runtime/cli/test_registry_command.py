@@ -100,6 +100,33 @@ def test_the_difference_between_an_app_and_the_registry(server: SchemaServer, tm
     assert same.stdout.splitlines()[1:] == ["  no difference"]
 
 
+def test_the_difference_of_keys_is_that_of_their_columns(server: SchemaServer, tmp_path: Path) -> None:
+    source = app(tmp_path, server.url, "user STRING, n BIGINT")
+    document = yaml.safe_load(source.read_text())
+    views = document["spec"]["streams"][0]
+    views["metadata"] = {"keyFormat": "avro", "keyColumns": "tenant STRING, shard INT"}
+    source.write_text(yaml.safe_dump(document))
+    fields = [{"name": "tenant", "type": "string"}, {"name": "id", "type": "long"}]
+    key = {"type": "record", "name": "Key", "fields": fields}
+    server.versions["page.views-key", "1"] = {"schema": json.dumps(key)}
+    result = run("diff", source)
+    assert (result.exit_code, result.stdout.splitlines()[2:]) == (
+        0,
+        [
+            "views: page.views-key, version 1",
+            "  new      id BIGINT",
+            "  missing  shard: the schema has no such field",
+        ],
+    )
+    server.versions["page.views-key", "2"] = {"schema": '"string"'}
+    alone = run("diff", source)
+    assert alone.exit_code == 1
+    assert alone.stdout.splitlines()[-1] == (
+        "  refused  version 2 cannot be read as the stream's columns: it is a value alone, and the stream "
+        "has several columns of keys"
+    )
+
+
 def test_the_registry_is_asked_with_the_entries_of_the_secret(server: SchemaServer, tmp_path: Path) -> None:
     source = app(tmp_path, server.url, "user STRING", configSecret={"name": "kafka-client"})
     without = run("columns", source, "views")
