@@ -77,13 +77,17 @@ class RegisteredKeys:
 
     def read(self, keys: pa.BinaryArray) -> ReadKeys:
         """The key of each record; null where it has none, or one with a fault."""
-        decoded = self._form.decode(keys)
+        decoded = self.decode(keys)
         faults = {bad.index: f"its key: {bad.reason}" for bad in decoded.bad}
         missing = true_places(keys.is_null()) if self._required else ()
         for name in self._required:
             faults |= dict.fromkeys(missing, f"its key: {name}: {MISSING}")
         own = keys if self._key is None else key_bytes(decoded.columns.column(self._key))
         return ReadKeys(own, faults, decoded.columns if self._has_columns else None)
+
+    def decode(self, keys: pa.BinaryArray) -> DecodedBatch:
+        """The columns of each key."""
+        return self._form.decode(keys)
 
     def write(
         self, parts: Sequence[pa.Array], own: pa.BinaryArray, deletions: pa.BooleanArray

@@ -176,6 +176,30 @@ def test_records_are_read_as_rows_by_their_schemas(server: SchemaServer, tmp_pat
     assert told == ["views#0 at offset 2: schema id 8: the registry says: Schema not found"]
 
 
+def test_keys_are_read_as_objects_of_their_columns(server: SchemaServer, tmp_path: Path) -> None:
+    source = app(tmp_path, server.url, "user STRING")
+    document = yaml.safe_load(source.read_text())
+    views = document["spec"]["streams"][0]
+    views |= {"format": "json", "registry": False, "key": "tenant"}
+    views["metadata"] = {"keyFormat": "avro", "keyColumns": "tenant STRING"}
+    source.write_text(yaml.safe_dump(document))
+    server.register(8, "string")
+    told: list[str] = []
+    decoder = row_decoder(read_apps(str(source))[0], "views", None, told.append)
+    assert decoder.reads_headers
+    keys = [b"\0\0\0\0\x08\x02a", b"\x02b", b"plain", None]
+    values = [b'{"user": "ann"}', None, b'{"user": "bob"}', b"{}"]
+    headers = [[], [{"name": "__key_schema_id", "value": b"\0\0\0\0\x08"}], [], []]
+    columns = [pa.array(range(4)), pa.array(keys), pa.array(values), pa.array(headers, HEADERS.type)]
+    records = pa.RecordBatch.from_arrays(columns, ["offset", "key", "value", "headers"])
+    decoded = decoder.decoded("views#0", records)
+    assert decoded.column("key").to_pylist() == [b'{"tenant":"a"}', b'{"tenant":"b"}', b"plain", None]
+    assert decoded.column("keySchemaId").to_pylist() == ["8", "8", None, None]
+    assert decoded.column("value").to_pylist()[:2] == [b'{"user":"ann"}', None]
+    reason = "it has no frame of a schema registry: it begins with the byte 0x70"
+    assert told == [f"views#0 at offset 2: its key: {reason}"]
+
+
 def test_an_app_without_registered_streams(tmp_path: Path) -> None:
     source = app(tmp_path, "http://127.0.0.1:1", "user STRING")
     source.write_text(source.read_text().replace("registry: true", "registry: false"))
