@@ -11,10 +11,15 @@ from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.operator_kinds import traits_of
 from streamapp.spec.resource.operators import Aggregate, Join
-from streamapp.spec.resource.streams import CsvSigns, Stream
+from streamapp.spec.resource.streams import CsvSigns, Stream, WriterSchema
 from streamapp.spec.resource.systems import ONLY_READ, ONLY_WRITTEN
 from streamapp.spec.value_types.column_list import parse_columns
-from streamapp.spec.value_types.format_names import READ_ONLY, WITH_REGISTRY, WITH_TIMES_AS_NUMBERS
+from streamapp.spec.value_types.format_names import (
+    READ_ONLY,
+    TIMES_OF_DEBEZIUM,
+    WITH_REGISTRY,
+    WITH_TIMES_AS_NUMBERS,
+)
 
 _local_time = re.compile(r"\bTIMESTAMP_NTZ\b(?!:)")
 _decimal = re.compile(r"\b(DECIMAL|DEC|NUMERIC)\b(?!:)")
@@ -96,7 +101,7 @@ def _aside(app: StreamApp, path: str, name: str, rows: str) -> Iterator[Problem]
     if stream.format != "json":
         message = f'{rows} are written as json; "{stream.name}" is {stream.format}'
         yield _invalid(path, f"{message}; name a stream of json")
-    if stream.registry:
+    if stream.registry or stream.has_registered_keys:
         message = f'{rows} are written without a schema; "{stream.name}" has a registry'
         yield _invalid(path, f"{message}; name a stream of json without one")
     if stream.name in input_streams(app):
@@ -113,18 +118,27 @@ def _emit(app: StreamApp) -> Iterator[Problem]:
 
 
 def _avro(app: StreamApp) -> Iterator[Problem]:
-    """Schemas that no record is read by."""
+    """Schemas that no record is read or written by."""
     for index, stream in enumerate(app.spec.streams):
-        path = f"spec.streams[{index}].avroSchema"
-        if stream.avro_schema is None:
-            continue
-        if stream.format != "avro":
-            yield _of_other_format(path, stream, "avro", "leave one of them out, or say format: avro")
-        try:
-            json.loads(stream.avro_schema)
-        except json.JSONDecodeError as error:
-            message = f"is no JSON: {error.msg} at character {error.pos + 1}"
-            yield _invalid(path, f"{message}; give the schema as it stands in an .avsc file")
+        path, metadata = f"spec.streams[{index}]", stream.metadata
+        if stream.avro_schema is not None:
+            if stream.format != "avro":
+                mend = "leave one of them out, or say format: avro"
+                yield _of_other_format(f"{path}.avroSchema", stream, "avro", mend)
+            yield from _no_json(f"{path}.avroSchema", stream.avro_schema)
+        if metadata is not None and metadata.key_avro_schema is not None:
+            path = f"{path}.metadata.keyAvroSchema"
+            if metadata.key_format != "avro":
+                yield _invalid(path, "goes with keyFormat: avro only; leave it out")
+            yield from _no_json(path, metadata.key_avro_schema)
+
+
+def _no_json(path: str, schema: str) -> Iterator[Problem]:
+    try:
+        json.loads(schema)
+    except json.JSONDecodeError as error:
+        message = f"is no JSON: {error.msg} at character {error.pos + 1}"
+        yield _invalid(path, f"{message}; give the schema as it stands in an .avsc file")
 
 
 def _systems_with_registry(app: StreamApp) -> set[str]:
@@ -153,18 +167,31 @@ def _registry(app: StreamApp) -> Iterator[Problem]:
 def _writer_schemas(app: StreamApp) -> Iterator[Problem]:
     """Schemas to write by that cannot be found, or that nothing is written by."""
     for index, stream in enumerate(app.spec.streams):
-        path, writer = f"spec.streams[{index}].writerSchema", stream.writer_schema
-        if writer is None:
-            continue
-        if not stream.registry:
+        path, writer, metadata = f"spec.streams[{index}].writerSchema", stream.writer_schema, stream.metadata
+        if writer is not None and not stream.registry:
             yield _invalid(path, "goes with registry only; leave it out, or say registry: true")
-        elif writer.id is not None and (writer.auto_register or writer.subject != "topic"):
-            yield _invalid(f"{path}.id", "says which schema it is; leave subject and autoRegister out, or id")
-        elif writer.subject != "topic" and stream.avro_schema is None:
-            message = f"{writer.subject} is named after a record; give avroSchema, which has its name"
-            if stream.format != "avro":
-                message = f"{writer.subject} goes with avro only; the format is {stream.format}; say id"
-            yield _invalid(f"{path}.subject", message)
+        elif writer is not None:
+            yield from _subject(writer, path, stream.format, "avroSchema", stream.avro_schema)
+        if metadata is not None and (of_keys := metadata.key_writer_schema) is not None:
+            path = f"spec.streams[{index}].metadata.keyWriterSchema"
+            if not stream.has_registered_keys:
+                yield _invalid(path, "goes with keyFormat: avro, protobuf or json; leave it out")
+            elif stream.name not in written_streams(app):
+                yield _invalid(path, f'the app does not write "{stream.name}"; leave it out')
+            else:
+                own = metadata.key_avro_schema
+                yield from _subject(of_keys, path, metadata.key_format, "keyAvroSchema", own)
+
+
+def _subject(writer: WriterSchema, path: str, form: str, field: str, schema: str | None) -> Iterator[Problem]:
+    """A subject that has no name, or a schema that is named twice."""
+    if writer.id is not None and (writer.auto_register or writer.subject != "topic"):
+        yield _invalid(f"{path}.id", "says which schema it is; leave subject and autoRegister out, or id")
+    elif writer.subject != "topic" and schema is None:
+        message = f"{writer.subject} is named after a record; give {field}, which has its name"
+        if form != "avro":
+            message = f"{writer.subject} goes with avro only; the format is {form}; say id"
+        yield _invalid(f"{path}.subject", message)
 
 
 def _table_systems(app: StreamApp) -> Iterator[Problem]:
@@ -265,6 +292,8 @@ def _timestamps(app: StreamApp) -> Iterator[Problem]:
         path = f"spec.streams[{index}].timestamps"
         if stream.timestamps != "text" and stream.format not in WITH_TIMES_AS_NUMBERS:
             yield _of_other_format(path, stream, "json and debezium", "leave it out")
+        elif stream.timestamps in TIMES_OF_DEBEZIUM and stream.format != "debezium":
+            yield _invalid(path, f"{stream.timestamps} goes with debezium only; say microseconds, or text")
         elif stream.timestamps != "text" and stream.carries_watermarks:
             message = "an app writes its intermediate streams with times as text; leave it out"
             yield _invalid(path, message)
@@ -298,11 +327,12 @@ def _debezium(app: StreamApp) -> Iterator[Problem]:
             continue
         types = " ".join(column.type for column in parse_columns(stream.columns or ""))
         if stream.timestamps == "seconds":
-            message = "Debezium has times in milliseconds and microseconds; say one of these"
+            message = "Debezium has times in milliseconds, microseconds and nanoseconds; say one of these"
             yield _invalid(f"{path}.timestamps", message)
         elif stream.timestamps == "text" and _local_time.search(types):
             message = (
-                "missing; Debezium has times without a zone as numbers: say microseconds or milliseconds"
+                "missing; Debezium has times without a zone as numbers: say microseconds, milliseconds or "
+                "nanoseconds, or isostring"
             )
             yield _invalid(f"{path}.timestamps", f"{message}, as the connector's time.precision.mode")
         if stream.decimals is None and _decimal.search(types):
@@ -345,14 +375,16 @@ def _read_only(app: StreamApp) -> Iterator[Problem]:
 
 def _metadata(app: StreamApp) -> Iterator[Problem]:
     """Columns of records that nobody reads."""
-    read = input_streams(app)
+    read, written = input_streams(app), written_streams(app)
     for index, stream in enumerate(app.spec.streams):
         path = f"spec.streams[{index}].metadata"
         if stream.metadata is None:
             continue
-        if stream.name not in read:
+        keys_written = stream.has_registered_keys and stream.name in written
+        if stream.name not in read and (stream.metadata.columns or not keys_written):
+            of = "only the form of keys is of records that are written" if keys_written else "leave it out"
             message = f'the app does not read "{stream.name}", and metadata is of records that are read'
-            yield _invalid(path, f"{message}; leave it out")
+            yield _invalid(path, f"{message}; {of}")
         elif stream.has_registered_keys:
             yield from _registered_keys(app, stream, path)
         elif stream.metadata.key_columns is not None:
@@ -372,9 +404,6 @@ def _registered_keys(app: StreamApp, stream: Stream, path: str) -> Iterator[Prob
         yield _invalid(field, "an app writes its intermediate streams without a registry; leave it out")
     elif stream.system not in _systems_with_registry(app):
         message = f'the system "{stream.system}" has no schema registry; say kafka.schemaRegistry there'
-        yield _invalid(field, message)
-    elif stream.name in written_streams(app):
-        message = f'the app writes "{stream.name}" too, and keys without a schema; name another stream'
         yield _invalid(field, message)
     columns = stream.metadata.key_columns if stream.metadata else None
     if columns is None and not stream.key_is_decoded:

@@ -51,10 +51,29 @@ def input_columns(
     """The columns of the rows of a stream that is read: those of values, of keys, then of the records."""
     columns = stream_columns(stream, declared)
     require_columns(stream, columns)
-    taken = {column.name.lower(): "the stream's columns" for column in columns}
     of_records = [("keyColumns", column) for column in of_keys]
     if stream.metadata:
         of_records += [(str(field), column) for field, column in stream.metadata.columns]
+    _require_free_names(columns, of_records)
+    return (*columns, *(column for _, column in of_records))
+
+
+def output_columns(
+    stream: Stream, declared: tuple[Column, ...], of_keys: tuple[Column, ...], rows: KeyedColumns
+) -> tuple[Column, ...]:
+    """The columns in the values of rows that are sent to a stream: where it says none, all but its keys'."""
+    columns = stream_columns(stream, declared)
+    _require_free_names(columns, [("keyColumns", column) for column in of_keys])
+    of_key = {column.name.lower() for column in of_keys}
+    others = tuple(column for column in rows.columns if column.name.lower() not in of_key)
+    if stream.columns is None and stream.format in ONE_VALUE and len(others) == 1:
+        return (Column(others[0].name, columns[0].type),)
+    return columns or others
+
+
+def _require_free_names(columns: tuple[Column, ...], of_records: Iterable[tuple[str, Column]]) -> None:
+    """Refuse columns of records that are called as others are."""
+    taken = {column.name.lower(): "the stream's columns" for column in columns}
     for field, column in of_records:
         if owner := taken.get(column.name.lower()):
             raise CompileRefusedError(
@@ -62,7 +81,6 @@ def input_columns(
                 f"metadata.{field}",
             )
         taken[column.name.lower()] = f"metadata.{field}"
-    return (*columns, *(column for _, column in of_records))
 
 
 def require_columns(stream: Stream, columns: tuple[Column, ...]) -> None:
@@ -159,7 +177,7 @@ def require_fitting_names(
 
 def output_key(stream: Stream, rows: KeyedColumns) -> int | None:
     """The position of the column to write under; None where the rows have that key already, or need none."""
-    key = stream.key_in_values
+    key = stream.key if stream.key_is_decoded else stream.key_in_values
     if key is None or rows.key.is_column(key):
         return None
     positions = {column.name.lower(): position for position, column in enumerate(rows.columns)}

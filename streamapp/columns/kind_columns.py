@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from streamapp.columns.column_rules import (
-    ONE_VALUE,
     WINDOW_COLUMNS,
     after_python,
     group_key,
@@ -14,6 +13,7 @@ from streamapp.columns.column_rules import (
     joined_key,
     merged_key,
     new_names,
+    output_columns,
     output_key,
     require_fitting_names,
     require_join_condition,
@@ -21,7 +21,6 @@ from streamapp.columns.column_rules import (
     require_keys_of_task,
     require_same_columns,
     require_unique,
-    stream_columns,
 )
 from streamapp.columns.column_scope import ColumnScope, ScopeSide
 from streamapp.columns.compile_refusal import refusals_within
@@ -195,10 +194,9 @@ def _send_to(body: SendTo, rows: KnownRows, context: ColumnContext) -> Rows:
         with refusals_within(field):
             spare |= frozenset() if text is None else context.sql.names(text, rows.scope)
     with refusals_within("stream"):
-        columns = stream_columns(stream, declared_columns(stream.columns))
-        takes_any_name = stream.columns is None and stream.format in ONE_VALUE and len(rows.columns) == 1
-        if columns and not takes_any_name:
-            require_fitting_names(rows.columns, columns, f'stream "{stream.name}"', spare)
+        of_keys = declared_columns(stream.metadata.key_columns if stream.metadata else None)
+        columns = output_columns(stream, declared_columns(stream.columns), of_keys, rows)
+        require_fitting_names(rows.columns, (*columns, *of_keys), f'stream "{stream.name}"', spare)
         output_key(stream, rows)
     return None
 

@@ -29,7 +29,7 @@ from streamapp.spec.resource.state import Placement, State
 from streamapp.spec.resource.streams import CsvSigns, EventTime, RecordMetadata, WriterSchema
 from streamapp.spec.resource.systems import FileFormat, SchemaRegistry
 from streamapp.spec.resource.tables import Remote, SideInput
-from streamapp.spec.value_types.format_names import FormatName
+from streamapp.spec.value_types.format_names import FormatName, TimestampForm
 
 if TYPE_CHECKING:
     from streamapp.dsl.plan_view import PlanView
@@ -81,7 +81,7 @@ class SystemHandle:
         avro_schema: str | None = None,
         registry: bool | None = None,
         writer_schema: WriterSchema | None = None,
-        timestamps: Literal["text", "seconds", "milliseconds", "microseconds"] | None = None,
+        timestamps: TimestampForm | None = None,
         strict: bool | None = None,
         decimals: Literal["text", "base64"] | None = None,
         flattened: bool | None = None,

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from streamapp_runtime.systems.stream_system import StreamSystem
 
 SCHEMA_ID = "schemaId"
-"""The column of decoded records that says what their schema is called in the registry."""
+KEY_SCHEMA_ID = "keySchemaId"
+"""The columns of decoded records that say what the schemas of values and keys are called in the registry."""
 
 
 def has_log(folder: Path) -> bool:

@@ -18,6 +18,7 @@ from streamapp_runtime.cli.log_access import cli_errors
 if TYPE_CHECKING:
     from streamapp.spec.resource.app import StreamApp
     from streamapp.spec.resource.streams import Stream
+    from streamapp_runtime.registered_schema import RegisteredSchema
     from streamapp_runtime.systems.kafka.schema_registry.registry_schemas import RegistrySchemas
 
 _URLS = ("http://", "https://")
@@ -98,6 +99,8 @@ def columns(
 def diff(source: str, streams: tuple[str, ...], secrets: Path | None, name: str | None, output: str) -> None:
     """Compare the columns of streams of APP that have a registry with the schemas of their subjects.
 
+    Those of keys are compared with the subjects of keys.
+
     Of the newest schema fields without a column, columns without a field and other types are listed. Every
     version of the subject is checked: exits with 1 where records of one cannot be read as the columns.
 
@@ -108,17 +111,20 @@ def diff(source: str, streams: tuple[str, ...], secrets: Path | None, name: str 
     from streamapp.cli.app_sources import one_app
 
     with _registry_errors():
-        from streamapp_runtime.driver.start.writer_schemas import subject_of
-        from streamapp_runtime.formats.schema_difference import schema_difference
+        from streamapp_runtime.driver.start.writer_schemas import key_subject_of, subject_of
+        from streamapp_runtime.formats.schema_difference import key_difference, schema_difference
 
         app = one_app(source, name)
         chosen = [_stream_of(app, stream) for stream in streams] or _registered_streams(app)
         differences = []
         for stream in chosen:
-            schemas, subject = _schemas_of(app, stream, secrets), subject_of(stream)
-            versions = _versions(schemas, subject)
-            registered = {number: schemas.of_version((subject, number)) for number in versions}
-            differences.append(schema_difference(stream, subject, registered))
+            schemas = _schemas_of(app, stream, secrets)
+            if stream.registry:
+                subject = subject_of(stream)
+                differences.append(schema_difference(stream, subject, _registered(schemas, subject)))
+            if stream.has_registered_keys:
+                subject = key_subject_of(stream)
+                differences.append(key_difference(stream, subject, _registered(schemas, subject)))
     if output == JSON:
         click.echo(json.dumps([asdict(difference) for difference in differences], indent=2))
     else:
@@ -153,7 +159,7 @@ def _stream_of(app: "StreamApp", name: str) -> "Stream":
 
 
 def _registered_streams(app: "StreamApp") -> "list[Stream]":
-    streams = [stream for stream in app.spec.streams if stream.registry]
+    streams = [one for one in app.spec.streams if one.registry or one.has_registered_keys]
     if not streams:
         raise click.ClickException(f"no stream of {app.metadata.name} has registry: true")
     return streams
@@ -174,6 +180,10 @@ def _schemas_at(url: str, secrets: Path | None) -> "RegistrySchemas":
 
     folder = None if secrets is None else str(secrets.resolve())
     return open_registry(RegistryConnection((url.rstrip("/"),), _TIMEOUT_S, {}, folder))
+
+
+def _registered(schemas: "RegistrySchemas", subject: str) -> "dict[int, RegisteredSchema]":
+    return {number: schemas.of_version((subject, number)) for number in _versions(schemas, subject)}
 
 
 def _versions(schemas: "RegistrySchemas", subject: str) -> list[int]:

@@ -6,10 +6,9 @@ from typing import Literal
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.streams import CsvSigns, Stream
 from streamapp.spec.value_types.column_list import Column, parse_columns
-from streamapp.spec.value_types.format_names import KeyFormat
+from streamapp.spec.value_types.format_names import KeyFormat, TimestampForm
 from streamapp_runtime.registered_schema import SchemaDependency
 
-TimestampForm = Literal["text", "seconds", "milliseconds", "microseconds"]
 DecimalForm = Literal["text", "base64"]
 
 
@@ -37,6 +36,7 @@ class FormatOptions:
     key: str | None = None  # in Debezium's JSON: the column by which rows are told apart
     key_format: KeyFormat | None = None  # where keys say the id of their schema
     key_columns: tuple[Column, ...] = ()  # what is read of such keys; none where it is a column of values
+    key_writer: ResolvedWriterSchema | None = None  # of such keys, known once the registry was asked
     key_is_decoded: bool = False  # rows have the value of such a key as their key, and not its bytes
 
 
@@ -49,7 +49,7 @@ def format_options(app: StreamApp) -> dict[str, FormatOptions]:
 def reading_options(options: FormatOptions) -> dict[str, object]:
     """The options that say which rows records hold, of those that are not the usual ones."""
     signs = options.csv.model_dump() if options.csv else None
-    values = asdict(replace(options, csv=None, writer=None)) | {"csv": signs}
+    values = asdict(replace(options, csv=None, writer=None, key_writer=None)) | {"csv": signs}
     usual = asdict(FormatOptions())
     return {name: value for name, value in values.items() if value != usual[name]}
 

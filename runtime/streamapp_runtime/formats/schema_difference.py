@@ -6,12 +6,13 @@ from typing import Final
 
 import pyarrow as pa
 
-from streamapp.spec.resource.streams import Stream
+from streamapp.spec.resource.streams import RecordMetadata, Stream
 from streamapp.spec.value_types.column_list import Column, parse_columns, quote
 from streamapp_runtime.formats.arrow_types import arrow_schema, spark_type
 from streamapp_runtime.formats.debezium.change_rows import AFTER
 from streamapp_runtime.formats.debezium.registered_changes import RegisteredChanges
 from streamapp_runtime.formats.format_options import options_of
+from streamapp_runtime.formats.registered_keys import key_format
 from streamapp_runtime.formats.registry.registry_format import RegisteredKind, RegistryFormat, SchemaColumns
 from streamapp_runtime.formats.stream_format import DEFAULT_OPTIONS, REGISTERED_KINDS, open_format
 from streamapp_runtime.registered_schema import RegisteredSchema, UnresolvableSchemaError
@@ -69,21 +70,52 @@ def schema_difference(
 ) -> SchemaDifference:
     """The difference between a stream's columns and the versions of a subject, the newest last."""
     own = parse_columns(stream.columns) if stream.columns else ()
-    own_types = _types(arrow_schema(own))
+    refusals = [_refusal(stream, own, schema, f"version {version}") for version, schema in registered.items()]
     try:
         *_, newest = registered.values()
         types = _types(stream_columns(newest, stream).columns)
     except UnresolvableSchemaError:  # which is among those that are refused
-        types = own_types
-    refusals = [_refusal(stream, own, schema, f"version {version}") for version, schema in registered.items()]
-    missing = [column for column in own if column.name not in types]
-    required = [column.name for column in missing if not column.nullable and stream.avro_schema is None]
+        types = _types(arrow_schema(own))
+    needs = [column.name for column in own if not column.nullable and stream.avro_schema is None]
+    return _difference(stream.name, subject, registered, own, types, refusals, needs)
+
+
+def key_difference(
+    stream: Stream, subject: str, registered: Mapping[int, RegisteredSchema]
+) -> SchemaDifference:
+    """The same of the columns in the keys of a stream, and the subject of these."""
+    metadata, columns = stream.metadata or RecordMetadata(), parse_columns(stream.columns or "")
+    of_values = [column for column in columns if column.name.lower() == (stream.key or "").lower()]
+    own = parse_columns(metadata.key_columns) if metadata.key_columns else of_values
+    reading = key_format(metadata.key_format, own, None, whole=stream.key_is_decoded)
+    readers = [reading.resolved(schema, f"version {version}") for version, schema in registered.items()]
+    try:
+        *_, newest = registered.values()
+        types = _types(schema_columns(newest).columns)
+    except UnresolvableSchemaError:  # a value alone, or it is among those that are refused
+        types = _types(arrow_schema(own))
+    refusals = [reader if isinstance(reader, str) else None for reader in readers]
+    needs = [column.name for column in own if not column.nullable]
+    return _difference(stream.name, subject, registered, own, types, refusals, needs)
+
+
+def _difference(
+    stream: str,
+    subject: str,
+    registered: Mapping[int, RegisteredSchema],
+    own: Sequence[Column],
+    types: Mapping[str, str],
+    refusals: Sequence[str | None],
+    needs: Sequence[str],
+) -> SchemaDifference:
+    """The difference of columns from the types of the newest schema, without some of which none is read."""
+    own_types = _types(arrow_schema(own))
     return SchemaDifference(
-        stream.name,
+        stream,
         subject,
         list(registered),
         new=[f"{quote(name)} {kind}" for name, kind in types.items() if name not in own_types],
-        missing=[f"{column.name}: the schema has no such field" for column in missing],
+        missing=[f"{name}: the schema has no such field" for name in own_types if name not in types],
         types=[
             f"{name}: {kind}, the schema has {types[name]}"
             for name, kind in own_types.items()
@@ -91,7 +123,11 @@ def schema_difference(
         ],
         refused=[
             *filter(None, refusals),
-            *(f"version {max(registered)} lacks {name}, which is NOT NULL" for name in required),
+            *(
+                f"version {max(registered)} lacks {name}, which is NOT NULL"
+                for name in needs
+                if name not in types
+            ),
         ],
     )
 

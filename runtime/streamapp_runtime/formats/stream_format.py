@@ -1,7 +1,7 @@
 """The format of a stream, by the name that the resource calls it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, get_args
+from typing import Final, Literal, get_args
 
 import pyarrow as pa
 
@@ -142,7 +142,8 @@ def _debezium(
     if options.registry:
         return RegisteredChanges(columns, options.key, schemas, flattened=options.flattened)
     # Debezium gives a zone to texts alone, and so a number to times without one.
-    spelling = JsonSpelling(local_timestamps=options.timestamps, dates="days", decimals=options.decimals)
+    dates: Literal["isostring", "days"] = "isostring" if options.timestamps == "isostring" else "days"
+    spelling = JsonSpelling(local_timestamps=options.timestamps, dates=dates, decimals=options.decimals)
     return DebeziumFormat(columns, options.key, spelling, flattened=options.flattened)
 
 

@@ -93,6 +93,12 @@ def times_of_texts(texts: pa.StringArray, kind: pa.TimestampType) -> pa.Timestam
             raise unusual from None  # it tells the text as it was
 
 
+def of_isostrings(texts: pa.StringArray, kind: pa.DataType) -> pa.Array:
+    """Dates, and times without a zone, that Debezium writes with the sign of UTC."""
+    texts = pc.replace_substring_regex(texts, "Z$", "")
+    return times_of_texts(texts, kind) if pa.types.is_timestamp(kind) else texts.cast(kind)
+
+
 def _usual_form(texts: pa.StringArray, zoned: bool) -> pa.StringArray:
     """Microseconds instead of nanoseconds; UTC where no zone is named; midnight where only a date is."""
     texts = pc.replace_substring_regex(texts, r"(\.\d{6})\d{1,3}", r"\1")

@@ -7,7 +7,7 @@ from pydantic import Field
 from streamapp.spec.resource.base import Part
 from streamapp.spec.resource.field_marks import Crd, Effect
 from streamapp.spec.value_types.column_list import Column, parse_columns
-from streamapp.spec.value_types.format_names import REGISTERED_KEYS, FormatName, KeyFormat
+from streamapp.spec.value_types.format_names import REGISTERED_KEYS, FormatName, KeyFormat, TimestampForm
 from streamapp.spec.value_types.partitioner_names import DEFAULT_PARTITIONER, PartitionerName
 from streamapp.spec.value_types.record_fields import FIELD_TYPES, RecordField
 from streamapp.spec.value_types.scalars import (
@@ -20,6 +20,15 @@ from streamapp.spec.value_types.scalars import (
     ShortDuration,
     Topic,
 )
+
+AvroSchema = Annotated[
+    str,
+    Field(
+        max_length=65_536,
+        examples=['{"type": "record", "name": "View", "fields": [{"name": "user", "type": "string"}]}'],
+    ),
+]
+"""A schema of Avro, as it stands in an .avsc file."""
 
 
 class EventTime(Part):
@@ -39,6 +48,17 @@ class EventTime(Part):
     """The share of partitions that must not be idle for the others to be left out."""
 
 
+class WriterSchema(Part):
+    """The schema of the registry that the app writes by: the newest of a subject, or that of an id."""
+
+    subject: Literal["topic", "record", "topicRecord"] = "topic"
+    """What the subject is named after; the name of a record is that of `avroSchema`, or `keyAvroSchema`."""
+    auto_register: bool = False
+    """Register the Avro schema, or a schema of the columns, where the subject does not have it yet."""
+    id: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
+    """Write by the schema of this id."""
+
+
 class RecordMetadata(Part):
     """The columns that the rows of a stream have of their records, beside those of the values."""
 
@@ -47,7 +67,11 @@ class RecordMetadata(Part):
     key_format: KeyFormat = "bytes"
     """The form of keys: `string` is UTF-8; `avro`, `protobuf` and `json` stand behind a registry's frame."""
     key_columns: Columns | None = None
-    """The columns in keys of the registry; unset: the key column of the values is compared with them."""
+    """The columns in keys of the registry; unset: the key column of the values is what keys hold."""
+    key_avro_schema: AvroSchema | None = None
+    """The Avro schema of keys as JSON, where the app writes them; it may be of a value alone."""
+    key_writer_schema: WriterSchema | None = None
+    """The schema that the app writes keys of the registry by."""
     timestamp: ColumnName | None = None
     """The record's own time, a TIMESTAMP; `eventTime.column` may name it."""
     partition: ColumnName | None = None
@@ -69,17 +93,6 @@ class RecordMetadata(Part):
             types[RecordField.KEY] = "STRING"
         named = {field.alias or name: getattr(self, name) for name, field in type(self).model_fields.items()}
         return tuple((field, Column(named[field], types[field])) for field in RecordField if named[field])
-
-
-class WriterSchema(Part):
-    """The schema of the registry that the app writes by: the newest of a subject, or that of an id."""
-
-    subject: Literal["topic", "record", "topicRecord"] = "topic"
-    """What the subject is named after; the name of a record is that of `avroSchema`."""
-    auto_register: bool = False
-    """Register `avroSchema`, or a schema of the columns, where the subject does not have it yet."""
-    id: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
-    """Write by the schema of this id."""
 
 
 class CsvSigns(Part):
@@ -118,19 +131,13 @@ class Stream(Part):
     """Whether a record with another key, or in another partition than its key's, is bad where keys matter."""
     partitioner: Annotated[PartitionerName, Effect.RESTART] = DEFAULT_PARTITIONER
     """The hash by which keys are put into partitions: `crc32` is that of librdkafka's own producers."""
-    avro_schema: Annotated[
-        str | None,
-        Field(
-            max_length=65_536,
-            examples=['{"type": "record", "name": "View", "fields": [{"name": "user", "type": "string"}]}'],
-        ),
-    ] = None
+    avro_schema: AvroSchema | None = None
     """The Avro schema as JSON, for `format: avro`; with `registry` its aliases and defaults count."""
     registry: bool = False
     """Records say the id of their schema, which is in the schema registry of the system."""
     writer_schema: WriterSchema | None = None
     """The schema that the app writes by, where it writes a stream with `registry`."""
-    timestamps: Literal["text", "seconds", "milliseconds", "microseconds"] = "text"
+    timestamps: TimestampForm = "text"
     """The form of TIMESTAMP columns in JSON, of TIMESTAMP_NTZ in debezium: ISO 8601 or numbers since 1970."""
     strict: bool = False
     """A field of a JSON record that is no column makes the record bad; else such fields are skipped."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from streamapp.spec.resource.config_keys import KEYS
 from streamapp.spec.resource.operators import Operator
 from streamapp.spec.resource.systems import TABLE_KINDS, System
-from streamapp.spec.value_types.format_names import WITH_REGISTRY, WITH_TIMES_AS_NUMBERS
+from streamapp.spec.value_types.format_names import TIMES_OF_DEBEZIUM, WITH_REGISTRY, WITH_TIMES_AS_NUMBERS
 from streamapp.spec.value_types.scalars import ANNOTATION, APP_NAME
 
 Rule = dict[str, str]
@@ -123,8 +123,9 @@ RULES: Mapping[str, list[Rule]] = {
             "decimals and flattened go with format debezium",
         ),
         _rule(
-            "self.format != 'debezium' || self.timestamps != 'seconds'",
-            "Debezium has times in milliseconds and microseconds",
+            "self.format == 'debezium' ? self.timestamps != 'seconds'"
+            f" : !(self.timestamps in {_listed(TIMES_OF_DEBEZIUM)})",
+            "timestamps seconds go without format debezium, nanoseconds and isostring with it alone",
         ),
         _rule(
             "self.format != 'debezium' || !self.registry"

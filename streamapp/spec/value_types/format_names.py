@@ -15,5 +15,8 @@ READ_ONLY: Final[tuple[FormatName, ...]] = ("debezium",)
 """Those of which an app writes nothing."""
 WITH_TIMES_AS_NUMBERS: Final[tuple[FormatName, ...]] = ("json", "debezium")
 """Those whose times may be numbers."""
+TimestampForm = Literal["text", "seconds", "milliseconds", "microseconds", "nanoseconds", "isostring"]
+TIMES_OF_DEBEZIUM: Final[tuple[TimestampForm, ...]] = ("nanoseconds", "isostring")
+"""The forms of times that only connectors of Debezium write, by their `time.precision.mode`."""
 LINES: Final[tuple[FormatName, ...]] = ("json", "debezium", "csv", "string")
 """Those whose records are lines of text."""

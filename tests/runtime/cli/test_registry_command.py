@@ -100,6 +100,33 @@ def test_the_difference_between_an_app_and_the_registry(server: SchemaServer, tm
     assert same.stdout.splitlines()[1:] == ["  no difference"]
 
 
+def test_the_difference_of_keys_is_that_of_their_columns(server: SchemaServer, tmp_path: Path) -> None:
+    source = app(tmp_path, server.url, "user STRING, n BIGINT")
+    document = yaml.safe_load(source.read_text())
+    views = document["spec"]["streams"][0]
+    views["metadata"] = {"keyFormat": "avro", "keyColumns": "tenant STRING, shard INT"}
+    source.write_text(yaml.safe_dump(document))
+    fields = [{"name": "tenant", "type": "string"}, {"name": "id", "type": "long"}]
+    key = {"type": "record", "name": "Key", "fields": fields}
+    server.versions["page.views-key", "1"] = {"schema": json.dumps(key)}
+    result = run("diff", source)
+    assert (result.exit_code, result.stdout.splitlines()[2:]) == (
+        0,
+        [
+            "views: page.views-key, version 1",
+            "  new      id BIGINT",
+            "  missing  shard: the schema has no such field",
+        ],
+    )
+    server.versions["page.views-key", "2"] = {"schema": '"string"'}
+    alone = run("diff", source)
+    assert alone.exit_code == 1
+    assert alone.stdout.splitlines()[-1] == (
+        "  refused  version 2 cannot be read as the stream's columns: it is a value alone, and the stream "
+        "has several columns of keys"
+    )
+
+
 def test_the_registry_is_asked_with_the_entries_of_the_secret(server: SchemaServer, tmp_path: Path) -> None:
     source = app(tmp_path, server.url, "user STRING", configSecret={"name": "kafka-client"})
     without = run("columns", source, "views")
@@ -147,6 +174,30 @@ def test_records_are_read_as_rows_by_their_schemas(server: SchemaServer, tmp_pat
     assert decoded.column("value").to_pylist() == [b'{"user":"ann"}', b'{"user":"bob"}', values[2], None]
     assert decoded.column("schemaId").to_pylist() == ["7", "7", "8", None]
     assert told == ["views#0 at offset 2: schema id 8: the registry says: Schema not found"]
+
+
+def test_keys_are_read_as_objects_of_their_columns(server: SchemaServer, tmp_path: Path) -> None:
+    source = app(tmp_path, server.url, "user STRING")
+    document = yaml.safe_load(source.read_text())
+    views = document["spec"]["streams"][0]
+    views |= {"format": "json", "registry": False, "key": "tenant"}
+    views["metadata"] = {"keyFormat": "avro", "keyColumns": "tenant STRING"}
+    source.write_text(yaml.safe_dump(document))
+    server.register(8, "string")
+    told: list[str] = []
+    decoder = row_decoder(read_apps(str(source))[0], "views", None, told.append)
+    assert decoder.reads_headers
+    keys = [b"\0\0\0\0\x08\x02a", b"\x02b", b"plain", None]
+    values = [b'{"user": "ann"}', None, b'{"user": "bob"}', b"{}"]
+    headers = [[], [{"name": "__key_schema_id", "value": b"\0\0\0\0\x08"}], [], []]
+    columns = [pa.array(range(4)), pa.array(keys), pa.array(values), pa.array(headers, HEADERS.type)]
+    records = pa.RecordBatch.from_arrays(columns, ["offset", "key", "value", "headers"])
+    decoded = decoder.decoded("views#0", records)
+    assert decoded.column("key").to_pylist() == [b'{"tenant":"a"}', b'{"tenant":"b"}', b"plain", None]
+    assert decoded.column("keySchemaId").to_pylist() == ["8", "8", None, None]
+    assert decoded.column("value").to_pylist()[:2] == [b'{"user":"ann"}', None]
+    reason = "it has no frame of a schema registry: it begins with the byte 0x70"
+    assert told == [f"views#0 at offset 2: its key: {reason}"]
 
 
 def test_an_app_without_registered_streams(tmp_path: Path) -> None:

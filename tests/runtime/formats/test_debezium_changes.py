@@ -2,7 +2,7 @@
 
 import json
 from base64 import b64encode
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -233,6 +233,29 @@ def precise(value: Decimal) -> str:
     number = int(value.scaleb(3))
     size = next(size for size in range(1, 20) if -(1 << (8 * size - 1)) <= number < 1 << (8 * size - 1))
     return b64encode(number.to_bytes(size, "big", signed=True)).decode()
+
+
+def test_times_are_read_as_each_mode_of_the_connector_writes_them() -> None:
+    at, born = datetime(2026, 1, 31, 12, 0, 0, 123456), date(1969, 12, 31)  # noqa: DTZ001
+    modes = {
+        "nanoseconds": (1769860800123456789, -1),
+        "isostring": ("2026-01-31T12:00:00.123456Z", "1969-12-31Z"),
+    }
+    for mode, (time, day) in modes.items():
+        form = debezium("id INT, at TIMESTAMP_NTZ, born DATE, days ARRAY<DATE>", timestamps=mode)
+        wrong = {"nanoseconds": "2026-01-31T12:00:00Z", "isostring": 1769860800123456789}[mode]
+        batch = decoded(
+            form,
+            change("c", {"id": 1, "at": time, "born": day, "days": [day, None]}),
+            change("c", {"id": 2}),
+            change("c", {"id": 3, "at": wrong}),
+        )
+        first, second, _ = batch.columns.to_pylist()
+        assert first == {"id": 1, "at": at, "born": born, "days": [born, None]}
+        assert second == {"id": 2, "at": None, "born": None, "days": None}
+        assert list(reasons(batch)) == [2]
+        rows = batch.columns.slice(0, 2)
+        assert form.decode(form.encode(rows)).columns.equals(rows)
 
 
 MICROSECOND, EPOCH = timedelta(microseconds=1), datetime(1970, 1, 1)  # noqa: DTZ001

@@ -18,7 +18,7 @@ from streamapp_runtime.formats.arrow_types import column_list
 from streamapp_runtime.formats.debezium.registered_changes import RegisteredChanges
 from streamapp_runtime.formats.format_options import FormatOptions
 from streamapp_runtime.formats.record_format import DecodedBatch
-from streamapp_runtime.formats.schema_difference import schema_difference, stream_columns
+from streamapp_runtime.formats.schema_difference import schema_columns, schema_difference, stream_columns
 from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.registered_schema import (
     RegisteredSchema,
@@ -125,6 +125,39 @@ def test_rows_are_written_and_deleted_as_the_ops_say() -> None:
     assert batch.deletions is not None
     assert batch.deletions.rows.to_pylist() == [False, True, False, False]
     assert batch.keys("id").to_pylist() == [b"1", b"2", None, b"3"]
+
+
+def test_texts_that_are_dates_and_times_are_read_by_their_names() -> None:
+    kinds = {"born": "IsoDate", "at": "IsoTimestamp", "seen": "ZonedTimestamp", "tod": "IsoTime"}
+    texts = [{"type": "string", "connect.name": f"{TIME}.{kind}"} for kind in kinds.values()]
+    schema = record("Iso", *zip(kinds, texts, strict=True))
+    columns = parse_columns("born DATE, at TIMESTAMP_NTZ, seen TIMESTAMP, tod STRING")
+    lookup = KnownSchemas({1: RegisteredSchema("AVRO", json.dumps(schema))})
+    form = open_format("debezium", columns, FormatOptions(registry=True, flattened=True), lookup)
+    assert column_list(schema_columns(lookup.schema(1)).columns) == (
+        "born DATE, at TIMESTAMP_NTZ, seen TIMESTAMP, tod STRING"
+    )
+    row_of = ["1969-12-31Z", "2026-01-31T12:00:00.123456Z", "2026-01-31T12:00:00Z", "12:34:56Z"]
+    bad = ["yesterday", *row_of[1:]]
+    parsed = fastavro.parse_schema(record("Iso", *((name, "string") for name in kinds)))
+    values = []
+    for texts_of_row in (row_of, bad):
+        out = BytesIO()
+        parsed = fastavro.parse_schema(
+            schema | {"fields": [{"name": name, "type": "string"} for name in kinds]}
+        )
+        fastavro.schemaless_writer(out, parsed, dict(zip(kinds, texts_of_row, strict=True)))
+        values.append(b"\0\0\0\0\x01" + out.getvalue())
+    batch = form.decode(pa.array(values, pa.binary()))
+    noon = datetime(2026, 1, 31, 12, tzinfo=UTC)
+    assert batch.columns.to_pylist()[0] == {
+        "born": date(1969, 12, 31),
+        "at": noon.replace(tzinfo=None, microsecond=123456),
+        "seen": noon,
+        "tod": "12:34:56Z",
+    }
+    assert [bad.index for bad in batch.bad] == [1]
+    assert batch.bad[0].reason == "schema id 1: a text is no date"
 
 
 def test_a_change_that_is_no_row_costs_no_other_one() -> None:

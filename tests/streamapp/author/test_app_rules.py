@@ -97,12 +97,17 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     (
         {"streams": [{"format": "debezium", "timestamps": "seconds"}]},
         "spec.streams[0].timestamps",
-        "milliseconds and microseconds; say one of these",
+        "microseconds and nanoseconds; say one of these",
+    ),
+    (
+        {"streams": [{"timestamps": "nanoseconds"}]},
+        "spec.streams[0].timestamps",
+        "goes with debezium only; say microseconds, or text",
     ),
     (
         {"streams": [{"format": "debezium", "columns": "user STRING, a ARRAY<TIMESTAMP_NTZ>"}]},
         "spec.streams[0].timestamps",
-        "say microseconds or milliseconds, as the connector's time.precision.mode",
+        "nanoseconds, or isostring, as the connector's time.precision.mode",
     ),
     (
         {"streams": [{"format": "debezium", "columns": "user STRING, a STRUCT<b: NUMERIC(5, 2)>"}]},
@@ -134,6 +139,21 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
         {"streams": [{"metadata": {"key": "k", "keyColumns": "n INT"}}]},
         "spec.streams[0].metadata.keyColumns",
         "goes with keys of a registry; say keyFormat: avro, protobuf or json",
+    ),
+    (
+        {"streams": [{"metadata": {"key": "k", "keyAvroSchema": '"int"'}}]},
+        "spec.streams[0].metadata.keyAvroSchema",
+        "goes with keyFormat: avro only; leave it out",
+    ),
+    (
+        {"streams": [{"metadata": {"key": "k", "keyWriterSchema": {}}}]},
+        "spec.streams[0].metadata.keyWriterSchema",
+        "goes with keyFormat: avro, protobuf or json; leave it out",
+    ),
+    (
+        {"streams": [{"metadata": {"keyFormat": "avro", "keyColumns": "n INT", "keyWriterSchema": {}}}]},
+        "spec.streams[0].metadata.keyWriterSchema",
+        "leave it out",
     ),
     (
         {"streams": [{"metadata": {"keyFormat": "json", "keyColumns": "n INT"}}]},

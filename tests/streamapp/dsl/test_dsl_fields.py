@@ -188,7 +188,14 @@ STREAM: dict[str, Any] = {
     "partitioner": "crc32",
     "avro_schema": '{"type": "record", "name": "v", "fields": []}',
     "event_time": EventTime(column="ts", delay="5s", idle_timeout="1m"),
-    "metadata": RecordMetadata(key="id", key_columns="n INT", offset="at", header_list="headers"),
+    "metadata": RecordMetadata(
+        key="id",
+        key_columns="n INT",
+        key_avro_schema='"int"',
+        key_writer_schema=WriterSchema(id=8),
+        offset="at",
+        header_list="headers",
+    ),
     "start": "latest",
     "carries_watermarks": True,
 }

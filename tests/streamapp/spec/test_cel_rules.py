@@ -129,7 +129,8 @@ REFUSED: list[tuple[str, str, Data]] = [
     ("CsvSigns", "delimiter and quote are two", stream(format="csv", csv={"quote": ","})),
     ("CsvSigns", "delimiter and quote are two", stream(format="csv", csv={"nullText": "a,b"})),
     ("Stream", "decimals and flattened go with", stream(flattened=True, format="avro")),
-    ("Stream", "milliseconds and microseconds", stream(format="debezium", timestamps="seconds")),
+    ("Stream", "seconds go without format", stream(format="debezium", timestamps="seconds")),
+    ("Stream", "isostring with it alone", stream(timestamps="isostring")),
     ("Stream", "carriesWatermarks goes with", stream(carriesWatermarks=True, format="columns")),
     (
         "Stream",
@@ -215,6 +216,7 @@ TAKEN: list[Data] = [
     stream(strict=True),
     stream(format="csv", csv={"delimiter": "|", "quote": "'", "nullText": "-"}),
     stream(format="debezium", timestamps="microseconds", decimals="base64", flattened=True),
+    stream(format="debezium", timestamps="nanoseconds"),
     stream(carriesWatermarks=True),
     table(remote={"python": "a:T"}, sideInputs=[]),
     table(broadcast=True),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from streamapp.cli.output_option import JSON, output_option
-from streamapp_runtime.cli.log_access import SCHEMA_ID, cli_errors, partition_count
+from streamapp_runtime.cli.log_access import KEY_SCHEMA_ID, SCHEMA_ID, cli_errors, partition_count
 from streamapp_runtime.cli.log_commands.log_target import LogTarget, target_options
 from streamapp_runtime.cli.log_commands.time_argument import time_in_ms
 
@@ -63,8 +63,9 @@ def read(
     Without it time, key and headers stand before the value in this order, with a tab behind each.
 
     With --rows values are decoded by the format of the stream, also by schemas of a registry, and printed as
-    objects of its columns; with -o json a record of a registry has its schemaId. A value that cannot be
-    decoded is printed as it is, and the reason on standard error.
+    objects of its columns; with -o json a record of a registry has its schemaId. Keys of a registry are
+    objects of their columns, and have a keySchemaId. What cannot be decoded is printed as it is, and the
+    reason on standard error.
 
     A TIME is a date, such as 2026-11-22T09:30 or 2026-11-22T09:30:00Z, that of this machine where it names no
     zone; or how long ago it was, such as -10m.
@@ -87,7 +88,7 @@ def read(
     with cli_errors(), target.streams(target.system_of(stream)) as target_streams:
         decoder = target.row_decoder(stream) if rows else None
         positions = _positions(target_streams.system, target_streams.name_in_system(stream), partition, start)
-        out, with_headers = sys.stdout.buffer, headers or (decoder is not None and decoder.has_registry)
+        out, with_headers = sys.stdout.buffer, headers or (decoder is not None and decoder.reads_headers)
         for read_partition, batch in _batches(target_streams.system, positions, follow, limit, with_headers):
             records = decoder.decoded(str(read_partition), batch) if decoder else batch
             print_records(out, read_partition, records)
@@ -189,8 +190,7 @@ def _print_json(
         }
         if headers:
             record["headers"] = _headers(row["headers"])
-        if SCHEMA_ID in row:
-            record[SCHEMA_ID] = row[SCHEMA_ID]
+        record |= {name: row[name] for name in (KEY_SCHEMA_ID, SCHEMA_ID) if name in row}
         record["value"] = _text(row["value"])
         out.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
 

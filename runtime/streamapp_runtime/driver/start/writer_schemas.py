@@ -1,9 +1,9 @@
 """The schemas by which an app writes streams that have a registry, asked for before it starts."""
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Self
 
 import fastavro
 import pyarrow as pa
@@ -12,14 +12,16 @@ from streamapp.author.problems import field_path
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
-from streamapp.spec.resource.streams import Stream, WriterSchema
+from streamapp.spec.resource.streams import RecordMetadata, Stream, WriterSchema
+from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.formats.avro.schema_resolution import Schema, type_name
 from streamapp_runtime.formats.format_options import FormatOptions, ResolvedWriterSchema
+from streamapp_runtime.formats.registered_keys import KEY_KINDS
 from streamapp_runtime.formats.registry.registry_format import RegisteredKind
 from streamapp_runtime.formats.stream_format import REGISTERED_KINDS
-from streamapp_runtime.operators.stateless.stream_operations import Write
+from streamapp_runtime.operators.stateless.stream_operations import MADE_BY_APP, Write
 from streamapp_runtime.program.program import PlacedOperation
 from streamapp_runtime.registered_schema import UnknownSchemaError, UnresolvableSchemaError
 from streamapp_runtime.systems.app_systems import Systems
@@ -29,58 +31,100 @@ from streamapp_runtime.systems.kafka.schema_registry.registry_subjects import In
 _NEWEST: Final = WriterSchema()
 
 
+@dataclass(frozen=True, slots=True)
+class _WrittenPart:
+    """The values, or the keys, of the records of a stream, and what the resource says of their schema."""
+
+    kind: RegisteredKind
+    subject: str
+    asked: WriterSchema
+    own: str | None  # the schema that the resource has
+    of_keys: bool
+
+    @classmethod
+    def values(cls, stream: Stream) -> Self:
+        """The values of a stream with a registry."""
+        asked, own = stream.writer_schema or _NEWEST, stream.avro_schema
+        kind, subject = REGISTERED_KINDS[stream.format], subject_of(stream)
+        return cls(kind, subject, asked, own, of_keys=False)
+
+    @classmethod
+    def keys(cls, stream: Stream, metadata: RecordMetadata) -> Self:
+        """The keys of a stream that are those of a registry."""
+        asked, own = metadata.key_writer_schema or _NEWEST, metadata.key_avro_schema
+        kind, subject = KEY_KINDS[metadata.key_format], key_subject_of(stream)
+        return cls(kind, subject, asked, own, of_keys=True)
+
+    def resolved(self, columns: Sequence[Column], schemas: RegistrySchemas) -> ResolvedWriterSchema:
+        """The schema to write by; one of several errors where rows have no place in it."""
+        kinds = arrow_schema(columns)
+        writer = _resolved(self, kinds, schemas)
+        self.kind.check_writable(kinds, writer)
+        return writer
+
+
 def with_writer_schemas(
     app: StreamApp,
     tasks: Iterable[PlacedOperation],
     options: Mapping[str, FormatOptions],
     systems: Systems,
 ) -> dict[str, FormatOptions]:
-    """The options with the schema of each such stream; AppRefusedError where none fits the rows.
+    """The options with the schemas of each such stream; AppRefusedError where none fits the rows.
 
     Where the registry cannot be asked, the error is that of a system that cannot be reached.
     """
     written, problems = dict(options), list[Problem]()
     for task in tasks:
         operation = task.operation
-        if not isinstance(operation, Write) or not written.get(operation.stream, FormatOptions()).registry:
+        if not isinstance(operation, Write) or operation.role in MADE_BY_APP:
             continue
         stream = app.spec.stream(operation.stream)
-        columns = arrow_schema(operation.value_columns(task.sources[0].columns))
-        try:
-            kind = REGISTERED_KINDS[stream.format]
-            writer = _resolved(stream, kind, columns, systems.schemas(stream.name))
-            kind.check_writable(columns, writer)
-        except (UnresolvableSchemaError, IncompatibleSchemaError, UnknownSchemaError) as refused:
-            message = f'rows cannot be written to "{stream.name}": {refused}'
-            path = f"{field_path(app, stream.name)}.writerSchema"
-            problems.append(Problem(0, 0, path, message, Reason.SCHEMA_INCOMPATIBLE))
-            continue
-        written[stream.name] = replace(written[stream.name], writer=writer)
+        for part in _written_parts(stream):
+            columns = operation.value_columns(task.sources[0].columns)
+            columns = operation.key_columns if part.of_keys else columns
+            try:
+                writer = part.resolved(columns, systems.schemas(stream.name))
+            except (UnresolvableSchemaError, IncompatibleSchemaError, UnknownSchemaError) as refused:
+                what, field = (
+                    ("keys", "metadata.keyWriterSchema") if part.of_keys else ("rows", "writerSchema")
+                )
+                message = f'{what} cannot be written to "{stream.name}": {refused}'
+                path = f"{field_path(app, stream.name)}.{field}"
+                problems.append(Problem(0, 0, path, message, Reason.SCHEMA_INCOMPATIBLE))
+                continue
+            of_stream = written[stream.name]
+            written[stream.name] = (
+                replace(of_stream, key_writer=writer) if part.of_keys else replace(of_stream, writer=writer)
+            )
     if problems:
         raise AppRefusedError(problems)
     return written
 
 
-def _resolved(
-    stream: Stream, kind: RegisteredKind, columns: pa.Schema, schemas: RegistrySchemas
-) -> ResolvedWriterSchema:
+def _written_parts(stream: Stream) -> Iterator[_WrittenPart]:
+    if stream.registry:
+        yield _WrittenPart.values(stream)
+    if stream.metadata is not None and stream.has_registered_keys:
+        yield _WrittenPart.keys(stream, stream.metadata)
+
+
+def _resolved(part: _WrittenPart, columns: pa.Schema, schemas: RegistrySchemas) -> ResolvedWriterSchema:
     """The schema that the stream says, which is registered where it says so."""
-    asked = stream.writer_schema or _NEWEST
-    schema_id = asked.id
+    schema_id = part.asked.id
     if schema_id is None:
-        subject = subject_of(stream)
-        if asked.auto_register:
-            own = stream.avro_schema or kind.own_schema(columns)
-            schema_id = schemas.subjects.register(subject, own, kind.name)
+        if part.asked.auto_register:
+            own = part.own or part.kind.own_schema(columns)
+            schema_id = schemas.subjects.register(part.subject, own, part.kind.name)
         else:
-            schema_id = schemas.subjects.newest(subject)
+            schema_id = schemas.subjects.newest(part.subject)
         if schema_id is None:
             raise UnknownSchemaError(
-                f'the subject "{subject}" has no schema; register one, or say autoRegister: true'
+                f'the subject "{part.subject}" has no schema; register one, or say autoRegister: true'
             )
     registered = schemas.schema(schema_id)
-    if registered.kind != kind.name:
-        raise UnknownSchemaError(f"schema id {schema_id} is of {registered.kind}; name one of {kind.title}")
+    if registered.kind != part.kind.name:
+        title = part.kind.title
+        raise UnknownSchemaError(f"schema id {schema_id} is of {registered.kind}; name one of {title}")
     if registered.rules:
         rules = ", ".join(registered.rules)
         raise UnknownSchemaError(f"schema id {schema_id} has rules that writers have to apply: {rules}")
@@ -88,10 +132,20 @@ def _resolved(
 
 
 def subject_of(stream: Stream) -> str:
-    """The subject of a stream, by the strategies of Confluent's clients."""
-    asked, topic = stream.writer_schema or _NEWEST, stream.topic or stream.name
-    if asked.subject == "topic" or stream.avro_schema is None:
-        return f"{topic}-value"
-    parsed: Schema = fastavro.parse_schema(json.loads(stream.avro_schema))
+    """The subject of a stream's values, by the strategies of Confluent's clients."""
+    return _subject(stream, "value", stream.writer_schema, stream.avro_schema)
+
+
+def key_subject_of(stream: Stream) -> str:
+    """The subject of a stream's keys."""
+    metadata = stream.metadata or RecordMetadata()
+    return _subject(stream, "key", metadata.key_writer_schema, metadata.key_avro_schema)
+
+
+def _subject(stream: Stream, part: str, asked: WriterSchema | None, own: str | None) -> str:
+    strategy, topic = (asked or _NEWEST).subject, stream.topic or stream.name
+    if strategy == "topic" or own is None:
+        return f"{topic}-{part}"
+    parsed: Schema = fastavro.parse_schema(json.loads(own))
     record = type_name(parsed) if not isinstance(parsed, dict) else str(parsed.get("name", ""))
-    return record if asked.subject == "record" else f"{topic}-{record}"
+    return record if strategy == "record" else f"{topic}-{record}"

@@ -9,8 +9,8 @@ import pyarrow as pa
 from streamapp.spec.value_types.column_list import MOST_DIGITS
 from streamapp_runtime.formats.avro.schema_resolution import (
     INSTANT,
+    TEXTS_OF_TIMES,
     UNITS,
-    ZONED,
     Schema,
     linked_text,
     logical_type,
@@ -34,7 +34,7 @@ _PLAIN: Final[Mapping[str, pa.DataType]] = {
 _LOGICAL: Final[Mapping[tuple[str, str], pa.DataType]] = {
     ("int", "date"): pa.date32(),
     **{("long", f"timestamp-{unit}"): INSTANT for unit in UNITS},
-    ("string", ZONED): INSTANT,
+    **{("string", meaning): kind for meaning, kind in TEXTS_OF_TIMES.items()},
     **{("long", f"local-timestamp-{unit}"): pa.timestamp("us") for unit in UNITS},
 }
 _WIDER: Final[Sequence[tuple[frozenset[pa.DataType], pa.DataType]]] = (

@@ -12,10 +12,10 @@ Schema = dict[str, Any] | list[Any] | str
 _TIMES = "timestamp-micros"
 
 
-def avro_schema(columns: pa.Schema) -> Schema:
+def avro_schema(columns: pa.Schema, name: str = "Value") -> Schema:
     """A record of nullable fields in the columns' order."""
     numbers = count(1)
-    return _record("Value", list(columns), numbers)
+    return _record(name, list(columns), numbers)
 
 
 def _record(name: str, fields: list[pa.Field], numbers: "count[int]") -> Schema:

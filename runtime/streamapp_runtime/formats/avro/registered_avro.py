@@ -40,10 +40,11 @@ def _writing(writer: ResolvedWriterSchema, frame: bytes, _: FormatOptions) -> En
     return partial(encoded_records, schema=parsed_writer(writer), frame=frame)
 
 
-def _own_schema(columns: pa.Schema) -> str:
-    return json.dumps(avro_schema(columns))
+def own_avro_schema(columns: pa.Schema, name: str = "Value") -> str:
+    """A record of this name with the columns as fields, each of which may be null."""
+    return json.dumps(avro_schema(columns, name))
 
 
 AVRO: Final = RegisteredKind(
-    "avro", "AVRO", "Avro", _reading, _writing, _own_schema, check_writable, schema_columns
+    "avro", "AVRO", "Avro", _reading, _writing, own_avro_schema, check_writable, schema_columns
 )

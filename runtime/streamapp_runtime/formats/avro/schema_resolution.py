@@ -51,6 +51,7 @@ from streamapp_runtime.formats.value_conversions import (
     cast_to,
     dates,
     decimals,
+    of_isostrings,
     rounded_to,
     times,
     times_of_texts,
@@ -71,13 +72,20 @@ _PLAIN: Final[Mapping[str, WireType]] = {
     "string": WireBytes(),
 }
 INSTANT: Final = pa.timestamp("us", "UTC")
-ZONED: Final = "zoned-timestamp"
+TEXTS_OF_TIMES: Final[Mapping[str, pa.DataType]] = {
+    "zoned-timestamp": INSTANT,
+    "iso-timestamp": pa.timestamp("us"),
+    "iso-date": pa.date32(),
+}
+"""The columns of texts that Debezium gives a meaning."""
 _MEANINGS: Final[Mapping[str, str]] = {
     "io.debezium.time.Date": "date",
     "io.debezium.time.Timestamp": "local-timestamp-millis",
     "io.debezium.time.MicroTimestamp": "local-timestamp-micros",
     "io.debezium.time.NanoTimestamp": "local-timestamp-nanos",
-    "io.debezium.time.ZonedTimestamp": ZONED,
+    "io.debezium.time.IsoDate": "iso-date",
+    "io.debezium.time.IsoTimestamp": "iso-timestamp",
+    "io.debezium.time.ZonedTimestamp": "zoned-timestamp",
     "org.apache.kafka.connect.data.Date": "date",
     "org.apache.kafka.connect.data.Timestamp": "timestamp-millis",
 }
@@ -273,11 +281,14 @@ def _decimal(writer: Schema, name: str, kind: pa.DataType) -> WireType | None:
 def _time(writer: Schema, name: str, kind: pa.DataType) -> WireType | None:
     meaning, wire, fault = logical_type(writer), _PLAIN[name], "a time is not in the years 1 to 9999"
     if name == "string":
-        if meaning != ZONED or kind != INSTANT:
+        if TEXTS_OF_TIMES.get(meaning) != kind:
             return None
-        return WireConversion(
-            _TEXT, partial(times_of_texts, kind=kind), kind, "a text is no time with a zone"
-        )
+        if kind == INSTANT:
+            convert, fault = partial(times_of_texts, kind=kind), "a text is no time with a zone"
+        else:
+            what = "date" if pa.types.is_date(kind) else "time"
+            convert, fault = partial(of_isostrings, kind=kind), f"a text is no {what}"
+        return WireConversion(_TEXT, convert, kind, fault)
     if pa.types.is_date(kind):
         return WireConversion(wire, dates, kind, fault) if (name, meaning) == ("int", "date") else None
     kind_of_time, _, unit = meaning.rpartition("-")

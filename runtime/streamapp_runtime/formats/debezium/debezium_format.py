@@ -94,7 +94,15 @@ def _time(value: datetime, spelling: JsonSpelling) -> str | int:
     if value.tzinfo is not None:
         return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
     form = spelling.local_timestamps
-    return value.isoformat() if form == "text" else (value - _EPOCH) // timedelta(**{form: 1})
+    if form in {"text", "isostring"}:
+        return value.isoformat() + ("Z" if form == "isostring" else "")
+    if form == "nanoseconds":
+        return (value - _EPOCH) // timedelta(microseconds=1) * 1000
+    return (value - _EPOCH) // timedelta(**{form: 1})
+
+
+def _date(value: date, spelling: JsonSpelling) -> str | int:
+    return f"{value.isoformat()}Z" if spelling.dates == "isostring" else (value - _EPOCH.date()).days
 
 
 def _decimal(value: Decimal, spelling: JsonSpelling) -> str:
@@ -107,7 +115,7 @@ def _decimal(value: Decimal, spelling: JsonSpelling) -> str:
 
 _SPELLINGS: Final[Mapping[type, Callable[[Any, JsonSpelling], Any]]] = {
     datetime: _time,
-    date: lambda value, _: (value - _EPOCH.date()).days,
+    date: _date,
     Decimal: _decimal,
     bytes: lambda value, _: b64encode(value).decode(),
 }

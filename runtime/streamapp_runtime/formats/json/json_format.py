@@ -29,9 +29,9 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from streamapp.spec.value_types.column_list import Column
+from streamapp.spec.value_types.format_names import TimestampForm
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.formats.bad_record_isolation import decode_around_bad_records
-from streamapp_runtime.formats.format_options import TimestampForm
 from streamapp_runtime.formats.json.json_reader import JsonReader
 from streamapp_runtime.formats.json.json_spelling import JsonSpelling
 from streamapp_runtime.formats.json.json_writer import json_records

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from streamapp_runtime.formats.format_options import DecimalForm, TimestampForm
+from streamapp.spec.value_types.format_names import TimestampForm
+from streamapp_runtime.formats.format_options import DecimalForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +13,7 @@ class JsonSpelling:
 
     timestamps: TimestampForm = "text"
     local_timestamps: TimestampForm = "text"  # those without a zone
-    dates: Literal["text", "days"] = "text"  # days since 1970 began
+    dates: Literal["text", "days", "isostring"] = "text"  # days since 1970 began, or with a Z
     decimals: DecimalForm = "text"  # or digits; in base64 the bytes of a number without a point
 
 

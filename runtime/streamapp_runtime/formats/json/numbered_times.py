@@ -7,10 +7,15 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp_runtime.formats.format_options import TimestampForm
+from streamapp.spec.value_types.format_names import TimestampForm
 from streamapp_runtime.formats.record_format import UndecodableError
 
-_UNITS: Final[Mapping[TimestampForm, str]] = {"seconds": "s", "milliseconds": "ms", "microseconds": "us"}
+_UNITS: Final[Mapping[TimestampForm, str]] = {
+    "seconds": "s",
+    "milliseconds": "ms",
+    "microseconds": "us",
+    "nanoseconds": "ns",
+}
 _A_SECOND: Final[Mapping[TimestampForm, int]] = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6}
 _FIRST: Final = int(datetime(1, 1, 1, tzinfo=UTC).timestamp())
 _END: Final = int(datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()) + 1
@@ -20,6 +25,8 @@ def times_of_numbers(
     numbers: pa.Int64Array, kind: pa.TimestampType, form: TimestampForm
 ) -> pa.TimestampArray:
     """The times; UndecodableError for one outside the years 1 to 9999, mostly a number of another unit."""
+    if form == "nanoseconds":  # each of 64 bits is a time
+        return numbers.cast(pa.timestamp("ns")).cast(pa.timestamp(kind.unit), safe=False).view(kind)
     a_second = _A_SECOND[form]
     outside = pc.or_(pc.less(numbers, _FIRST * a_second), pc.greater_equal(numbers, _END * a_second))
     wrong = numbers.filter(outside)

@@ -86,6 +86,11 @@ def _nullable(kind: pa.DataType) -> dict[str, Any]:
     return {"oneOf": [{"type": "null"}, plain]}
 
 
+def json_type(kind: pa.DataType) -> str:
+    """The name of the type that values of a column have in JSON."""
+    return str(_plain(kind)["type"])
+
+
 def _plain(kind: pa.DataType) -> dict[str, Any]:
     if pa.types.is_list(kind):
         return {"type": "array", "items": _nullable(kind.value_type)}

@@ -18,7 +18,7 @@ from streamapp_runtime.formats.json.arrow_messages import explain_arrow_message
 from streamapp_runtime.formats.json.json_spelling import PLAIN, JsonSpelling
 from streamapp_runtime.formats.json.numbered_times import times_of_numbers
 from streamapp_runtime.formats.record_format import UndecodableError
-from streamapp_runtime.formats.value_conversions import dates, decimals, times_of_texts
+from streamapp_runtime.formats.value_conversions import dates, decimals, of_isostrings, times_of_texts
 
 Convert = Callable[[pa.Array], pa.Array]
 """An array as it was read to one of the column's type, or ArrowInvalid or UndecodableError."""
@@ -47,6 +47,8 @@ def _binary(_: pa.DataType, __: JsonSpelling) -> TypeConversion:
 
 def _timestamp(kind: pa.TimestampType, spelling: JsonSpelling) -> TypeConversion:
     form = spelling.timestamps if kind.tz else spelling.local_timestamps
+    if form == "isostring":
+        return TypeConversion(pa.string(), lambda texts: of_isostrings(texts, kind))
     if form != "text":
         return TypeConversion(pa.int64(), lambda numbers: times_of_numbers(numbers, kind, form))
     return TypeConversion(pa.string(), lambda texts: times_of_texts(texts, kind))
@@ -55,6 +57,8 @@ def _timestamp(kind: pa.TimestampType, spelling: JsonSpelling) -> TypeConversion
 def _date(kind: pa.DataType, spelling: JsonSpelling) -> TypeConversion:
     if spelling.dates == "days":
         return TypeConversion(pa.int32(), dates)
+    if spelling.dates == "isostring":
+        return TypeConversion(pa.string(), lambda texts: of_isostrings(texts, kind))
     return TypeConversion(pa.string(), lambda texts: texts.cast(kind))
 
 

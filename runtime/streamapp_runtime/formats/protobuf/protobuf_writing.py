@@ -87,10 +87,10 @@ def check_writable(columns: pa.Schema, writer: ResolvedWriterSchema) -> None:
     _check(_first_message(writer), list(columns), "", ())
 
 
-def own_schema(columns: pa.Schema) -> str:
+def own_protobuf_schema(columns: pa.Schema, name: str = "Value") -> str:
     """A message of the columns; UnresolvableSchemaError where one has no type in Protobuf."""
     inner: list[str] = []
-    message = _message_text("Value", list(columns), "", inner, count(1))
+    message = _message_text(name, list(columns), "", inner, count(1))
     return "\n".join(
         ['syntax = "proto3";', 'import "google/protobuf/timestamp.proto";', message, *reversed(inner), ""]
     )

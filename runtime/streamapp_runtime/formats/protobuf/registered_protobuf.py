@@ -8,7 +8,11 @@ from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.formats.format_options import FormatOptions
 from streamapp_runtime.formats.protobuf.protobuf_columns import message_columns
 from streamapp_runtime.formats.protobuf.protobuf_reader import ProtobufReader
-from streamapp_runtime.formats.protobuf.protobuf_writing import check_writable, own_schema, record_encoder
+from streamapp_runtime.formats.protobuf.protobuf_writing import (
+    check_writable,
+    own_protobuf_schema,
+    record_encoder,
+)
 from streamapp_runtime.formats.protobuf.schema_files import schema_file
 from streamapp_runtime.formats.registry.registry_format import Reading, RegisteredKind
 from streamapp_runtime.formats.required_columns import required_columns
@@ -24,5 +28,12 @@ def _reading(columns: Sequence[Column], options: FormatOptions) -> Reading:
 
 
 PROTOBUF: Final = RegisteredKind(
-    "protobuf", "PROTOBUF", "Protobuf", _reading, record_encoder, own_schema, check_writable, message_columns
+    "protobuf",
+    "PROTOBUF",
+    "Protobuf",
+    _reading,
+    record_encoder,
+    own_protobuf_schema,
+    check_writable,
+    message_columns,
 )

@@ -12,6 +12,7 @@ from streamapp.spec.value_types.partitioner_names import PartitionerName
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.formats.message_envelope import close_envelopes
 from streamapp_runtime.formats.record_format import RecordFormat
+from streamapp_runtime.formats.registered_keys import KeyedRecords
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.lanes.records.dead_letters import SideOutputStream
 from streamapp_runtime.lanes.records.event_times import whole_milliseconds
@@ -74,8 +75,12 @@ class RecordCollector:
 
     def _encoded(self, form: RecordFormat, write: Write, rows: Slice) -> pa.RecordBatch:
         columns, others = write.value_columns(rows.columns), list(rows.columns[len(form.schema) :])
+        of_keys, others = others[: len(write.key_columns)], others[len(write.key_columns) :]
+        keys = rows.key
         try:
             values = form.encode(pa.record_batch(list(columns), schema=form.schema))
+            if isinstance(form, KeyedRecords):
+                keys = form.keys.write(of_keys, rows.key, rows.tombstone)
         except ValueError as unfit:
             raise RecordRefusedError(f'"{write.stream}": {unfit}') from None
         if write.enveloped:
@@ -89,8 +94,8 @@ class RecordCollector:
         if write.traces:
             headers = passed_headers(self._traces, rows)
         if headers is None:
-            return pa.record_batch([rows.key, values, time], schema=RECORDS)
-        return pa.record_batch([rows.key, values, time, headers], schema=RECORDS_WITH_HEADERS)
+            return pa.record_batch([keys, values, time], schema=RECORDS)
+        return pa.record_batch([keys, values, time, headers], schema=RECORDS_WITH_HEADERS)
 
 
 @dataclass(frozen=True, slots=True)

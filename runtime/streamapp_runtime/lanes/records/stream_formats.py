@@ -42,7 +42,10 @@ def task_format(
     registered = of_stream.registry or of_stream.key_format
     schemas = systems.schemas(operation.stream) if systems and registered else None
     values = open_format(operation.format, columns, of_stream, schemas)
-    if of_stream.key_format is None or not isinstance(operation, Read):
+    if of_stream.key_format is None:
         return values
-    key = next((column for column in columns if column.name == operation.key), None)
-    return KeyedRecords(values, RegisteredKeys(of_stream, key, schemas))
+    if isinstance(operation, Write):
+        of_keys = operation.key_columns
+    else:
+        of_keys = tuple(column for column in columns if column.name == operation.key)
+    return KeyedRecords(values, RegisteredKeys(of_stream, of_keys, schemas))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from streamapp.author.app_streams import table_streams
-from streamapp.columns.column_rules import ONE_VALUE, input_columns, output_key, stream_columns
+from streamapp.columns.column_rules import input_columns, output_columns, output_key
 from streamapp.columns.column_scope import ColumnScope, ScopeSide
 from streamapp.columns.compile_refusal import CompileRefusedError, refusals_within
 from streamapp.columns.row_key import RowKey
@@ -97,11 +97,13 @@ def compile_send_to(
     ]
     spare = {flow.columns[place].name for value, _ in field_values for place in value.columns}
     with refusals_within("stream"):
-        columns = stream_columns(stream, _declared_columns(stream)) or flow.columns
-        if stream.columns is None and stream.format in ONE_VALUE and len(flow.columns) == 1:
-            columns = (Column(flow.columns[0].name, columns[0].type),)
-        outputs = fit_columns(context.spark, flow.columns, columns, f'stream "{stream.name}"', spare)
-        columns = nullable_columns(columns)
+        of_keys = _key_columns(stream)
+        columns = output_columns(stream, _declared_columns(stream), of_keys, flow)
+        if stream.key_is_decoded and not of_keys:  # the key column of the values, which keys hold too
+            of_keys = tuple(one for one in columns if one.name.lower() == (stream.key or "").lower())
+        wanted = (*columns, *of_keys)
+        outputs = fit_columns(context.spark, flow.columns, wanted, f'stream "{stream.name}"', spare)
+        columns, of_keys = nullable_columns(columns), nullable_columns(of_keys)
         key_position = output_key(stream, flow)
         key = key_text = None
         if key_position is not None:
@@ -110,7 +112,11 @@ def compile_send_to(
     chain = PieceChain(name, flow)
     outputs, columns = (
         (*outputs, *(value for value, _ in field_values)),
-        (*columns, *(held for _, held in field_values)),
+        (
+            *columns,
+            *(Column(f"__key_{column.name}", column.type) for column in of_keys),
+            *(held for _, held in field_values),
+        ),
     )
     if key is not None or not all_columns(outputs) or columns != flow.columns:
         keeps_key = key is None or flow.key.is_column(stream.key)
@@ -126,6 +132,7 @@ def compile_send_to(
         headers=body.headers is not None,
         traces=body.headers is None and stream.name not in table_streams(context.app),
         partitioner=stream.partitioner,
+        key_columns=of_keys,
     )
     return chain.then("", write, (), flow.key).ended()
 

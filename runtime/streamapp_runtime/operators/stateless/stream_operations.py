@@ -107,10 +107,11 @@ class Write(RowOperation):
     headers: bool = False  # the last column is the record's headers
     traces: bool = False  # its records have the headers of traces of those that they come of
     partitioner: PartitionerName = DEFAULT_PARTITIONER
+    key_columns: tuple[Column, ...] = ()  # what keys of a registry are made of; it is behind the values
 
     def value_columns(self, columns: Sequence[T]) -> Sequence[T]:
         """Those of the rows' columns that are in the records' values."""
-        return columns[: len(columns) - self.timestamp - self.headers]
+        return columns[: len(columns) - len(self.key_columns) - self.timestamp - self.headers]
 
     @property
     def enveloped(self) -> bool:

@@ -22,6 +22,8 @@ ENGINES: Final = {
         "time.precision.mode": "connect",
         "hstore.handling.mode": "map",
     },
+    "nanoseconds": {"time.precision.mode": "nanoseconds"},
+    "isostring": {"time.precision.mode": "isostring"},
 }
 LONG: Final = {
     "texts": "STRING",
@@ -82,14 +84,23 @@ COLUMNS: Final = (
 )
 COLUMNS_OF_CONNECT: Final = COLUMNS.replace("DECIMAL(9,2)", "STRING").replace("TIMESTAMP_NTZ", "TIMESTAMP")
 """The same in Avro, where the schemas have Connect's types."""
+COLUMNS_OF_TEXTS: Final = COLUMNS.replace("tod BIGINT", "tod STRING")
 SELECT: Final = """SELECT id, small, big, name, short, price::text, date_trunc('{unit}', at), seen, born, raw,
     doc::text, docb::text, uid::text, tags, nums, bigs, ok, r, d,
-    (extract(epoch FROM tod) * {second})::bigint, (extract(epoch FROM span) * 1000000)::bigint, code
+    {tod}, (extract(epoch FROM span) * 1000000)::bigint, code
     FROM things"""
-UNITS: Final = {"adaptive": ("microseconds", 1_000_000), "plain": ("milliseconds", 1_000)}
+OF_DAY: Final = "(extract(epoch FROM tod) * {})::bigint"
+UNITS: Final = {
+    "adaptive": ("microseconds", OF_DAY.format(1_000_000)),
+    "plain": ("milliseconds", OF_DAY.format(1_000)),
+    "nanoseconds": ("microseconds", OF_DAY.format(1_000_000_000)),
+    "isostring": ("microseconds", "tod || 'Z'"),
+}
 OPTIONS: Final[dict[str, dict[str, Any]]] = {
     "adaptive": {"decimals": "base64", "timestamps": "microseconds"},
     "plain": {"decimals": "text", "timestamps": "milliseconds"},
+    "nanoseconds": {"decimals": "base64", "timestamps": "nanoseconds"},
+    "isostring": {"decimals": "base64", "timestamps": "isostring"},
 }
 CASES: Final = [
     (engine, form) for engine in ENGINES for form in ("json", "json-with-schema", "flattened", "avro")
@@ -157,11 +168,12 @@ def send(running: InProcessApp, changes: list[Change]) -> None:
 def test_the_table_that_changes_fill_is_the_table_of_the_database(
     captured: Captured, engine: str, form: str
 ) -> None:
-    unit, second = UNITS[engine]
+    unit, tod = UNITS[engine]
     names = [part.split()[0] for part in COLUMNS.split(", ")]
-    rows = captured.database.execute(SELECT.format(unit=unit, second=second))
+    rows = captured.database.execute(SELECT.format(unit=unit, tod=tod))
     wanted = {str(row[0]): dict(zip(names, row, strict=True)) for row in rows}
     columns = COLUMNS_OF_CONNECT if (engine, form) == ("plain", "avro") else COLUMNS
+    columns = COLUMNS_OF_TEXTS if engine == "isostring" else columns
     with app(captured, engine, form, columns) as running:
         send(running, captured.of(engine, form, "things"))
         assert running.bad() == []

@@ -17,11 +17,12 @@ from hypothesis import given, settings
 
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp.spec.value_types.format_names import KeyFormat
+from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.formats.format_options import FormatOptions, ResolvedWriterSchema
 from streamapp_runtime.formats.json.registered_json import JSON
 from streamapp_runtime.formats.protobuf.registered_protobuf import PROTOBUF
 from streamapp_runtime.formats.protobuf.schema_files import schema_file
-from streamapp_runtime.formats.registered_keys import RegisteredKeys
+from streamapp_runtime.formats.registered_keys import KEY_KINDS, RegisteredKeys
 from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.registered_schema import UnknownSchemaError
 from streamapp_runtime.systems.kafka.schema_registry.registry_schemas import open_registry_schemas
@@ -211,7 +212,7 @@ def keys_read(
         key_columns=parse_columns(columns),
         key_is_decoded=decoded,
     )
-    reader = RegisteredKeys(options, None, open_registry_schemas([registry], 30, {}))
+    reader = RegisteredKeys(options, (), open_registry_schemas([registry], 30, {}))
     return reader.read(pa.array(keys, pa.binary()))
 
 
@@ -270,3 +271,86 @@ def test_keys_of_confluents_protobuf_and_json_serializers_are_the_keys_of_rows(
     found = keys_read(registry, "json", "user STRING", values, decoded=True)
     assert [found.keys[place].as_py() for place in (0, 2)] == [b"ann", b"bob"]
     assert list(found.faults) == [1]
+
+
+NEWEST = {"auto.register.schemas": False, "use.latest.version": True}
+
+
+def keys_written(
+    registry: str, form: KeyFormat, subject: str, text: str, columns: str, rows: list[dict[str, Any]]
+) -> list[bytes]:
+    """Keys that are written by a schema, which is registered and read back, and are read again."""
+    schemas, kind = open_registry_schemas([registry], 30, {}), KEY_KINDS[form]
+    schema_id = schemas.subjects.register(subject, text, kind.name)
+    writer = ResolvedWriterSchema(schema_id, schemas.schema(schema_id).text)
+    parsed = parse_columns(columns)
+    kind.check_writable(arrow_schema(parsed), writer)
+    options = FormatOptions(key_format=form, key_columns=parsed, key_writer=writer)
+    keys, batch = (
+        RegisteredKeys(options, (), schemas),
+        pa.RecordBatch.from_pylist(rows, schema=arrow_schema(parsed)),
+    )
+    none, kept = pa.nulls(len(batch), pa.binary()), pa.array([False] * len(batch), pa.bool_())
+    written = keys.write(batch.columns, none, kept)
+    read = keys.read(written)
+    assert (read.faults, read.columns) == ({}, batch)
+    return list(written.to_pylist())
+
+
+@given(made=evolutions())
+@settings(max_examples=20)
+def test_avro_keys_are_the_bytes_of_confluents_serializer_and_its_deserializer_reads_them(
+    registry: str, client: SchemaRegistryClient, made: Evolution
+) -> None:
+    topic = f"t{uuid4().hex}"
+    context = SerializationContext(topic, MessageField.KEY)
+    plain = open_format("avro", parse_columns(made.columns), FormatOptions(json.dumps(made.written)))
+    decoded = plain.decode(pa.array(made.values, pa.binary())).columns
+    rows = decoded.to_pylist(maps_as_pydicts="strict")
+    rows = [row for row in rows if any(part is not None for part in row.values())]
+    keys = keys_written(registry, "avro", f"{topic}-key", json.dumps(made.read), made.columns, rows)
+    read = AvroDeserializer(client)
+    assert [read(key, context) for key in keys] == rows
+    write = AvroSerializer(client, json.dumps(made.read), conf=NEWEST)
+    assert keys == [write(row, context) for row in rows]
+
+
+@pytest.mark.parametrize(("schema", "column"), [("string", "user STRING"), ("long", "user BIGINT")])
+def test_an_avro_key_that_is_a_value_alone_is_what_confluents_serializer_writes(
+    registry: str, client: SchemaRegistryClient, schema: str, column: str
+) -> None:
+    topic = f"t{uuid4().hex}"
+    context = SerializationContext(topic, MessageField.KEY)
+    values = ["ann", "Zo\u00eb", ""] if schema == "string" else [0, -1, 2**62]
+    rows = [{"user": value} for value in values]
+    keys = keys_written(registry, "avro", f"{topic}-key", json.dumps(schema), column, rows)
+    write = AvroSerializer(client, json.dumps(schema), conf=NEWEST)
+    assert keys == [write(value, context) for value in values]
+
+
+def test_protobuf_and_json_keys_are_read_by_confluents_deserializers(
+    registry: str, client: SchemaRegistryClient
+) -> None:
+    from confluent_kafka.schema_registry.json_schema import JSONDeserializer
+
+    topic, columns = f"t{uuid4().hex}", "tenant STRING, id BIGINT"
+    context = SerializationContext(topic, MessageField.KEY)
+    rows = [{"tenant": "a", "id": 7}, {"tenant": "", "id": -1}]
+    text = KEY_KINDS["protobuf"].own_schema(arrow_schema(parse_columns(columns)))
+    keys = keys_written(registry, "protobuf", f"{topic}-key", text, columns, rows)
+    message_class = GetMessageClass(schema_file(text, ()).message_types_by_name["Key"])
+    read = ProtobufDeserializer(message_class, {"use.deprecated.format": False})
+    messages = [read(key, context) for key in keys]
+    assert [(message.tenant, message.id) for message in messages] == [("a", 7), ("", -1)]
+    write = ProtobufSerializer(message_class, client, {"use.deprecated.format": False})
+    others = [write(message, context) for message in messages]  # which registers a schema of its own
+    assert [key[5:] for key in keys] == [key[5:] for key in others]
+
+    topic = f"t{uuid4().hex}"
+    text = KEY_KINDS["json"].own_schema(arrow_schema(parse_columns(columns)))
+    of_json = JSONDeserializer(text, schema_registry_client=client)
+    keys = keys_written(registry, "json", f"{topic}-key", text, columns, rows)
+    assert [of_json(key, context) for key in keys] == rows
+    text = '{"$schema": "http://json-schema.org/draft-07/schema#", "type": "string"}'
+    lone = keys_written(registry, "json", f"t{uuid4().hex}-key", text, "user STRING", [{"user": "ann"}])
+    assert [key[5:] for key in lone] == [b'"ann"']
