@@ -103,8 +103,8 @@ e2e: java $(READY) ## Run apps on a real cluster that kind makes (TESTS=..., E2E
 	@$(BIN)/pytest -q tests/e2e --durations=0 -o timeout_func_only=true $(if $(TESTS),-k "$(TESTS)")
 
 .PHONY: crash-test
-crash-test: java $(READY) ## Kill a running app over and over, and compare what it wrote with a model (KILLS=50 SEED=1 SYSTEM=kafka LANES=resident)
-	@$(BIN)/python -m tests.harness.crash --kills $(or $(KILLS),50) --seed $(or $(SEED),1) --system $(or $(SYSTEM),embedded) $(if $(LANES),--lanes $(LANES))
+crash-test: java $(READY) ## Kill a running app over and over, and compare what it wrote with a model (KILLS=50 SEED=1 SYSTEM=kafka TRANSACTIONS=1 LANES=resident)
+	@$(BIN)/python -m tests.harness.crash --kills $(or $(KILLS),50) --seed $(or $(SEED),1) --system $(or $(SYSTEM),embedded) --transaction-version $(or $(TRANSACTIONS),2) $(if $(LANES),--lanes $(LANES))
 
 .PHONY: outage-test
 outage-test: java $(READY) ## Freeze, kill and cut off each of three brokers under an app's load, and measure (FAULT=frozen ROUNDS=1)

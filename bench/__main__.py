@@ -61,6 +61,7 @@ MEASURED = (
     "kafka.delivery",
     "kafka.second_cluster",
     "kafka.latency",
+    "kafka.outages",
 )
 QUICK = {
     "STREAMAPP_BENCH_VIEWS": "400000",

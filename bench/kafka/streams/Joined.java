@@ -48,7 +48,7 @@ public final class Joined {
     settings.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, 2);
     settings.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, given[2]);
     settings.put(StreamsConfig.STATE_DIR_CONFIG, given[4]);
-    settings.put(StreamsConfig.REPLICATION_FACTOR_CONFIG, 1);
+    settings.put(StreamsConfig.REPLICATION_FACTOR_CONFIG, -1);
     settings.put(StreamsConfig.consumerPrefix("auto.offset.reset"), "earliest");
     // A view waits for users that are there already: both are read in the order of their times.
     settings.put(StreamsConfig.MAX_TASK_IDLE_MS_CONFIG, Long.parseLong(given[5]));

@@ -80,8 +80,11 @@ class Siege:
         broker: Broker | None = None,
         *,
         lanes: LaneWay = LaneWay.EVALUATED,
+        address: str = "",
     ) -> None:
+        """`address` is where the app reaches the broker, if that is not the broker's own."""
         self.folder, self.say, self.broker, self.lanes = folder, say, broker, lanes
+        self.address = address or (broker.bootstrap if broker else "")
         self.points = folder / "points"
         self.points.mkdir(parents=True)
         self.data = folder / "data"
@@ -178,7 +181,7 @@ class Siege:
             self.broker.kill()
             self.broker.start()
         elif kind == RESET:
-            if not reset_connections(self.broker.port):
+            if not reset_connections(int(self.address.rpartition(":")[2])):
                 self.say("left out: no connection can be reset here; that needs `ss` and its rights")
                 return
         else:
@@ -215,7 +218,7 @@ class Siege:
     def _app(self) -> Path:
         app = yaml.safe_load(APP.read_text("utf-8"))
         if self.broker is not None:
-            app["spec"]["systems"] = [{"name": "main", "kafka": {"bootstrapServers": self.broker.bootstrap}}]
+            app["spec"]["systems"] = [{"name": "main", "kafka": {"bootstrapServers": self.address}}]
         if self.lanes is not LaneWay.EVALUATED:
             app["spec"]["operators"] = list(_without_spark(app["spec"]["operators"]))
             app["spec"]["batch"] = {"independentLanes": self.lanes is LaneWay.INDEPENDENT}

@@ -26,7 +26,7 @@ _JVM = [
     "-Dorg.slf4j.simpleLogger.showDateTime=true",
 ]
 
-_SETTINGS = {
+BROKER_SETTINGS = {
     "process.roles": "broker,controller",
     "node.id": "1",
     "controller.listener.names": "CONTROLLER",
@@ -180,7 +180,7 @@ class Broker:
         protocols = {"CONTROLLER": "PLAINTEXT", "PLAINTEXT": "PLAINTEXT"}
         protocols |= {name: protocol for name, (protocol, _) in self._guards.items()}
         settings = {
-            **_SETTINGS,
+            **BROKER_SETTINGS,
             "log.dirs": str(self.home / "data"),
             "controller.quorum.voters": f"1@{self.host}:{(self._joins or self).controller_port}",
             "listeners": ",".join([*listeners, f"CONTROLLER://{self.host}:{self.controller_port}"]),

@@ -12,9 +12,11 @@ from tests.harness.machine.network_namespaces import NamespaceNetwork
 from tests.harness.outages.broker_cluster import SIZE, BrokerCluster, BrokerFault
 from tests.harness.outages.broker_trial import BrokerTrial, every_fault
 
+_FAULTS = (BrokerFault.FROZEN, BrokerFault.KILLED, BrokerFault.CUT_OFF)
+
 
 @click.command()
-@click.option("--fault", "faults", multiple=True, type=click.Choice([each.value for each in BrokerFault]))
+@click.option("--fault", "faults", multiple=True, type=click.Choice([each.value for each in _FAULTS]))
 @click.option("--seconds", type=float, default=10.0, show_default=True, help="How long each trouble lasts.")
 @click.option("--settle", type=float, default=12.0, show_default=True, help="How much passes after each.")
 @click.option("--rounds", type=click.IntRange(1), default=1, show_default=True)
@@ -34,7 +36,7 @@ def main(faults: tuple[str, ...], seconds: float, settle: float, rounds: int, fo
         with trial.running():
             for _ in range(rounds):
                 for figures in every_fault(
-                    trial, tuple(map(BrokerFault, faults or BrokerFault)), seconds, settle, click.echo
+                    trial, tuple(map(BrokerFault, faults or _FAULTS)), seconds, settle, click.echo
                 ):
                     for line in figures.lines:
                         click.echo(f"  {figures.fault} {figures.broker + 1}: {line[:400]}")

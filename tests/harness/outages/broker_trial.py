@@ -28,7 +28,7 @@ _STEP_SECONDS: Final = 0.05
 _WITNESS: Final = "witness"
 _WITNESS_PARTITIONS: Final = 6
 _WITNESS_PAUSE_SECONDS: Final = 0.05
-_PROMPT: Final = {
+PROMPT: Final = {
     "socket.timeout.ms": 1_500,
     "socket.connection.setup.timeout.ms": 1_000,
     "reconnect.backoff.ms": 20,
@@ -140,7 +140,7 @@ class BrokerTrial:
                 "partitioner": "murmur2_random",
                 "enable.idempotence": True,
                 "message.timeout.ms": FOREVER_MS,
-                **_PROMPT,
+                **PROMPT,
             }
         )
         begun = time.monotonic()
@@ -169,7 +169,7 @@ class BrokerTrial:
 
     def _witness_producer(self) -> Producer:
         names = {"bootstrap.servers": self.cluster.bootstrap, "transactional.id": _WITNESS, "linger.ms": 0}
-        producer = Producer({**names, **_PROMPT, "transaction.timeout.ms": 10_000})
+        producer = Producer({**names, **PROMPT, "transaction.timeout.ms": 10_000})
         producer.init_transactions(5)
         return producer
 
@@ -193,7 +193,7 @@ class BrokerTrial:
             "fetch.wait.max.ms": 20,
             "fetch.error.backoff.ms": 20,
         }
-        consumer = Consumer(settings | _PROMPT)
+        consumer = Consumer(settings | PROMPT)
         counts = {f"{APP}.enriched": PARTITIONS, _WITNESS: _WITNESS_PARTITIONS}
         consumer.assign(
             [TopicPartition(name, index, 0) for name, count in counts.items() for index in range(count)]

@@ -10,7 +10,8 @@ import pytest
 
 from tests.harness.crash.attacks import RESET, Attack, attacks
 from tests.harness.crash.siege import LaneWay, Siege
-from tests.harness.kafka.broker import Broker
+from tests.harness.kafka.jars import TO_BE_KILLED
+from tests.harness.kafka.late_proxy import broker_behind_a_schedule
 
 SIEGE_SECONDS = 1_800
 """A siege that hangs ends itself, after 500 s without a record. One that goes on may take its time: while a
@@ -58,6 +59,8 @@ ON_A_BROKER = (
 
 @pytest.mark.long
 @pytest.mark.timeout(SIEGE_SECONDS)
+@pytest.mark.usefixtures("kafka_jars")
+@pytest.mark.parametrize("transaction_version", [pytest.param(1, marks=pytest.mark.nightly), 2])
 @pytest.mark.parametrize(
     "lanes",
     [
@@ -67,12 +70,16 @@ ON_A_BROKER = (
     ],
 )
 def test_outputs_and_totals_are_exact_after_the_broker_was_killed_among_others(
-    broker: Broker, tmp_path: Path, lanes: LaneWay
+    tmp_path: Path, lanes: LaneWay, transaction_version: int
 ) -> None:
-    siege = Siege(tmp_path / "siege", print, broker, lanes=lanes)
-    assert siege.run(ON_A_BROKER, seed=2) == []
-    assert siege.killed["broker"] == 2
-    assert all(siege.set_aside.values()), "nothing was bad"
+    """Requests of transactions come late and twice meanwhile."""
+    schedule = broker_behind_a_schedule(tmp_path / "broker", transaction_version, 2, TO_BE_KILLED)
+    with schedule as (broker, way):
+        siege = Siege(tmp_path / "siege", print, broker, lanes=lanes, address=way.address)
+        assert siege.run(ON_A_BROKER, seed=2) == []
+        assert siege.killed["broker"] == 2
+        assert all(siege.set_aside.values()), "nothing was bad"
+        assert way.arrived, "no request came late"
 
 
 def test_the_same_seed_makes_the_same_attacks() -> None:

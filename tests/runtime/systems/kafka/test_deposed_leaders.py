@@ -4,25 +4,21 @@ A broker that was frozen is such a leader for some tenths of a second after it g
 off from the other brokers, though not from clients, for as long as that lasts.
 """
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from functools import partial
-from typing import TypeVar
 
 import pytest
 from confluent_kafka.admin import AdminClient
 
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
-from streamapp_runtime.systems.stream_system import FencedError, StreamOptions, UnavailableError
+from streamapp_runtime.systems.stream_system import FencedError, StreamOptions
 from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.kafka.clients import QUIET
 from tests.harness.machine.network_namespaces import network_or_skip
 from tests.harness.machine.processes import until
-from tests.harness.outages.broker_cluster import SIZE, BrokerCluster
+from tests.harness.outages.broker_cluster import SIZE, BrokerCluster, in_time
 
-T = TypeVar("T")
-AGREED_SECONDS = 300.0
 OWNER = "app.checkpoint"
 BEFORE, AFTER = b"before", b"after"
 CHECKPOINTS = TopicPartition(OWNER, 0)
@@ -50,26 +46,15 @@ def _put(system: KafkaSystem, incarnation: int, expected: bytes | None, value: b
     return transaction.commit()[CHECKPOINTS]
 
 
-def _done(call: Callable[[], T]) -> T:
-    """What a call gives once brokers have agreed on who leads what, as drivers and lanes wait for it."""
-    ends = time.monotonic() + AGREED_SECONDS
-    while True:
-        try:
-            return call()
-        except UnavailableError:
-            if time.monotonic() > ends:
-                raise
-
-
 @pytest.mark.long
 @pytest.mark.timeout(1_200)  # a third of the time the controller is cut off too, and brokers wait for it
 def test_what_a_deposed_leader_does_not_know_is_not_taken_for_the_newest(cluster: BrokerCluster) -> None:
     with ExitStack() as systems:
         one = systems.enter_context(closing(KafkaSystem(cluster.bootstrap)))
-        _done(partial(one.create, OWNER, 1, StreamOptions(compacted=True)))
+        in_time(partial(one.create, OWNER, 1, StreamOptions(compacted=True)))
         # Each broker gets ids for producers from the controller. Later it may wait for one that is cut off.
-        _done(partial(one.interrupt, OWNER, [f"early-{number}" for number in range(12)]))
-        _done(partial(_put, one, 1, None, BEFORE))
+        in_time(partial(one.interrupt, OWNER, [f"early-{number}" for number in range(12)]))
+        in_time(partial(_put, one, 1, None, BEFORE))
         deposed = _leader(cluster.bootstrap)
         others = [broker.bootstrap for index, broker in enumerate(cluster.brokers) if index != deposed]
         addresses = ",".join([cluster.brokers[deposed].bootstrap, *others])
@@ -78,16 +63,16 @@ def test_what_a_deposed_leader_does_not_know_is_not_taken_for_the_newest(cluster
         cluster.separate(deposed)
         until(lambda: _leader(others[0]) != deposed, limit=60)
         with closing(KafkaSystem(",".join(others))) as another:
-            _done(partial(another.fence, OWNER, 2, ["lane"]))
-            end = _done(partial(_put, another, 2, BEFORE, AFTER))
+            in_time(partial(another.fence, OWNER, 2, ["lane"]))
+            end = in_time(partial(_put, another, 2, BEFORE, AFTER))
         # What this test is about: whoever asks the deposed leader only is told what was.
         assert misled.latest(OWNER)[TASK] == BEFORE
         *_, newest = misled.read(CHECKPOINTS, 0, end)
         assert newest.column("value").to_pylist()[-1] == AFTER, "a range has an end, and is read up to it"
 
         with pytest.raises(FencedError):
-            _done(partial(misled.begin, OWNER, 1, {TASK: BEFORE}, "late"))
-        _done(partial(misled.fence, OWNER, 3, ["lane", "late"]))
-        assert _done(partial(misled.latest, OWNER))[TASK] == AFTER
+            in_time(partial(misled.begin, OWNER, 1, {TASK: BEFORE}, "late"))
+        in_time(partial(misled.fence, OWNER, 3, ["lane", "late"]))
+        assert in_time(partial(misled.latest, OWNER))[TASK] == AFTER
         with pytest.raises(FencedError, match="not the expected one"):
-            _done(partial(misled.begin, OWNER, 3, {TASK: BEFORE}, "lane"))
+            in_time(partial(misled.begin, OWNER, 3, {TASK: BEFORE}, "lane"))
