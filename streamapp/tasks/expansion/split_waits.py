@@ -4,7 +4,7 @@ The partition opens when all older partitions of its task have passed the split 
 belong to an earlier growth and wait itself, so several growths chain without further rules.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from streamapp.tasks.layouts.split import KeyMovement, Split
@@ -44,18 +44,19 @@ def unfinished_splits(splits: Iterable[Split], positions: Mapping[Partition, int
     return tuple(split for split in splits if not _is_passed(split, positions))
 
 
-def inherited_watermark(
+def watermark_source(
     partition: Partition,
-    of_task: Sequence[Partition],
+    of_task: Collection[Partition],
     splits: Sequence[Split],
-    watermarks: Mapping[Partition, int],
-) -> int | None:
-    """The watermark of a partition or, before its first record, of the partitions that held its keys.
+    watermarks: Mapping[Partition, int | None],
+) -> Partition | None:
+    """The partition itself or, before it is first read, the one with whose watermark it starts.
 
-    Of several such partitions the lowest watermark counts; None if one of them has no watermark.
+    Of several partitions that held its keys it is the one with the lowest watermark, or with none; None if
+    one of them has not been read.
     """
     if partition in watermarks:
-        return watermarks[partition]
+        return partition
     split = _split_of(partition, splits)
     if split is None:
         return None
@@ -63,9 +64,11 @@ def inherited_watermark(
         parents = [Partition(split.stream, partition.index % split.before)]
     else:
         parents = _older_partitions(split, of_task)
-    inherited = [inherited_watermark(parent, of_task, splits, watermarks) for parent in parents]
-    known_watermarks = [watermark for watermark in inherited if watermark is not None]
-    return min(known_watermarks) if known_watermarks and len(known_watermarks) == len(inherited) else None
+    sources = [watermark_source(parent, of_task, splits, watermarks) for parent in parents]
+    known_sources = [source for source in sources if source is not None]
+    if not known_sources or len(known_sources) < len(sources):
+        return None
+    return min(known_sources, key=lambda one: (watermarks[one] is not None, watermarks[one] or 0))
 
 
 def _split_of(partition: Partition, splits: Iterable[Split]) -> Split | None:

@@ -18,8 +18,8 @@ from tests.oracle.answers.edited_operators import EditedOperators
 from tests.oracle.answers.key_partitions import partition
 from tests.oracle.answers.own_code_answers import numbered_rows, rate_of
 from tests.oracle.answers.time_reference import Emissions, sessions_of, windows_of
-from tests.oracle.answers.watermarks import ENDED, Watermarks, lowest_of
-from tests.oracle.cases.case import Advance, Case, Grow, InputRecord, Send
+from tests.oracle.answers.watermarks import ENDED, Watermarks, lowest_of, partitions_at
+from tests.oracle.cases.case import Advance, Case, InputRecord, Send
 from tests.oracle.cases.column_values import ARROW, arrow_value, from_ms, metadata_columns, to_ms
 from tests.oracle.cases.resource_reading import (
     Part,
@@ -153,9 +153,9 @@ class Reference:
         topic, has_text_keys = stream.get("topic", name), of_records.get("keyFormat") == "string"
         partitioner = stream.get("partitioner", "murmur2")
         for step, record, turn in self._records(name):
-            count = self._partitions_at(step)
+            count = partitions_at(self.case, step)
             place = turn % count if record.key is None else partition(record.key, count, partitioner)
-            index, offset = place % self.case.partitions, written[place]
+            offset = written[place]
             written[place] += 1
             lacks_key = stream.get("key") and record.key is None
             if relied and lacks_key:
@@ -164,9 +164,9 @@ class Reference:
                 continue
             time = self._event_time(stream, record)
             if stream.get("eventTime") and record.row is not None and record.row.get("ts") is not None:
-                self.watermarks.note(name, step, index, time)
+                self.watermarks.note(name, step, place, time)
             row = record.row or {}
-            hidden = (len(rows), step, index % self.case.tasks, record.key, time, record.row is None, False)
+            hidden = (len(rows), step, place % self.case.tasks, record.key, time, record.row is None, False)
             own = {
                 "key": record.key.decode() if record.key is not None and has_text_keys else record.key,
                 "topic": topic,
@@ -179,11 +179,6 @@ class Reference:
         kinds = types | metadata_columns(stream)
         self._table(name, {**{c: ARROW[k] for c, k in kinds.items()}, **_HIDDEN_TYPES}, rows)
         self.columns[name], self.keys[name] = list(kinds), stream.get("key")
-
-    def _partitions_at(self, step: int) -> int:
-        """How many partitions inputs have: those that were added go to the tasks that have their keys."""
-        grown = [one.partitions for one in self.case.steps[:step] if isinstance(one, Grow)]
-        return max(grown, default=self.case.partitions)
 
     def _records(self, stream: str) -> Iterator[tuple[int, InputRecord, int]]:
         """The step of each record, and which turn it would have without a key."""

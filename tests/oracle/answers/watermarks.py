@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from tests.oracle.cases.case import Case
+from tests.oracle.cases.case import Case, Grow
 from tests.oracle.cases.resource_reading import Part, milliseconds, sources_of
 
 ENDED: Final = 2**60
@@ -56,12 +56,26 @@ class Watermarks:
 
     def _of_stream(self, name: str, task: int, step: int) -> int | None:
         delay = milliseconds(self.streams[name]["eventTime"]["delay"])
-        partitions = [task] if self.case.tasks == self.case.partitions else range(self.case.partitions)
-        newest = [
-            max((time for at, time in self.newest.get(name, {}).get(one, ()) if at <= step), default=None)
-            for one in partitions
-        ]
-        return lowest_of([None if time is None else time - delay for time in newest])
+        count = partitions_at(self.case, step)
+        partitions = [one for one in range(count) if one % self.case.tasks == task]
+        reached = [self._of_partition(name, one, step) for one in partitions]
+        return lowest_of([None if time is None else time - delay for time in reached])
+
+    def _of_partition(self, stream: str, partition: int, step: int) -> int | None:
+        """The newest time of a partition; one that was added begins with that of its parent."""
+        times = [time for at, time in self.newest.get(stream, {}).get(partition, ()) if at <= step]
+        added = next((a for a in range(step + 1) if partition < partitions_at(self.case, a)), 0)
+        if added:
+            parent = partition % partitions_at(self.case, added - 1)
+            inherited = self._of_partition(stream, parent, added - 1)
+            times += [] if inherited is None else [inherited]
+        return max(times, default=None)
+
+
+def partitions_at(case: Case, step: int) -> int:
+    """The partitions of inputs in a step: added ones go to the tasks that have their keys."""
+    grown = [one.partitions for one in case.steps[: step + 1] if isinstance(one, Grow)]
+    return max(grown, default=case.partitions)
 
 
 def lowest_of(watermarks: list[int | None]) -> int | None:

@@ -48,9 +48,8 @@ class _Writer:
         self.chance, self.spec = chance, resource["spec"]
         self.partitions = partitions
         self.now = int(datetime.fromisoformat(chance.choice(STARTS) + "+00:00").timestamp() * 1000)
-        # Watermarks of added partitions, and how many tasks have a broadcast stream then, are for later.
-        is_timed = any("eventTime" in stream for stream in self.spec["streams"])
-        self.may_grow = not is_timed and not any("broadcast" in one for one in self.spec["operators"])
+        # How many tasks have a broadcast stream after a growth is for later.
+        self.may_grow = not any("broadcast" in one for one in self.spec["operators"])
         self.in_time = not whole_sends or chance.random() < 0.5
         self.waits = any("arrival" in one.get("join", {}).values() for one in self.spec["operators"])
         self.next_id = 0
@@ -73,7 +72,9 @@ class _Writer:
                     chance.choice((Kill(False), Kill(True), Restart(), Advance("1s"), Advance("400d")))
                 )
         if not is_batch and self.may_grow and chance.random() < 0.3:
-            steps.insert(chance.randint(0, len(steps)), Grow(self.partitions * 2))
+            places = sorted(chance.randint(0, len(steps)) for _ in range(chance.choice((1, 1, 2))))
+            for times, place in enumerate(places):
+                steps.insert(place + times, Grow(self.partitions * 2 ** (times + 1)))
         return steps
 
     def send(self, stream: Mapping[str, Any]) -> Send:

@@ -5,13 +5,15 @@ further, or a stream has grown, its books come from there: no watermark goes bac
 again.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from streamapp.control.bookkeeping import Bookkeeping
 from streamapp.control.bookkeeping_codec import decode_bookkeeping, encode_bookkeeping
 from streamapp.control.upstream import UpstreamProgress
+from streamapp.tasks.expansion.split_waits import watermark_source
 from streamapp.tasks.layouts.layout import Layout
+from streamapp.tasks.layouts.split import Split
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.checkpoint import Checkpoint, CheckpointUnreadableError
@@ -30,7 +32,9 @@ def inherited_bookkeeping(
     for task, partitions in tasks.items():
         books: dict[Partition, UpstreamProgress] = {}
         for partition in partitions:
-            upstream = None if partition in shared else known.by_another(task, partition, layout)
+            upstream = None if partition in shared else known.by_another(task, partition)
+            if upstream is None and partition not in shared:
+                upstream = known.of_parent(partition, partitions, layout.splits if layout else ())
             if upstream is not None:
                 books[partition] = upstream
         if books:
@@ -56,23 +60,29 @@ class _KnownBookkeeping:
                 if other is None or self._position(task, partition) > self._position(other, partition):
                     self._furthest[partition] = task
 
-    def by_another(self, task: str, partition: Partition, layout: Layout | None) -> UpstreamProgress | None:
+    def by_another(self, task: str, partition: Partition) -> UpstreamProgress | None:
         """Progress of a partition to take over; None where the task knows all itself, or nobody anything."""
         owner = self._furthest.get(partition)
-        if owner is not None:
-            mine = task in self.books and partition in self.books[task].partitions
-            if mine and self._position(task, partition) >= self._position(owner, partition):
-                return None
-            return self.books[owner].partitions[partition]
-        stream = layout.streams.get(partition.stream) if layout else None
-        if stream is None or not stream.initial or partition.index < stream.initial:
-            return None
-        parent = Partition(partition.stream, stream.initial_index(partition.index))
-        owner = self._furthest.get(parent)
         if owner is None:
             return None
+        mine = task in self.books and partition in self.books[task].partitions
+        if mine and self._position(task, partition) >= self._position(owner, partition):
+            return None
+        return self.books[owner].partitions[partition]
+
+    def of_parent(
+        self, partition: Partition, of_task: Collection[Partition], splits: Sequence[Split]
+    ) -> UpstreamProgress | None:
+        """The progress with which an unread partition starts; None where it was not split off."""
+        watermarks = {
+            one: self.books[owner].partitions[one].watermark for one, owner in self._furthest.items()
+        }
+        source = watermark_source(partition, of_task, splits, watermarks)
+        if source is None or source == partition:
+            return None
         # It has said nothing itself, and continues from where the one stands that it was split from.
-        return replace(self.books[owner].partitions[parent].copy(), spoken=None, reached={}, heard={})
+        upstream = self.books[self._furthest[source]].partitions[source]
+        return replace(upstream.copy(), spoken=None, reached={}, heard={})
 
     def _position(self, task: str, partition: Partition) -> int:
         return self._positions[task].get(partition, -1)

@@ -6,6 +6,7 @@ from streamapp.control.bookkeeping import Bookkeeping
 from streamapp.control.bookkeeping_codec import decode_bookkeeping, encode_bookkeeping
 from streamapp.control.upstream import UpstreamProgress
 from streamapp.tasks.layouts.layout import Layout, StreamLayout
+from streamapp.tasks.layouts.split import Split
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint, EventTimeProgress
 from streamapp_runtime.driver.inputs.watermark_handover import inherited_bookkeeping
@@ -54,8 +55,9 @@ def test_another_turn_says_nothing():
 
 
 def test_a_new_partition_has_the_watermark_of_the_one_that_it_was_split_from():
-    layout = Layout("run", "partition", {"views": StreamLayout(1, 2, 1, ("a",))})
+    streams = {"views": StreamLayout(1, 2, 1, ("a",))}
+    layout = Layout("run", "partition", streams, splits=(Split("views", 1, 2, seen_at=0.0),))
     before = {"a": checkpoint({P: 5}, {P: 10})}
     assert taken_over({"a": (P, Q)}, before, layout=layout) == {"a": {Q: 10}}
-    stateless = replace(layout, streams={"views": StreamLayout(1, 2)})
+    stateless = replace(layout, streams={"views": StreamLayout(1, 2)}, splits=())
     assert taken_over({"a": (P, Q)}, before, layout=stateless) == {}

@@ -1,8 +1,8 @@
 from streamapp.tasks.expansion.split_waits import (
     SplitWait,
-    inherited_watermark,
     split_waits,
     unfinished_splits,
+    watermark_source,
 )
 from streamapp.tasks.layouts.split import KeyMovement, Split, is_split_due, settle_split
 from streamapp.tasks.partition import Partition
@@ -62,15 +62,17 @@ def test_a_split_that_everybody_has_passed_is_forgotten() -> None:
 def test_a_new_partition_takes_over_the_watermark_of_the_one_it_was_split_from() -> None:
     splits = [GROWN, Split("views", 4, 8, 200.0)]
     task = [V[0], V[2], V[4], V[6]]
-    assert inherited_watermark(V[6], task, splits, {V[0]: 3, V[2]: 9}) == 9
-    assert inherited_watermark(V[6], task, splits, {V[0]: 3}) == 3
-    assert inherited_watermark(V[6], task, splits, {V[0]: 3, V[6]: 11}) == 11
-    assert inherited_watermark(V[6], task, splits, {}) is None
-    assert inherited_watermark(V[0], task, splits, {}) is None
+    assert watermark_source(V[6], task, splits, {V[0]: 3, V[2]: 9}) == V[2]
+    assert watermark_source(V[6], task, splits, {V[0]: 3}) == V[0]
+    assert watermark_source(V[6], task, splits, {V[0]: 3, V[2]: None}) == V[2]
+    assert watermark_source(V[6], task, splits, {V[0]: 3, V[6]: 11}) == V[6]
+    assert watermark_source(V[6], task, splits, {}) is None
+    assert watermark_source(V[0], task, splits, {}) is None
 
 
 def test_where_its_keys_come_from_several_partitions_it_takes_over_the_lowest_watermark() -> None:
     mixed = Split("views", 4, 6, 100.0, KeyMovement.MIXED)
     task = [V[0], V[2], V[4]]
-    assert inherited_watermark(V[4], task, [mixed], {V[0]: 5, V[2]: 3}) == 3
-    assert inherited_watermark(V[4], task, [mixed], {V[0]: 5}) is None
+    assert watermark_source(V[4], task, [mixed], {V[0]: 5, V[2]: 3}) == V[2]
+    assert watermark_source(V[4], task, [mixed], {V[0]: 5, V[2]: None}) == V[2]
+    assert watermark_source(V[4], task, [mixed], {V[0]: 5}) is None
