@@ -182,6 +182,5 @@ def test_a_record_that_is_too_large_leaves_nothing_of_its_transaction(cluster: B
 
         with pytest.raises(RecordRefusedError, match="TOO_LARGE"):
             write_too_much()
-        system.interrupt(f"{writer.owner}.large", [""])  # else readers wait until its time is over
         writer.write(TRANSACTIONS)
         writer.check(cluster.bootstrap)

@@ -12,6 +12,7 @@ from streamapp_runtime.systems.kafka.transactions.outgoing_records import as_rec
 from streamapp_runtime.systems.kafka.transactions.transactional_writer import TransactionalWriter
 from streamapp_runtime.systems.stream_system import (
     VISIBILITY_SECONDS,
+    RecordRefusedError,
     TransactionAbortableError,
     check_records,
 )
@@ -109,11 +110,12 @@ class KafkaTransaction:
     def _whole(self) -> Iterator[None]:
         """Something that leaves the writer of no more use where it fails; who follows voids what it left.
 
-        What the cluster wants to be aborted is: the writer goes on where that goes well.
+        What the cluster wants to be aborted is, and what has a refused record, since readers would wait for
+        its end: the writer goes on where that goes well.
         """
         try:
             yield
-        except TransactionAbortableError:
+        except (TransactionAbortableError, RecordRefusedError):
             self._open = self.writer.busy = False
             self.writer.abort()
             raise

@@ -23,7 +23,11 @@ from streamapp_runtime.systems.kafka.wire.requests.transaction_coordinator impor
     TransactionCoordinator,
     request_description,
 )
-from streamapp_runtime.systems.stream_system import TransactionAbortableError, joined_records
+from streamapp_runtime.systems.stream_system import (
+    RecordRefusedError,
+    TransactionAbortableError,
+    joined_records,
+)
 from streamapp_runtime.systems.topic_partition import TopicPartition
 
 _HELD = 16 << 20  # bytes that wait before they are sent
@@ -103,7 +107,7 @@ class WireProducer:
         return ends
 
     def abort(self) -> None:
-        """Drop everything; after a TransactionAbortableError too, where the next one has another epoch."""
+        """Drop everything; after some failures too, where the next transaction has another epoch."""
         self._held, self._size = {}, 0
         self._broken &= not self._abortable
         self._end(commit=False)
@@ -174,7 +178,7 @@ class WireProducer:
         self._broken, self._abortable = True, False
         try:
             yield self._identity
-        except TransactionAbortableError:
+        except (TransactionAbortableError, RecordRefusedError):
             self._abortable = self._identity.has_epoch_per_transaction
             raise
         self._broken = False
