@@ -59,6 +59,9 @@ class _KnownBookkeeping:
                 other = self._furthest.get(partition)
                 if other is None or self._position(task, partition) > self._position(other, partition):
                     self._furthest[partition] = task
+        self._watermarks = {
+            one: self.books[owner].partitions[one].watermark for one, owner in self._furthest.items()
+        }
 
     def by_another(self, task: str, partition: Partition) -> UpstreamProgress | None:
         """Progress of a partition to take over; None where the task knows all itself, or nobody anything."""
@@ -74,10 +77,7 @@ class _KnownBookkeeping:
         self, partition: Partition, of_task: Collection[Partition], splits: Sequence[Split]
     ) -> UpstreamProgress | None:
         """The progress with which an unread partition starts; None where it was not split off."""
-        watermarks = {
-            one: self.books[owner].partitions[one].watermark for one, owner in self._furthest.items()
-        }
-        source = watermark_source(partition, of_task, splits, watermarks)
+        source = watermark_source(partition, of_task, splits, self._watermarks)
         if source is None or source == partition:
             return None
         # It has said nothing itself, and continues from where the one stands that it was split from.
