@@ -82,6 +82,7 @@ def has_stepped(run: Run) -> bool:
         return False
 
 
+@pytest.mark.nightly
 def test_an_app_that_may_lose_nothing_ends_and_names_what_was_read_before(
     env: AppEnv, cluster: BrokerCluster
 ) -> None:

@@ -109,15 +109,18 @@ class NumberWriter:
                 assert in_time(lambda at=partition: texts(reader, at)) == numbers, partition
 
 
+BY_NIGHT = pytest.mark.nightly
+
+
 @pytest.mark.parametrize(
     ("role", "fault"),
     [
-        (Role.LEADER, BrokerFault.SHUT_DOWN),
-        (Role.COORDINATOR, BrokerFault.SHUT_DOWN),
         (Role.COORDINATOR, BrokerFault.KILLED),
-        (Role.COORDINATOR, BrokerFault.FROZEN),
         (Role.LEADER, BrokerFault.DISK_FULL),
-        (Role.COORDINATOR, BrokerFault.DISK_FULL),
+        pytest.param(Role.LEADER, BrokerFault.SHUT_DOWN, marks=BY_NIGHT),
+        pytest.param(Role.COORDINATOR, BrokerFault.SHUT_DOWN, marks=BY_NIGHT),
+        pytest.param(Role.COORDINATOR, BrokerFault.FROZEN, marks=BY_NIGHT),
+        pytest.param(Role.COORDINATOR, BrokerFault.DISK_FULL, marks=BY_NIGHT),
     ],
 )
 def test_numbers_are_there_once_whoever_is_in_trouble_in_the_middle_of_a_transaction(
