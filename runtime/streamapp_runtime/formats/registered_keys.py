@@ -122,10 +122,11 @@ class RegisteredKeys:
 
 
 def key_format(
-    name: str, columns: Sequence[Column], schemas: SchemaLookup | None, *, whole: bool
+    names: Sequence[str], columns: Sequence[Column], schemas: SchemaLookup | None, *, whole: bool
 ) -> RegistryFormat:
-    """The format of keys; with `whole` a key that has more fields than the columns is bad."""
-    return RegistryFormat(KEY_KINDS[name], columns, FormatOptions(strict=whole), schemas)
+    """The format of keys by schemas of these kinds; with `whole` one with more fields than columns is bad."""
+    kind, *others = (KEY_KINDS[name] for name in names)
+    return RegistryFormat(kind, columns, FormatOptions(strict=whole), schemas, others)
 
 
 def _reading_avro(columns: Sequence[Column], options: FormatOptions) -> Reading:

@@ -10,7 +10,7 @@ from streamapp.spec.resource.streams import RecordMetadata, Stream
 from streamapp.spec.value_types.column_list import Column, parse_columns, quote
 from streamapp_runtime.formats.arrow_types import arrow_schema, spark_type
 from streamapp_runtime.formats.debezium.change_rows import AFTER
-from streamapp_runtime.formats.debezium.registered_changes import RegisteredChanges
+from streamapp_runtime.formats.debezium.registered_changes import CHANGE_KINDS, RegisteredChanges
 from streamapp_runtime.formats.format_options import options_of
 from streamapp_runtime.formats.registered_keys import key_format
 from streamapp_runtime.formats.registry.registry_format import RegisteredKind, RegistryFormat, SchemaColumns
@@ -43,7 +43,7 @@ class SchemaDifference:
 
 def stream_columns(schema: RegisteredSchema, stream: Stream) -> SchemaColumns:
     """The columns of a stream whose records have a schema: of changes those of the table."""
-    record = schema_columns(schema)
+    record = schema_columns(schema, CHANGE_KINDS if stream.format == "debezium" else _KINDS)
     if stream.format != "debezium" or stream.flattened:
         return record
     place = record.columns.get_field_index(AFTER)
@@ -54,9 +54,9 @@ def stream_columns(schema: RegisteredSchema, stream: Stream) -> SchemaColumns:
     return SchemaColumns(pa.schema(list(record.columns.types[place])), inside)
 
 
-def schema_columns(schema: RegisteredSchema) -> SchemaColumns:
+def schema_columns(schema: RegisteredSchema, kinds: Mapping[str, RegisteredKind] = _KINDS) -> SchemaColumns:
     """The columns of a schema; UnresolvableSchemaError where its records cannot be read at all."""
-    kind = _KINDS.get(schema.kind)
+    kind = kinds.get(schema.kind)
     if kind is None:
         raise UnresolvableSchemaError("", f"the schema is of {schema.kind}, which no format reads")
     refusal = RegistryFormat(kind, (), DEFAULT_OPTIONS, None).resolved(schema, "the schema")
@@ -87,7 +87,7 @@ def key_difference(
     metadata, columns = stream.metadata or RecordMetadata(), parse_columns(stream.columns or "")
     of_values = [column for column in columns if column.name.lower() == (stream.key or "").lower()]
     own = parse_columns(metadata.key_columns) if metadata.key_columns else of_values
-    reading = key_format(metadata.key_format, own, None, whole=stream.key_is_decoded)
+    reading = key_format([metadata.key_format], own, None, whole=stream.key_is_decoded)
     readers = [reading.resolved(schema, f"version {version}") for version, schema in registered.items()]
     try:
         *_, newest = registered.values()

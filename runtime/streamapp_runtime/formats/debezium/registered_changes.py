@@ -1,6 +1,7 @@
-"""The Debezium format under a schema registry: changes in Avro, each by its own schema, and their keys."""
+"""The Debezium format under a schema registry: changes, each by its own schema, and their keys."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -8,26 +9,46 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamapp.spec.value_types.column_list import Column
+from streamapp.spec.value_types.format_names import REGISTERED_KEYS
 from streamapp_runtime.formats.arrow_types import spark_type
 from streamapp_runtime.formats.avro.registered_avro import AVRO
 from streamapp_runtime.formats.bad_record_isolation import rows_in_place
 from streamapp_runtime.formats.debezium.change_keys import ChangeKeys
 from streamapp_runtime.formats.debezium.change_rows import ChangeRows
+from streamapp_runtime.formats.debezium.connect_json import CONNECT_JSON
 from streamapp_runtime.formats.format_options import FormatOptions
 from streamapp_runtime.formats.json.json_spelling import JsonSpelling
+from streamapp_runtime.formats.protobuf.registered_protobuf import PROTOBUF
 from streamapp_runtime.formats.read_records import SchemaReader
 from streamapp_runtime.formats.record_format import DecodedBatch, ReadKeys, UndecodableRecord
 from streamapp_runtime.formats.registered_keys import key_format
-from streamapp_runtime.formats.registry.registry_format import RegistryFormat
-from streamapp_runtime.registered_schema import RegisteredSchema, SchemaLookup
+from streamapp_runtime.formats.registry.registry_format import Reading, RegisteredKind, RegistryFormat
+from streamapp_runtime.registered_schema import RegisteredSchema, SchemaLookup, UnresolvableSchemaError
 from streamapp_runtime.rows.byte_columns import key_bytes, mask_without, true_places
 
 _PLAIN_OPTIONS: Final = FormatOptions()
 _FRAMED: Final = rb"(?s)^(\x00.{4}|\x01.{16})"
 
 
+def _reading_no_protobuf(_: Sequence[Column], __: FormatOptions) -> Reading:
+    def resolved(_: RegisteredSchema) -> SchemaReader:
+        raise UnresolvableSchemaError(
+            "",
+            "changes in Protobuf are not read; set the connector's value.converter to the converter of Avro "
+            "or JSON Schema",
+        )
+
+    return resolved
+
+
+CHANGE_KINDS: Final[Mapping[str, RegisteredKind]] = {
+    each.name: each for each in (AVRO, CONNECT_JSON, replace(PROTOBUF, reading=_reading_no_protobuf))
+}
+"""The kinds of schemas as they are of changes, by the names that a registry has for them."""
+
+
 class RegisteredChanges:
-    """Records of Avro that are changes of rows; `key` is the column by which rows are told apart."""
+    """Records that are changes of rows; `key` is the column by which rows are told apart."""
 
     def __init__(
         self, columns: Sequence[Column], key: str | None, schemas: SchemaLookup | None, *, flattened: bool
@@ -35,7 +56,8 @@ class RegisteredChanges:
         self._changes = ChangeRows(columns, key, flattened=flattened)
         self.schema, read = self._changes.schema, self._changes.fields
         fields = [Column(field.name, spark_type(field.type)) for field in read]
-        self._records = RegistryFormat(AVRO, fields, _PLAIN_OPTIONS, schemas)
+        kind, *others = CHANGE_KINDS.values()
+        self._records = RegistryFormat(kind, fields, _PLAIN_OPTIONS, schemas, others)
         key_column = self._changes.key
         self._keys = None if key_column is None else _RegisteredKeys(key_column, schemas)
 
@@ -53,7 +75,7 @@ class RegisteredChanges:
         return self._changes.decoded(rows_in_place([rows], [places], len(values)), every)
 
     def read_keys(self, keys: pa.BinaryArray) -> ReadKeys:
-        """The keys of records, which are Avro, JSON or plain, as rows have keys."""
+        """The keys of records, with a schema, JSON or plain, as rows have keys."""
         return ReadKeys(keys, {}) if self._keys is None else self._keys.read(keys)
 
     def resolved(self, registered: RegisteredSchema, name: str) -> SchemaReader | str:
@@ -66,10 +88,10 @@ class RegisteredChanges:
 
 
 class _RegisteredKeys:
-    """The reader of keys: those behind a frame are Avro, others JSON or plain."""
+    """The reader of keys: those behind a frame have a schema, others are JSON or plain."""
 
     def __init__(self, column: Column, schemas: SchemaLookup | None) -> None:
-        self._framed = key_format("avro", [column], schemas, whole=True)
+        self._framed = key_format(REGISTERED_KEYS, [column], schemas, whole=True)
         self._others = ChangeKeys(self._framed.schema.field(0), JsonSpelling(dates="days"))
 
     def read(self, keys: pa.BinaryArray) -> ReadKeys:

@@ -30,7 +30,10 @@ _OPENS, _CLOSES = ord("{"), ord("}")
 
 
 class JsonReader:
-    """Reads records of the given columns, of which some have to have a value."""
+    """Reads records of the given columns, of which some have to have a value.
+
+    `conversions` are those of the columns where each has a spelling of its own.
+    """
 
     def __init__(
         self,
@@ -39,9 +42,10 @@ class JsonReader:
         spelling: JsonSpelling = PLAIN,
         *,
         strict: bool = False,
+        conversions: Sequence[TypeConversion] | None = None,
     ) -> None:
         self.schema, self._required = schema, required
-        self._ways = [conversion_of(field.type, spelling) for field in schema]
+        self._ways = conversions or [conversion_of(field.type, spelling) for field in schema]
         self._record = pa.struct(list(self.schema))
         self._maps = has_map(self._record)
         self._read = pa.schema(

@@ -50,7 +50,7 @@ class _ColumnsOfJson:
         return self._typed(schema, file, path, within)
 
     def _typed(self, schema: Mapping[str, Any], file: Any, path: str, within: tuple[str, ...]) -> pa.DataType:
-        name = _type_name(schema, path)
+        name = type_name(schema, path)
         if name == "object":
             return self._object(schema, file, path, within)
         if name == "array":
@@ -94,7 +94,7 @@ class _ColumnsOfJson:
         return self.type(target, file, path, (*within, reference))
 
 
-def _type_name(schema: Mapping[str, Any], path: str) -> str:
+def type_name(schema: Mapping[str, Any], path: str) -> str:
     """The type that is no null; that of its values where it says none."""
     values = [*schema.get("enum", ()), *([schema["const"]] if "const" in schema else [])]
     declared_type = schema.get("type", "object" if "properties" in schema else None)

@@ -5,7 +5,7 @@ that names none is bad; that the record keeps to it is for its writer to see to.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ from streamapp_runtime.formats.json.json_schema_columns import schema_columns
 from streamapp_runtime.formats.json.json_writer import json_records
 from streamapp_runtime.formats.json.numbered_times import numbered_times
 from streamapp_runtime.formats.read_records import ReadRecords, SchemaReader
+from streamapp_runtime.formats.record_format import DecodedBatch
 from streamapp_runtime.formats.registry.registry_format import Encode, Reading, RegisteredKind
 from streamapp_runtime.registered_schema import RegisteredSchema, UnresolvableSchemaError
 from streamapp_runtime.rows.byte_columns import cut
@@ -34,10 +35,10 @@ _TYPES: Final[Mapping[pa.DataType, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class _JsonReader:
-    """A writer's schema, of which no more is known than that there is one."""
+class FramedJson:
+    """The records of one schema, which are read as JSON."""
 
-    form: JsonFormat
+    decode: Callable[[pa.BinaryArray], DecodedBatch]
     field: str = ""  # the one that a record is the value of, where it is no object
 
     def read(self, data: Bytes, starts: Positions, ends: Positions) -> ReadRecords:
@@ -46,7 +47,7 @@ class _JsonReader:
         if self.field:
             before = f"{{{json.dumps(self.field)}:".encode()
             records = pc.binary_join_element_wise(before, records, b"}", b"")
-        decoded = self.form.decode(records)
+        decoded = self.decode(records)
         faults = {bad.index: bad.reason for bad in decoded.bad}
         places = np.delete(np.arange(len(starts)), list(faults))
         columns = decoded.columns.take(pa.array(places)) if faults else decoded.columns
@@ -56,16 +57,16 @@ class _JsonReader:
 def _reading(columns: Sequence[Column], options: FormatOptions) -> Reading:
     form = JsonFormat(columns, options.timestamps, strict=options.strict)
 
-    def resolved(registered: RegisteredSchema) -> _JsonReader:
+    def resolved(registered: RegisteredSchema) -> FramedJson:
         json.loads(registered.text)
-        return _JsonReader(form)
+        return FramedJson(form.decode)
 
     return resolved
 
 
 def lone_value_reader(columns: Sequence[Column], field: str) -> SchemaReader:
     """The reader of records that are values, and no objects, as the column of this name."""
-    return _JsonReader(JsonFormat(columns), field)
+    return FramedJson(JsonFormat(columns).decode, field)
 
 
 def _writing(_: ResolvedWriterSchema, frame: bytes, options: FormatOptions) -> Encode:

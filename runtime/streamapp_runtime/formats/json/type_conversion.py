@@ -4,7 +4,7 @@ The reader knows numbers, texts, lists and objects. Times, dates and binaries ar
 list of its entries (see `maps`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,7 +90,11 @@ def _checked(texts: pa.StringArray) -> pa.StringArray:
 
 
 def _list(kind: pa.ListType, spelling: JsonSpelling) -> TypeConversion:
-    inner = conversion_of(kind.value_type, spelling)
+    return list_conversion(kind, conversion_of(kind.value_type, spelling))
+
+
+def list_conversion(kind: pa.ListType, inner: TypeConversion) -> TypeConversion:
+    """The way across for a list, by that of its entries."""
     read = pa.list_(pa.field("element", inner.read))
     return TypeConversion(read, _converting_entries(inner.convert, kind) if inner.convert else None)
 
@@ -103,7 +107,11 @@ def _converting_entries(convert: Convert, kind: pa.ListType) -> Convert:
 
 
 def _struct(kind: pa.StructType, spelling: JsonSpelling) -> TypeConversion:
-    inner = [conversion_of(field.type, spelling) for field in kind]
+    return struct_conversion(kind, [conversion_of(field.type, spelling) for field in kind])
+
+
+def struct_conversion(kind: pa.StructType, inner: Sequence[TypeConversion]) -> TypeConversion:
+    """The way across for a struct, by those of its fields."""
     names = [field.name for field in kind]
     read = pa.struct([(name, each.read) for name, each in zip(names, inner, strict=True)])
 

@@ -90,7 +90,8 @@ class RegistryFormat:
     """Records behind the frame of a registry, each read by its own schema as the stream's columns.
 
     What a registry says of a schema is said of its records: they are bad. That it cannot be asked is an error
-    of the batch, as where a system cannot be reached.
+    of the batch, as where a system cannot be reached. Records may name schemas of the `others`, too; they are
+    written by the first kind.
     """
 
     def __init__(
@@ -99,10 +100,11 @@ class RegistryFormat:
         columns: Sequence[Column],
         options: FormatOptions,
         schemas: SchemaLookup | None,
+        others: Sequence[RegisteredKind] = (),
     ) -> None:
         self.schema = arrow_schema(columns)
-        self._kind, self._schemas = kind, schemas
-        self._resolve = kind.reading(columns, options)
+        self._kinds, self._schemas = {each.name: each for each in (kind, *others)}, schemas
+        self._resolve = {each.name: each.reading(columns, options) for each in (kind, *others)}
         writer = options.writer
         self._encode = None if writer is None else kind.writing(writer, numbered_frame(writer.id), options)
         self._readers: dict[SchemaId, SchemaReader | str] = {}
@@ -134,20 +136,22 @@ class RegistryFormat:
 
     def resolved(self, registered: RegisteredSchema, name: str) -> SchemaReader | str:
         """The reader of a schema of this name, or why there is none."""
-        if registered.kind != self._kind.name:
-            return f"{name} is of {registered.kind}, and the stream's format is {self._kind.format}"
+        kind = self._kinds.get(registered.kind)
+        if kind is None:
+            formats = " or ".join(each.format for each in self._kinds.values())
+            return f"{name} is of {registered.kind}, and the stream's format is {formats}"
         if registered.rules:
             rules = ", ".join(registered.rules)
             return f"{name} has rules that readers have to apply, and none is applied here: {short(rules)}"
         try:
-            return self._resolve(registered)
+            return self._resolve[kind.name](registered)
         except SchemaCompilerError:
             raise
         except UnresolvableSchemaError as unresolvable:
             return f"{name} cannot be read as the stream's columns: {unresolvable}"
         except Exception as wrong:  # fastavro has no common class for what may be wrong with a schema
             words = short(str(wrong) or type(wrong).__name__, 200)
-            return f"{name} is no {self._kind.title} schema: {words}"
+            return f"{name} is no {kind.title} schema: {words}"
 
     def _reader(self, schema_id: SchemaId) -> SchemaReader | str:
         """The reader of a schema, or why there is none; one that is not known is asked for again."""
