@@ -93,8 +93,9 @@ def _declared(app: "StreamApp", name: str) -> "Stream":
     stream = streams[name]
     if stream.columns is None:
         raise click.ClickException(f'"{name}" declares no columns to make rows from: write columns for it')
-    if stream.format not in LINES or stream.carries_watermarks:
+    if stream.format not in LINES or stream.carries_watermarks or stream.registry:
         what = "carries watermarks" if stream.carries_watermarks else f"has the format {stream.format}"
+        what += " under a schema registry" if stream.registry else ""
         hint = "send rows to it in a test, with streamapp.testing"
         raise click.ClickException(f'"{name}" {what}: its records are no lines of text; {hint}')
     return stream

@@ -205,3 +205,20 @@ def test_an_app_without_registered_streams(tmp_path: Path) -> None:
     source.write_text(source.read_text().replace("registry: true", "registry: false"))
     result = run("diff", source)
     assert (result.exit_code, result.stderr) == (1, "Error: no stream of a has registry: true\n")
+
+
+@pytest.mark.parametrize("form", ["avro", "json"])
+def test_lines_are_no_records_of_a_registry(tmp_path: Path, form: str) -> None:
+    source = app(tmp_path, "http://127.0.0.1:1", "user STRING")
+    source.write_text(source.read_text().replace("format: avro", f"format: {form}"))
+    lines = tmp_path / "views.jsonl"
+    lines.write_text('{"user": "u1"}\n')
+    for command, reason in (
+        (
+            ["log", "write", str(source), "views", str(lines)],
+            "a line has no schema; write them with a client",
+        ),
+        (["sample", str(source), "views"], f'"views" has the format {form} under a schema registry'),
+    ):
+        refused = CliRunner().invoke(root, command)
+        assert (refused.exit_code, reason in refused.stderr) == (1, True), refused.output

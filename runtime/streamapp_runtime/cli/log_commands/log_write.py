@@ -83,6 +83,7 @@ def write(
     with cli_errors():
         names = target.names()
         name = names.in_system(stream)
+        target.check_takes_lines(stream)
         line_keys = target.line_keys(stream) if form != "csv" and key is None else None
         if form != "text" and line_keys is None:
             key = key or names.keys.get(stream)
