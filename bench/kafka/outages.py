@@ -32,6 +32,7 @@ from bench.kafka.stamped import AT, TICK, USERS
 from bench.kafka.topics import PARTITIONS, create, fill, on_kafka
 from bench.row import Compared, Row
 from tests.harness.machine.processes import until
+from tests.harness.machine.thread_beside import thread_beside
 from tests.harness.outages.broker_cluster import BrokerCluster, BrokerFault
 from tests.harness.outages.broker_trial import FOREVER_MS, PROMPT
 
@@ -124,13 +125,8 @@ class Views:
     @contextmanager
     def coming(self) -> Iterator[None]:
         """Have them come until the block ends."""
-        thread = threading.Thread(target=self._produce)
-        thread.start()
-        try:
+        with thread_beside(self._produce, self._ended):
             yield
-        finally:
-            self._ended.set()
-            thread.join()
 
     def _produce(self) -> None:
         settings = {"enable.idempotence": True, "message.timeout.ms": FOREVER_MS, **PROMPT}
@@ -164,13 +160,8 @@ class Arrivals:
     @contextmanager
     def following(self) -> Iterator["Arrivals"]:
         """Note them until the block ends."""
-        thread = threading.Thread(target=self._follow)
-        thread.start()
-        try:
+        with thread_beside(self._follow, self._ended):
             yield self
-        finally:
-            self._ended.set()
-            thread.join()
 
     def flow(self) -> bool:
         """Whether rows come in each partition of both."""

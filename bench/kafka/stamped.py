@@ -4,12 +4,13 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
-from threading import Event, Thread
+from threading import Event
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from bench.app_runs.page_views import BEGINNING
 from bench.kafka.topics import PARTITIONS
+from tests.harness.machine.thread_beside import thread_beside
 
 USERS = 1_000
 AT = datetime.fromtimestamp(BEGINNING / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -34,13 +35,8 @@ class Watch:
         """From the end that the topic has now."""
         with closing(self._consumer):
             self._consumer.assign(self._ends())
-            thread = Thread(target=self._follow, daemon=True)
-            thread.start()
-            try:
+            with thread_beside(self._follow, self._ended):
                 yield self
-            finally:
-                self._ended.set()
-                thread.join()
 
     def since(self, start: int) -> list[float]:
         """Milliseconds from production to sight, of what was produced from then on."""

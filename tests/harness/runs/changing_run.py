@@ -19,6 +19,7 @@ from streamapp.spec.serialization import as_data
 from streamapp_runtime.cli.scale import scale
 from streamapp_runtime.crash_points import VARIABLE
 from tests.harness.machine.app_processes import kill, victims
+from tests.harness.machine.thread_beside import thread_beside
 from tests.harness.runs.app_runs import Row
 from tests.harness.runs.run_process import COMMAND
 
@@ -123,13 +124,8 @@ class Feeder:
     @contextmanager
     def feeding(self) -> Iterator[None]:
         self._stop.clear()
-        thread = threading.Thread(target=self.feed)
-        thread.start()
-        try:
+        with thread_beside(self.feed, self._stop):
             yield
-        finally:
-            self._stop.set()
-            thread.join()
 
 
 def changed(kind: str, processors: int | None = None) -> Callable[[Said], bool]:

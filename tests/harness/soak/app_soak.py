@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from signal import SIGTERM
 from typing import Any, Final
@@ -20,6 +21,7 @@ from tests.harness.kafka.broker import Broker
 from tests.harness.kafka.topic_records import create, produce
 from tests.harness.machine.app_processes import kill, victims
 from tests.harness.machine.processes import free_port, get
+from tests.harness.machine.thread_beside import thread_beside
 from tests.harness.soak.process_samples import process_samples
 from tests.harness.soak.slopes import Sample, Slope, slope
 from tests.harness.soak.soak_outputs import OUTPUTS, SoakOutputs
@@ -326,13 +328,8 @@ class AppSoak:
     @contextmanager
     def _watched(self, outputs: SoakOutputs) -> Iterator[None]:
         ended = threading.Event()
-        thread = threading.Thread(target=outputs.watch, args=(ended,))
-        thread.start()
-        try:
+        with thread_beside(partial(outputs.watch, ended), ended):
             yield
-        finally:
-            ended.set()
-            thread.join()
 
 
 def _metrics(port: int) -> Iterator[tuple[str, dict[str, str], float]]:

@@ -27,6 +27,7 @@ from tests.harness.kafka.broker import Broker
 from tests.harness.kafka.jars import TO_BE_KILLED
 from tests.harness.machine.app_processes import kill, victims
 from tests.harness.machine.processes import until
+from tests.harness.machine.thread_beside import thread_beside
 from tests.harness.runs.run_process import COMMAND
 
 HOME, SHOP, LOG = "main", "shop", "log"
@@ -138,13 +139,8 @@ class Siege:
 
     @contextmanager
     def loaded(self) -> Iterator[None]:
-        thread = threading.Thread(target=self.load)
-        thread.start()
-        try:
+        with thread_beside(self.load, self._ended):
             yield
-        finally:
-            self._ended.set()
-            thread.join()
 
     def rows(self, name: str, stream: str) -> list[dict[str, int]]:
         system = self.systems[name]
