@@ -32,8 +32,10 @@ def inherited_bookkeeping(
     for task, partitions in tasks.items():
         books: dict[Partition, UpstreamProgress] = {}
         for partition in partitions:
-            upstream = None if partition in shared else known.by_another(task, partition)
-            if upstream is None and partition not in shared:
+            if partition in shared:
+                continue
+            upstream = known.by_another(task, partition)
+            if upstream is None:
                 upstream = known.of_parent(partition, partitions, layout.splits if layout else ())
             if upstream is not None:
                 books[partition] = upstream
