@@ -101,7 +101,7 @@ def _aside(app: StreamApp, path: str, name: str, rows: str) -> Iterator[Problem]
     if stream.format != "json":
         message = f'{rows} are written as json; "{stream.name}" is {stream.format}'
         yield _invalid(path, f"{message}; name a stream of json")
-    if stream.registry or stream.has_registered_keys:
+    if stream.needs_registry:
         message = f'{rows} are written without a schema; "{stream.name}" has a registry'
         yield _invalid(path, f"{message}; name a stream of json without one")
     if stream.name in input_streams(app):

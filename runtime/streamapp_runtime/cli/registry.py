@@ -159,7 +159,7 @@ def _stream_of(app: "StreamApp", name: str) -> "Stream":
 
 
 def _registered_streams(app: "StreamApp") -> "list[Stream]":
-    streams = [one for one in app.spec.streams if one.registry or one.has_registered_keys]
+    streams = [stream for stream in app.spec.streams if stream.needs_registry]
     if not streams:
         raise click.ClickException(f"no stream of {app.metadata.name} has registry: true")
     return streams

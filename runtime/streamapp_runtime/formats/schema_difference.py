@@ -1,7 +1,8 @@
 """The difference between the columns of a stream and the schemas that are registered for it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import pyarrow as pa
@@ -71,13 +72,9 @@ def schema_difference(
     """The difference between a stream's columns and the versions of a subject, the newest last."""
     own = parse_columns(stream.columns) if stream.columns else ()
     refusals = [_refusal(stream, own, schema, f"version {version}") for version, schema in registered.items()]
-    try:
-        *_, newest = registered.values()
-        types = _types(stream_columns(newest, stream).columns)
-    except UnresolvableSchemaError:  # which is among those that are refused
-        types = _types(arrow_schema(own))
     needs = [column.name for column in own if not column.nullable and stream.avro_schema is None]
-    return _difference(stream.name, subject, registered, own, types, refusals, needs)
+    columns_of = partial(stream_columns, stream=stream)
+    return _difference(stream.name, subject, registered, own, columns_of, refusals, needs)
 
 
 def key_difference(
@@ -85,18 +82,12 @@ def key_difference(
 ) -> SchemaDifference:
     """The same of the columns in the keys of a stream, and the subject of these."""
     metadata, columns = stream.metadata or RecordMetadata(), parse_columns(stream.columns or "")
-    of_values = [column for column in columns if column.name.lower() == (stream.key or "").lower()]
-    own = parse_columns(metadata.key_columns) if metadata.key_columns else of_values
+    own = parse_columns(metadata.key_columns) if metadata.key_columns else stream.key_column_of(columns)
     reading = key_format([metadata.key_format], own, None, whole=stream.key_is_decoded)
     readers = [reading.resolved(schema, f"version {version}") for version, schema in registered.items()]
-    try:
-        *_, newest = registered.values()
-        types = _types(schema_columns(newest).columns)
-    except UnresolvableSchemaError:  # a value alone, or it is among those that are refused
-        types = _types(arrow_schema(own))
     refusals = [reader if isinstance(reader, str) else None for reader in readers]
     needs = [column.name for column in own if not column.nullable]
-    return _difference(stream.name, subject, registered, own, types, refusals, needs)
+    return _difference(stream.name, subject, registered, own, schema_columns, refusals, needs)
 
 
 def _difference(
@@ -104,12 +95,17 @@ def _difference(
     subject: str,
     registered: Mapping[int, RegisteredSchema],
     own: Sequence[Column],
-    types: Mapping[str, str],
+    columns_of: Callable[[RegisteredSchema], SchemaColumns],
     refusals: Sequence[str | None],
     needs: Sequence[str],
 ) -> SchemaDifference:
-    """The difference of columns from the types of the newest schema, without some of which none is read."""
+    """The difference of columns from those of the newest schema, without some of which none is read."""
     own_types = _types(arrow_schema(own))
+    try:
+        *_, newest = registered.values()
+        types = _types(columns_of(newest).columns)
+    except UnresolvableSchemaError:  # it is among those that are refused, or a key that is a value alone
+        types = own_types
     return SchemaDifference(
         stream,
         subject,

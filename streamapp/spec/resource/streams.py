@@ -1,5 +1,6 @@
 """Streams that exist outside the app: what it reads, writes, and fills tables from."""
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -165,6 +166,15 @@ class Stream(Part):
     def has_registered_keys(self) -> bool:
         """True if the keys of its records say the id of their schema."""
         return self.metadata is not None and self.metadata.key_format in REGISTERED_KEYS
+
+    @property
+    def needs_registry(self) -> bool:
+        """True if its values or its keys have schemas of a registry."""
+        return bool(self.registry) or self.has_registered_keys
+
+    def key_column_of(self, columns: Sequence[Column]) -> tuple[Column, ...]:
+        """The one of these columns that is its key; none where none is."""
+        return tuple(column for column in columns if column.name.lower() == (self.key or "").lower())
 
     @property
     def key_is_decoded(self) -> bool:

@@ -85,6 +85,6 @@ def row_decoder(app: StreamApp, name: str, secrets: Path | None, tell: Callable[
     schemas = open_registry(registry) if registry else None
     columns, options = parse_columns(stream.columns), options_of(stream)
     form = open_format(stream.format, columns, options, schemas)
-    of_values = [column for column in columns if column.name.lower() == (stream.key or "").lower()]
+    of_values = stream.key_column_of(columns)
     keys = RegisteredKeys(options, of_values, schemas) if stream.has_registered_keys else None
     return RowDecoder(form, keys, stream.registry, tell)

@@ -108,7 +108,7 @@ class LogTarget:
     def check_takes_lines(self, stream: str) -> None:
         """A ClickException where records of a stream of an app have a frame, which no line has."""
         streams = self._parsed_app.spec.streams if is_app_source(self.log) else ()
-        if any(one.registry or one.has_registered_keys for one in streams if one.name == stream):
+        if any(one.needs_registry for one in streams if one.name == stream):
             raise click.ClickException(
                 f'"{stream}" has records of a schema registry, and a line has no schema; write them with a '
                 "client of the registry, or send them in a test, with streamapp.testing"

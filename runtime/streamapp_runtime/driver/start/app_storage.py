@@ -83,9 +83,10 @@ def _registry(kafka: Kafka, registry: SchemaRegistry, connection: Connection) ->
 
 def stream_registry(app: StreamApp, stream: Stream, secrets: Path | None) -> RegistryConnection | None:
     """The connection to the registry that has the schemas of a stream; None where it has none."""
-    is_registered = stream.registry or stream.has_registered_keys
+    if not stream.needs_registry:
+        return None
     for index, system in enumerate(app.spec.systems):
-        if is_registered and system.name == stream.system and system.kafka and system.kafka.schema_registry:
+        if system.name == stream.system and system.kafka and system.kafka.schema_registry:
             connection = connection_of(system, index, None, secrets)
             return _registry(system.kafka, system.kafka.schema_registry, connection)
     return None

@@ -100,7 +100,7 @@ def compile_send_to(
         of_keys = _key_columns(stream)
         columns = output_columns(stream, _declared_columns(stream), of_keys, flow)
         if stream.key_is_decoded and not of_keys:  # the key column of the values, which keys hold too
-            of_keys = tuple(one for one in columns if one.name.lower() == (stream.key or "").lower())
+            of_keys = stream.key_column_of(columns)
         wanted = (*columns, *of_keys)
         outputs = fit_columns(context.spark, flow.columns, wanted, f'stream "{stream.name}"', spare)
         columns, of_keys = nullable_columns(columns), nullable_columns(of_keys)
