@@ -78,7 +78,7 @@ TEXTS_OF_TIMES: Final[Mapping[str, pa.DataType]] = {
     "iso-date": pa.date32(),
 }
 """The columns of texts that Debezium gives a meaning."""
-_MEANINGS: Final[Mapping[str, str]] = {
+CONNECT_MEANINGS: Final[Mapping[str, str]] = {
     "io.debezium.time.Date": "date",
     "io.debezium.time.Timestamp": "local-timestamp-millis",
     "io.debezium.time.MicroTimestamp": "local-timestamp-micros",
@@ -340,7 +340,7 @@ def logical_type(writer: Schema) -> str:
     """The meaning that a type has beside its form; empty where it has none."""
     if not isinstance(writer, dict):
         return ""
-    return str(writer.get("logicalType") or _MEANINGS.get(str(writer.get("connect.name")), ""))
+    return str(writer.get("logicalType") or CONNECT_MEANINGS.get(str(writer.get("connect.name")), ""))
 
 
 def type_name(writer: Schema) -> str:

@@ -24,6 +24,7 @@ import pyarrow as pa
 
 from streamapp.spec.value_types.column_list import MOST_DIGITS, Column
 from streamapp_runtime.formats.arrow_types import arrow_schema
+from streamapp_runtime.formats.avro.schema_resolution import CONNECT_MEANINGS
 from streamapp_runtime.formats.bad_record_isolation import decode_around_bad_records
 from streamapp_runtime.formats.format_options import FormatOptions
 from streamapp_runtime.formats.json import base64_text
@@ -67,6 +68,8 @@ _TIMES: Final[Mapping[str, _Time]] = {
     f"{_DEBEZIUM}.IsoTimestamp": _Time("string", _LOCAL, JsonSpelling(local_timestamps="isostring")),
     f"{_DEBEZIUM}.ZonedTimestamp": _Time("string", _INSTANT, PLAIN),
 }
+if _TIMES.keys() != CONNECT_MEANINGS.keys():
+    raise AssertionError("each time of Connect and Debezium has its row, as in Avro")
 _FLOATS: Final = (pa.float32(), pa.float64())
 _PLAIN: Final[Mapping[str, Sequence[pa.DataType]]] = {
     "integer": (pa.int64(), pa.int8(), pa.int16(), pa.int32(), *_FLOATS),
