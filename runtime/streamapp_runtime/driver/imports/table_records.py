@@ -9,11 +9,11 @@ import pyarrow.compute as pc
 from streamapp.spec.resource.streams import Stream
 from streamapp.spec.value_types.column_list import declared_name, parse_columns
 from streamapp_runtime.formats.format_options import options_of
-from streamapp_runtime.formats.json.text_objects import literal_or_quoted, quoted, text_objects
+from streamapp_runtime.formats.json.text_objects import literal_or_quoted, quoted, text_objects, with_fields
 from streamapp_runtime.formats.record_format import RecordFormat
 from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.rows.byte_columns import key_bytes
-from streamapp_runtime.systems.sources.table_source import LINE, RowForm, TableSnapshot
+from streamapp_runtime.systems.sources.table_source import RowForm, TableSnapshot
 from streamapp_runtime.systems.stream_system import RECORDS
 
 CHUNK_ROWS: Final = 50_000
@@ -44,15 +44,20 @@ def _values(form: RecordFormat, batch: pa.RecordBatch, row_form: RowForm) -> pa.
         case RowForm.COLUMNS:
             return form.encode(batch)
         case RowForm.LINES:
-            return batch.column(LINE)
+            names = batch.schema.names[1:]
+            return with_fields(batch.column(0), _texts(form, batch.select(names), names))
         case RowForm.TEXTS:
-            texts = {
-                one.name: literal_or_quoted(batch.column(one.name))
-                if _is_literal(one.type)
-                else quoted(batch.column(one.name))
-                for one in form.schema
-            }
-            return text_objects(texts).cast(pa.binary())
+            return text_objects(_texts(form, batch, form.schema.names)).cast(pa.binary())
+
+
+def _texts(form: RecordFormat, batch: pa.RecordBatch, names: list[str]) -> dict[str, pa.StringArray]:
+    """The columns of these names as texts of JSON."""
+    return {
+        name: literal_or_quoted(batch.column(name))
+        if _is_literal(form.schema.field(name).type)
+        else quoted(batch.column(name))
+        for name in names
+    }
 
 
 def _is_literal(kind: pa.DataType) -> bool:

@@ -21,6 +21,18 @@ def text_objects(columns: Mapping[str, pa.StringArray]) -> pa.StringArray:
     return pc.binary_join_element_wise(*pieces, "}", "")
 
 
+def with_fields(lines: pa.BinaryArray, columns: Mapping[str, pa.StringArray]) -> pa.BinaryArray:
+    """The objects of lines with further fields before their own; what is no object stays as it is."""
+    if not columns:
+        return lines
+    fields = pc.binary_slice(text_objects(columns).cast(pa.binary()), 1, -1)
+    is_empty = pc.match_substring_regex(lines, rb"^\s*\{\s*\}")
+    is_object = pc.match_substring_regex(lines, rb"^\s*\{")
+    rest = pc.replace_substring_regex(lines, rb"^\s*\{", b"", max_replacements=1)
+    separator = pc.if_else(is_empty, b"", b",")
+    return pc.if_else(is_object, pc.binary_join_element_wise(b"{", fields, separator, rest, b""), lines)
+
+
 def quoted(column: pa.StringArray) -> pa.StringArray:
     """The texts as strings of JSON."""
     if pc.any(pc.match_substring_regex(column, _TO_ESCAPE)).as_py():

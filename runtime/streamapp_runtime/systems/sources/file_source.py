@@ -1,7 +1,7 @@
 """Files of a folder or of an object store: Parquet by its columns, CSV with a header, JSON by its lines."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -47,6 +47,14 @@ _FORMS: Final[Mapping[FileFormat, RowForm]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class TableFile:
+    """A file of a table, and the columns whose values its folders name: `day=2026-01-31/part-0`."""
+
+    path: str
+    folder_values: Mapping[str, str | None]  # as Hive and Spark write them
+
+
 @dataclass(slots=True)
 class FileSource:
     """The files below a path, each stream a file or a folder of files."""
@@ -62,15 +70,19 @@ class FileSource:
         address = f"{self.path.rstrip('/')}/{table.name}"
         with self._failures(address):
             filesystem, base = self._opened()
-            files = list(_files(filesystem, f"{base.rstrip('/')}/{table.name}"))
+            root = f"{base.rstrip('/')}/{table.name}"
+            listed = list(_files(filesystem, root))
+            files = [
+                TableFile(one.path, _folder_values(table, one.path.removeprefix(root))) for one in listed
+            ]
         if not files:
             raise UnknownStreamError(f"there are no files at {address}")
-        listed = "\n".join(f"{one.path}\t{one.size}\t{one.mtime_ns}" for one in files)
+        states = "\n".join(f"{one.path}\t{one.size}\t{one.mtime_ns}" for one in listed)
         misfits: tuple[str, ...] = ()
         with self._failures(files[0].path):
-            misfits = tuple(self._misfits(table, files[0].path))
-        batches = partial(self._batches, table, [one.path for one in files])
-        return TableSnapshot(sha256(listed.encode()).hexdigest()[:16], misfits, batches, _FORMS[self.format])
+            misfits = tuple(self._misfits(table, files[0]))
+        batches = partial(self._batches, table, files)
+        return TableSnapshot(sha256(states.encode()).hexdigest()[:16], misfits, batches, _FORMS[self.format])
 
     def close(self) -> None:
         """Let go of the store's client."""
@@ -96,41 +108,51 @@ class FileSource:
                 ) from None
         return self._filesystem, base
 
-    def _batches(self, table: SinkTable, paths: list[str]) -> Iterator[pa.RecordBatch]:
+    def _batches(self, table: SinkTable, files: list[TableFile]) -> Iterator[pa.RecordBatch]:
         """The rows of all files, one after the other; each has to have the columns."""
-        for path in paths:
+        for file in files:
             try:
-                with self._failures(path):
-                    if misfits := list(self._misfits(table, path)):
-                        raise RecordRefusedError(f"{path}: {'; '.join(misfits)}")
-                    yield from self._rows(table, path)
+                with self._failures(file.path):
+                    if misfits := list(self._misfits(table, file)):
+                        raise RecordRefusedError(f"{file.path}: {'; '.join(misfits)}")
+                    yield from self._rows(table, file)
             except UnknownStreamError as error:
                 raise UnavailableError(f"{error} any more; the next start reads those of then") from None
 
-    def _misfits(self, table: SinkTable, path: str) -> Iterator[str]:
+    def _misfits(self, table: SinkTable, file: TableFile) -> Iterator[str]:
         if self.format == "parquet":
-            yield from misfit_columns(table, self._dataset(path).schema, tells_nulls=False)
+            there = self._dataset(file.path).schema
+            yield from misfit_columns(_with_file_columns(table, file, there.names), there, tells_nulls=False)
         elif self.format == "csv":
             if nested := [one.name for one in table.schema if pa.types.is_nested(one.type)]:
                 yield f"CSV has no place for the parts of {', '.join(nested)}; use json or parquet"
-            names = self._header(path)
+            names = self._header(file.path)
             if names is not None:
-                yield from (missing_column(one, names) for one in table.schema.names if one not in names)
+                wanted = _with_file_columns(table, file, names).schema.names
+                yield from (missing_column(one, names) for one in wanted if one not in names)
 
-    def _rows(self, table: SinkTable, path: str) -> Iterator[pa.RecordBatch]:
+    def _rows(self, table: SinkTable, file: TableFile) -> Iterator[pa.RecordBatch]:
         filesystem = self._opened()[0]
         if self.format == "parquet":
-            scanner = self._dataset(path).scanner(
-                columns=table.schema.names, batch_size=BATCH_ROWS, batch_readahead=2, fragment_readahead=1
+            dataset = self._dataset(file.path)
+            names = [name for name in table.schema.names if name in dataset.schema.names]
+            scanner = dataset.scanner(
+                columns=names, batch_size=BATCH_ROWS, batch_readahead=2, fragment_readahead=1
             )
-            yield from (fitted(batch, table, path) for batch in scanner.to_batches())
+            yield from (
+                fitted(_with_folder_values(batch, file, names), table, file.path)
+                for batch in scanner.to_batches()
+            )
         elif self.format == "csv":
-            if self._header(path) is not None:
-                yield from self._csv(path, table.schema.names)
+            if (header := self._header(file.path)) is not None:
+                names = [name for name in table.schema.names if name in header]
+                for batch in self._csv(file.path, names):
+                    yield _with_folder_values(batch, file, names)
         else:
-            with filesystem.open_input_stream(path) as stream:
+            with filesystem.open_input_stream(file.path) as stream:
                 for lines in read_lines(stream):
-                    yield pa.RecordBatch.from_arrays([lines.filled()[0]], [LINE])
+                    batch = pa.RecordBatch.from_arrays([lines.filled()[0]], [LINE])
+                    yield _with_folder_values(batch, file, ())
 
     def _dataset(self, path: str) -> Any:
         return arrow_dataset.dataset(path, format="parquet", filesystem=self._opened()[0])
@@ -187,6 +209,26 @@ def _files(filesystem: fs.FileSystem, path: str) -> Iterator[fs.FileInfo]:
         for one in sorted(below, key=lambda each: each.path):
             if one.type == fs.FileType.File and not _HIDDEN.search(one.path.removeprefix(path)):
                 yield one
+
+
+def _folder_values(table: SinkTable, path: str) -> dict[str, str | None]:
+    """The declared columns whose values the folders of a path name."""
+    columns = pa.schema([(name, pa.string()) for name in table.schema.names])
+    expression = arrow_dataset.HivePartitioning(columns).parse(path)
+    return dict(arrow_dataset.get_partition_keys(expression))
+
+
+def _with_file_columns(table: SinkTable, file: TableFile, present: Collection[str]) -> SinkTable:
+    """The table without the columns that the file leaves to its folders."""
+    return table.without({name for name in file.folder_values if name not in present})
+
+
+def _with_folder_values(batch: pa.RecordBatch, file: TableFile, present: Collection[str]) -> pa.RecordBatch:
+    """The rows of a file, with the columns that it leaves to its folders, as texts."""
+    for name, text in file.folder_values.items():
+        if name not in present:
+            batch = batch.append_column(name, pa.repeat(pa.scalar(text, pa.string()), len(batch)))
+    return batch
 
 
 _HIDDEN: Final = re.compile(r"/[._]")

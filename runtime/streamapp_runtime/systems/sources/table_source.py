@@ -19,7 +19,7 @@ from streamapp_runtime.systems.stream_system import RecordRefusedError
 BATCH_ROWS: Final = 50_000
 """So many rows are asked for at a time."""
 LINE: Final = "line"
-"""The only column of a source of lines."""
+"""The first column of a source of lines; those behind it are texts that the lines lack."""
 
 
 class RowForm(Enum):

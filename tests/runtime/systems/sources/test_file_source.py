@@ -178,6 +178,44 @@ def test_parts_of_rows_come_from_parquet(folder: Path) -> None:
     assert imported(folder, "parquet", columns) == rows
 
 
+@pytest.mark.parametrize(
+    ("form", "write_file"), [("parquet", write_parquet), ("csv", write_csv), ("json", write_json)]
+)
+def test_columns_that_files_lack_come_from_the_names_of_their_folders(
+    tmp_path: Path, form: str, write_file: Callable[[pa.Table, Path], object]
+) -> None:
+    days = {
+        "day=2026-01-31/shop=a%20%22b/n=7": 1,
+        "day=2026-02-01/shop=__HIVE_DEFAULT_PARTITION__/n=-1": 2,
+    }
+    for name, first in days.items():
+        (tmp_path / "files" / "sales" / name).mkdir(parents=True)
+        write_file(pa.table({"id": [first]}), tmp_path / "files" / "sales" / name / "part-0")
+    columns = "day DATE, id BIGINT, n INT, shop STRING"
+    assert imported(tmp_path / "files", form, columns) == [
+        {"day": date(2026, 1, 31), "id": 1, "n": 7, "shop": 'a "b'},
+        {"day": date(2026, 2, 1), "id": 2, "n": -1, "shop": None},
+    ]
+
+
+def test_a_column_that_files_have_is_their_own(folder: Path) -> None:
+    write_parquet(pa.table({"id": [1], "day": [2]}), folder / "sales" / "day=1" / "a")
+    assert imported(folder, "parquet", "id BIGINT, day BIGINT") == [{"id": 1, "day": 2}]
+    (folder / "lines" / "day=1").mkdir(parents=True)
+    (folder / "lines" / "day=1" / "a").write_text('{"id": 1, "day": 2}\n{}\n')
+    system = {"files": {"path": str(folder), "format": "json"}}
+    app = ImportedApp(folder.parent / "other", reading_app(system, "id BIGINT, day INT", topic="lines"))
+    with closing(app):
+        app.start()
+        assert app.rows() == [{"bad": b'{"day":1,"id": 1, "day": 2}'}, {"id": None, "day": 1}]
+
+
+def test_a_folder_whose_name_is_no_value_of_the_column_is_named(folder: Path) -> None:
+    write_parquet(numbered(1), folder / "sales" / "day=1" / "a")
+    with pytest.raises(FinalFailureError, match=r'/sales/day=1/a: "day": .*1'):
+        imported(folder, "parquet", "id BIGINT, day DATE")
+
+
 @pytest.mark.parametrize("path", ["s3://nobody/exports", "abfss://nobody/exports"])
 def test_wrong_settings_of_a_store_are_refused_without_their_values(tmp_path: Path, path: str) -> None:
     system = {"files": {"path": path, "format": "json", "config": {"regio": "hidden"}}}
