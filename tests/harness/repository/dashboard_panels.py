@@ -214,6 +214,18 @@ APPS = (
     Panel("Entries of state", "On disk.", [whole(driver.ENTRIES, *APP, "table", within=_APP)]),
     Panel("Bytes of state", "On disk.", [whole(driver.BYTES, *APP, "table", within=_APP)], "bytes"),
     Panel(
+        "Latency",
+        "From the timestamp of the first record that a batch reads of an input to its commit.",
+        quantiles(driver.LATENCY, *APP, "stream", within=_APP),
+        "s",
+    ),
+    Panel(
+        "Memory",
+        "Resident in the worker of each processor.",
+        [whole(driver.MEMORY, *APP, "processor", within=_APP)],
+        "bytes",
+    ),
+    Panel(
         "Room for state",
         "Of the volume with a processor's stores.",
         [

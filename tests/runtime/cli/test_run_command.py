@@ -65,6 +65,9 @@ def test_its_metrics_tell_what_was_read_by_stream(idle: Running, sample_data: Sa
     assert found["streamapp_incarnation"] == 1
     assert found['streamapp_batch_seconds_count step="batch"'] == found["streamapp_batches_total"]
     assert found["streamapp_batches_failed_total"] == 0
+    assert found['streamapp_latency_seconds_count stream="views"'] > 0
+    (memory,) = [value for name, value in found.items() if name.startswith("streamapp_memory_bytes ")]
+    assert memory > 2**20
 
 
 def test_its_metrics_tell_what_was_written_by_stream(idle: Running) -> None:

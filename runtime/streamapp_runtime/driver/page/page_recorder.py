@@ -25,9 +25,9 @@ from streamapp_runtime.driver.page.run_facts import (
 )
 from streamapp_runtime.driver.page.run_rates import RunRates
 from streamapp_runtime.driver.page.running_app import RunningApp, running_app
+from streamapp_runtime.driver.reporting.newest_levels import NewestLevels
 from streamapp_runtime.driver.reporting.run_messages import outage_message
 from streamapp_runtime.driver.reporting.run_observer import RunObserver
-from streamapp_runtime.driver.reporting.state_sizes import StateSizes
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.status_rules import is_fine
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
@@ -64,7 +64,7 @@ class PageRecorder(RunObserver):
     _watermarks: dict[str, tuple[int, float]] = field(default_factory=dict)  # by stream, and since when
     _left_out: LeftOutRecords = field(default_factory=LeftOutRecords)
     _remote: dict[str, Counter[str]] = field(default_factory=dict)
-    _state: StateSizes = field(default_factory=StateSizes)
+    _state: NewestLevels = field(default_factory=NewestLevels)
     _obstacles: RunObstacles = field(default_factory=RunObstacles)
     _notes: deque[RunNote] = field(default_factory=lambda: deque(maxlen=MOST_NOTES))
     _refused: tuple[ReportedWarning, ...] = ()
@@ -75,13 +75,13 @@ class PageRecorder(RunObserver):
 
     def launched(self, launch: Launch) -> None:
         """Note what runs."""
-        self._state.run_by(launch.lanes)
         self.runs(running_app(launch, launch.lanes, launch.reasons, self._state.tables))
 
     def runs(self, app: RunningApp) -> None:
         """Note what runs from now on: no task of it has done anything yet."""
         with self._lock:
             self._app = app
+            self._state.run_by(app.lanes)
             self._begin_model()
 
     def changed(self, change: RunChange) -> None:
@@ -237,7 +237,8 @@ class PageRecorder(RunObserver):
 
     def _sample(self) -> None:
         with self._lock:
-            self._rates.sample(self.clock(), self.now(), self._last)
+            worker_memory = sum(self._state.memory().values())
+            self._rates.sample(self.clock(), self.now(), self._last, worker_memory)
 
     def _note(self, kind: str, text: str, moved: int = 0, reasons: tuple[tuple[str, int], ...] = ()) -> None:
         """Remember something that happened; the same once more takes the place of the one before."""

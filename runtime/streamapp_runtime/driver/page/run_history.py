@@ -51,6 +51,9 @@ class HistoryPoint:
     batch_seconds: float | None = None  # of a batch on average; None where none ended
     streams: StreamSamples = field(default_factory=StreamSamples)
     behind: float | None = None  # seconds from the lowest watermark to the clock; None where there is none
+    latency: float | None = None  # the longest of a batch, in seconds; None where nothing was read
+    driver_memory: int = 0  # resident bytes of the driver's own process
+    worker_memory: int = 0  # of those of all processors together
 
     def columns(self) -> dict[str, float | None]:
         """The numbers of the app as a whole by the names that they have in JSON."""
@@ -61,6 +64,9 @@ class HistoryPoint:
             "lag": self.lag,
             "batchSeconds": _rounded(self.batch_seconds, 3),
             "behind": _rounded(self.behind, 1),
+            "latency": _rounded(self.latency, 3),
+            "driverMemory": self.driver_memory,
+            "workerMemory": self.worker_memory,
         }
 
     def stream_columns(self, stream: str) -> dict[str, float | None]:

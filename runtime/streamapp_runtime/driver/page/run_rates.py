@@ -7,6 +7,8 @@ from typing import Final
 
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.page.run_history import POINT_SECONDS, HistoryPoint, RunHistory, StreamSamples
+from streamapp_runtime.lanes.protocol.lane_levels import LATENCY_MS
+from streamapp_runtime.process_memory import resident_bytes
 
 RATE_POINTS: Final = 5
 """Rates of streams are those of the last so many points: a single batch is too short for them."""
@@ -33,10 +35,11 @@ class RunRates:
     history: RunHistory = field(default_factory=RunHistory)
     _places: Mapping[str, int] = field(default_factory=dict)  # of the streams of the app in the history
     _totals: deque[_Totals] = field(default_factory=lambda: deque(maxlen=RATE_POINTS + 1))
-    _rows_in: int = 0  # since the last point, as are the next three
+    _rows_in: int = 0  # since the last point, as are the next four
     _rows_out: int = 0
     _batch_count: int = 0
     _batch_seconds: float = 0.0
+    _latency_ms: int | None = None  # the longest
 
     def __post_init__(self) -> None:
         self._totals.append(_Totals(self._point_at, {}, {}, {}))
@@ -55,8 +58,11 @@ class RunRates:
         self._batch_count += 1
         self._batch_seconds += batch.seconds
         self.read.update(batch.read)
+        counted = (one for report in batch.reports for one in report.counted)
+        for latency in (number for counter, _, number in counted if counter == LATENCY_MS):
+            self._latency_ms = max(latency, self._latency_ms or 0)
 
-    def sample(self, at: float, now: float, last: BatchResult | None) -> None:
+    def sample(self, at: float, now: float, last: BatchResult | None, worker_memory: int = 0) -> None:
         """Add a point to the history, where the last one is old enough."""
         seconds = at - self._point_at
         if seconds < POINT_SECONDS:
@@ -67,9 +73,21 @@ class RunRates:
         figures = StreamSamples.of(self._places, *self.of_streams(), last.lags if last else {})
         lowest = min(last.watermarks.values(), default=None) if last else None
         behind = None if lowest is None else now - lowest / 1000
-        self.history.add(HistoryPoint(now, *rates, last.lag if last else 0, mean, figures, behind))
+        self.history.add(
+            HistoryPoint(
+                now,
+                *rates,
+                last.lag if last else 0,
+                mean,
+                figures,
+                behind,
+                None if self._latency_ms is None else self._latency_ms / 1000,
+                resident_bytes(),
+                worker_memory,
+            )
+        )
         self._rows_in = self._rows_out = self._batch_count = 0
-        self._batch_seconds = 0.0
+        self._batch_seconds, self._latency_ms = 0.0, None
         self._point_at = at
 
     def of_streams(self) -> tuple[dict[str, float], dict[str, float]]:

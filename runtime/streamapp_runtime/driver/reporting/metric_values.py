@@ -12,6 +12,7 @@ from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.retries import OutageNotice
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.checkpoints.outbox_delivery import DeliveryStatus, by_system
+from streamapp_runtime.driver.reporting.newest_levels import NewestLevels
 from streamapp_runtime.driver.reporting.run_metrics import (
     BAD,
     BATCH,
@@ -28,6 +29,8 @@ from streamapp_runtime.driver.reporting.run_metrics import (
     FREE_BYTES,
     INCARNATION,
     LAG,
+    LATENCY,
+    MEMORY,
     METRICS,
     MODEL,
     MOVED,
@@ -44,9 +47,9 @@ from streamapp_runtime.driver.reporting.run_metrics import (
     WATERMARK,
 )
 from streamapp_runtime.driver.reporting.run_observer import RunObserver
-from streamapp_runtime.driver.reporting.state_sizes import StateSizes
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.status_rules import is_fine
+from streamapp_runtime.lanes.protocol.lane_levels import LATENCY_MS
 from streamapp_runtime.operators.stateless.stream_operations import declared_stream
 from streamapp_runtime.systems.answering_systems import SilentSystem
 
@@ -57,7 +60,7 @@ class RunMetrics(RunObserver):
 
     _values: MetricCollector = field(default_factory=lambda: MetricCollector(METRICS, BOUNDS))
     _input_streams: frozenset[str] = frozenset()
-    _state: StateSizes = field(default_factory=StateSizes)
+    _state: NewestLevels = field(default_factory=NewestLevels)
     _delivery_totals: Counter[tuple[Metric, str]] = field(default_factory=Counter)  # by counter and system
 
     @property
@@ -99,6 +102,8 @@ class RunMetrics(RunObserver):
                 self._set_state_levels()
             for report in batch.reports:
                 for counter, name, number in report.counted if is_fine(report.status) else ():
+                    if counter == LATENCY_MS:
+                        values.observe(LATENCY, number / 1000, name)
                     if counter in TOLD_OTHERWISE:
                         continue
                     values.increment(COUNTED[counter], name, by=number)
@@ -146,6 +151,7 @@ class RunMetrics(RunObserver):
         tables, volumes = self._state.tables(), self._state.volumes()
         self._values.set_gauge(ENTRIES, {(table,): entries for table, (entries, _) in tables.items()})
         self._values.set_gauge(BYTES, {(table,): size for table, (_, size) in tables.items()})
+        self._values.set_gauge(MEMORY, {(name,): size for name, size in self._state.memory().items()})
         self._values.set_gauge(FREE_BYTES, {(name,): free for name, (free, _) in volumes.items()})
         self._values.set_gauge(VOLUME, {(name,): size for name, (_, size) in volumes.items()})
 

@@ -3,7 +3,7 @@
 from streamapp.exposition.metric import Metric, MetricKind
 from streamapp.exposition.metrics_page import metrics_page as page_of
 from streamapp_runtime.lanes.protocol import traffic
-from streamapp_runtime.lanes.protocol.state_levels import STATE_LEVELS
+from streamapp_runtime.lanes.protocol.lane_levels import LANE_LEVELS, LATENCY_MS
 from streamapp_runtime.operators.state.lane_state import (
     LATE_ROWS_COUNTER,
     NULL_KEYS_COUNTER,
@@ -51,6 +51,12 @@ FAILED = Metric(
 SECONDS = Metric(
     "streamapp_batch_seconds", MetricKind.HISTOGRAM, "How long batches, or steps of them, took.", ("step",)
 )
+LATENCY = Metric(
+    "streamapp_latency_seconds",
+    MetricKind.HISTOGRAM,
+    "From the timestamp of the first record that a batch of a lane reads of an input to its commit.",
+    ("stream",),
+)
 ENTRIES = Metric("streamapp_state_entries", MetricKind.GAUGE, "Entries of stores on disk, about.", ("table",))
 BYTES = Metric("streamapp_state_bytes", MetricKind.GAUGE, "Bytes of stores on disk.", ("table",))
 FREE_BYTES = Metric(
@@ -63,6 +69,12 @@ VOLUME = Metric(
     "streamapp_state_volume_bytes",
     MetricKind.GAUGE,
     "Bytes of the volume with the processor's stores.",
+    ("processor",),
+)
+MEMORY = Metric(
+    "streamapp_memory_bytes",
+    MetricKind.GAUGE,
+    "Resident memory of the worker that runs the processor's tasks.",
     ("processor",),
 )
 RESTORED = Metric(
@@ -155,9 +167,9 @@ SILENT = Metric(
 
 METRICS = (
     ROWS_IN, BYTES_IN, ROWS_OUT, BYTES_OUT, BAD, LATE_ROWS, WATERMARK, LAG, BATCHES, FAILED, SECONDS,
-    NULL_KEYS, NULL_TIMES, REMOTE_ASKED, REMOTE_CACHED, REMOTE_UNANSWERED,
-    ENTRIES, BYTES, FREE_BYTES, VOLUME, FREED, RESTORED, RESTORED_BYTES, RESTORING, FILLING, TASKS, MODEL,
-    MOVED, REFUSED, INCARNATION,
+    LATENCY, NULL_KEYS, NULL_TIMES, REMOTE_ASKED, REMOTE_CACHED, REMOTE_UNANSWERED,
+    ENTRIES, BYTES, FREE_BYTES, VOLUME, MEMORY, FREED, RESTORED, RESTORED_BYTES, RESTORING, FILLING, TASKS,
+    MODEL, MOVED, REFUSED, INCARNATION,
     OUTBOX, DELIVERED, DELIVERIES, DELIVERY_FAILURES, SILENT,
 )  # fmt: skip
 
@@ -175,8 +187,8 @@ COUNTED = {
     traffic.RESTORED_BYTES: RESTORED_BYTES,
 }
 """What lanes count, by the names that they count it under."""
-TOLD_OTHERWISE = frozenset({*STATE_LEVELS, traffic.ROWS_IN})
-"""What they report under other names, which is known by the levels of states and the ranges of batches."""
+TOLD_OTHERWISE = frozenset({*LANE_LEVELS, LATENCY_MS, traffic.ROWS_IN})
+"""What they report under other names, which is known by levels, and by the ranges of batches."""
 
 
 def page() -> str:

@@ -55,6 +55,7 @@ class LaneBatch:
         self.context, self.orders, self.lane, self.attempt = context, orders, lane, attempt
         self.ranges = [(index, one) for index, task in enumerate(lane.tasks) for one in task.ranges]
         self.failures: dict[int, tuple[TaskStatus, str]] = {}  # by task
+        self.first_at: dict[str, int] = {}  # by input, the oldest timestamp of the first record of a range
         self.counts: defaultdict[int, TaskCounts] = defaultdict(TaskCounts)  # by task
         self.rejected_rows: list[RejectedRecord] = []  # by operations, and not counted yet
         self.side_inputs = SideInputArrivals(context.side_input_stores)

@@ -102,6 +102,9 @@ class LaneInput:
         batch.state.count(ROWS_IN, read.stream, count)
         batch.counts[index].bytes_in += records.size
         batch.state.count(BYTES_IN, read.stream, records.size)
+        if records.first_at is not None and read.table is None:
+            batch.first_at.setdefault(read.stream, records.first_at)
+            batch.first_at[read.stream] = min(batch.first_at[read.stream], records.first_at)
         batch.set_aside(index, records.bad, asked)
         if batch.sets_aside(index, asked) and (excess := counter.count(records)):
             batch.fail_task(index, TaskStatus.EXCESS, excess)

@@ -21,6 +21,7 @@ from streamapp_runtime.lanes.batches.step_beacon import StepBeacon
 from streamapp_runtime.lanes.event_time.watermark_sender import has_ended
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders
 from streamapp_runtime.lanes.protocol.executor_identity import executor_identity, location_of, oom_kills
+from streamapp_runtime.lanes.protocol.lane_levels import LATENCY_MS
 from streamapp_runtime.lanes.protocol.state_query import StateAnswer
 from streamapp_runtime.lanes.protocol.task_report import EventTimeReport, TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
@@ -168,6 +169,10 @@ class LaneWorker:
         except EXPECTED_ERRORS as error:
             batch.fail_lane(*self._failure(batch, error))
             done = None
+        if done:
+            now_ms = time.time_ns() // 1_000_000
+            for stream, first_at in batch.first_at.items():
+                batch.state.set_level(LATENCY_MS, stream, max(now_ms - first_at, 0))
         steps = batch.steps()
         done_status = TaskStatus.TRIED if batch.orders.trial else TaskStatus.COMMITTED
         reports = []

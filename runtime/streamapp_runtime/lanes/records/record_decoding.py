@@ -55,6 +55,7 @@ class DecodedRecords:
     newest: int | None = None  # the newest event time, where a column tells it
     control: tuple[Control, ...] = ()  # what upstream tasks say, in order
     end: VersionEnd | None = None  # of the version that is read; what is behind it was left
+    first_at: int | None = None  # the timestamp of the first record, in milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,7 @@ class RecordDecoder:
                 rejections.of(number),
                 newest.get(number),
                 tuple(control[number]),
+                first_at=_first_timestamp(chunk.records),
             )
             for number, (chunk, start, end) in enumerate(zip(chunks, bounds[:-1], bounds[1:], strict=True))
         ]
@@ -227,6 +229,10 @@ def rejected_records(
         )
         for record, reason in zip(chosen, reasons.values(), strict=True)
     )
+
+
+def _first_timestamp(records: pa.RecordBatch) -> int | None:
+    return records.column("timestamp")[0].as_py() if len(records) else None
 
 
 class _Rejections:

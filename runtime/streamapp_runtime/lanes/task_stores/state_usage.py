@@ -1,4 +1,4 @@
-"""The state that a worker holds on disk and the room that is left, looked up no more often than needed."""
+"""The state that a worker holds, its memory, and the room that is left, looked up as seldom as needed."""
 
 import shutil
 import time
@@ -9,12 +9,14 @@ from pathlib import Path
 from socket import gethostname
 from typing import Final
 
-from streamapp_runtime.lanes.protocol.state_levels import (
+from streamapp_runtime.lanes.protocol.lane_levels import (
+    MEMORY_BYTES,
     STATE_BYTES,
     STATE_ENTRIES,
     VOLUME_BYTES,
     VOLUME_FREE,
 )
+from streamapp_runtime.process_memory import resident_bytes
 from streamapp_runtime.stores.store import Store, StoreError
 
 FRESH_SECONDS: Final = 1.0
@@ -27,7 +29,7 @@ _MIB: Final = 2**20
 
 @dataclass(slots=True)
 class StateUsage:
-    """The entries and bytes of a worker's stores, table by table, and the room left on their volume."""
+    """The entries and bytes of a worker's stores by table, its memory, and the room left on their volume."""
 
     root: Path
     clock: Callable[[], float] = time.monotonic
@@ -49,6 +51,7 @@ class StateUsage:
         self._fresh_until = ended + max(FRESH_SECONDS, (ended - begun) / MOST_SHARE)
         for level, numbers in ((STATE_ENTRIES, entries), (STATE_BYTES, sizes)):
             yield from ((level, table, number) for table, number in numbers.items())
+        yield MEMORY_BYTES, "", resident_bytes()
         if sizes:
             volume = shutil.disk_usage(self.root)
             yield VOLUME_FREE, "", volume.free

@@ -35,6 +35,19 @@ def test_a_point_has_the_delay_of_the_lowest_watermark_and_none_without_event_ti
     assert [point.columns()["behind"] for point in run.recorder.facts().history] == [None, 4, 7]
 
 
+def test_a_point_has_the_longest_latency_and_the_memory_of_all_workers() -> None:
+    run = WatchedRun()
+    run.recorder.runs(running(shop(5)))
+    for latency, memory in ((300, 70), (900, 80)):
+        counted = [("latencyMs", "views", latency), ("memoryBytes", "", memory)]
+        run.batches(batch(counted=counted), count=1, seconds=1)
+    run.batches(batch(), count=1, seconds=2)
+    first, second = run.recorder.facts().history
+    assert (first.latency, second.latency) == (0.9, None)
+    assert first.worker_memory == second.worker_memory == 80
+    assert first.driver_memory > 2**20
+
+
 def test_an_idle_run_has_points_without_batches() -> None:
     run = WatchedRun()
     for _ in range(100):
@@ -93,7 +106,7 @@ def test_memory_is_bounded_however_long_a_run_is() -> None:
     hours(500)
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert after - before < 600_000
+    assert after - before < 650_000
     facts = run.recorder.facts()
     assert (len(facts.batches), len(facts.notes)) == (MOST_BATCHES, MOST_NOTES)
     assert len(facts.left_out.rejected) <= 21

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from streamapp_runtime.lanes.protocol.state_levels import (
+from streamapp_runtime.lanes.protocol.lane_levels import (
+    MEMORY_BYTES,
     STATE_BYTES,
     STATE_ENTRIES,
     VOLUME_BYTES,
@@ -58,7 +59,9 @@ def test_entries_and_bytes_are_those_of_all_stores_of_a_table(kind: StoreKind, t
 
 
 def test_without_stores_on_disk_nothing_is_said_of_a_volume(tmp_path: Path) -> None:
-    assert list(StateUsage(tmp_path).levels(())) == []
+    ((level, _, size),) = StateUsage(tmp_path).levels(())
+    assert level == MEMORY_BYTES
+    assert size > 2**20
 
 
 @pytest.mark.parametrize(("look", "apart"), [(0.001, FRESH_SECONDS), (1.0, 1.0 / MOST_SHARE)])

@@ -155,9 +155,13 @@ const processors = new ProcessorList(byId("processors"));
 
 const colour = (name) => getComputedStyle(document.body).getPropertyValue(name).trim();
 
+const OF_ALL = ["batchSeconds", "behind", "latency", "driverMemory", "workerMemory"]; // what no stream has alone
+const LEAST_HEIGHTS = { batch: 0.01, latency: 0.01 }; // of the axes, in seconds
+
 class HistoryCharts {
   constructor() {
-    this.whole = { at: [], rowsIn: [], rowsOut: [], lag: [], batchSeconds: [], behind: [] };
+    this.whole = { at: [], rowsIn: [], rowsOut: [], lag: [] };
+    for (const name of OF_ALL) this.whole[name] = [];
     this.stream = ""; // whose history is drawn; empty for all of them
     this.own = null; // its history, once it has come
     this.select = byId("charted");
@@ -175,6 +179,8 @@ class HistoryCharts {
       this.chart("lag", ["lag"], [["lag", "--series-3"]], short),
       this.chart("batch", ["batchSeconds"], [["batch", "--series-1"]], duration),
       this.chart("behind", ["behind"], [["delay", "--series-3"]], duration),
+      this.chart("latency", ["latency"], [["latency", "--series-1"]], duration),
+      this.chart("memory", ["driverMemory", "workerMemory"], [["driver", "--series-1"], ["workers", "--series-2"]], size),
     ];
     this.update();
   }
@@ -187,14 +193,14 @@ class HistoryCharts {
       width: box.clientWidth, height: 140,
       cursor: { y: false },
       legend: { live: true },
-      scales: { x: { time: true }, y: { range: (_, low, high) => [0, Math.max(high ?? 0, id === "batch" ? 0.01 : 10) * 1.1] } },
+      scales: { x: { time: true }, y: { range: (_, low, high) => [0, Math.max(high ?? 0, LEAST_HEIGHTS[id] ?? 10) * 1.1] } },
       axes: [
         { ...axis, values: (_, times) => times.map((time) => clock(time).slice(0, times[times.length - 1] - times[0] < 180 ? 8 : 5)), space: 70 },
         { ...axis, size: 66, values: (_, numbers) => numbers.map((number) => text(number)) },
       ],
       series: [
         { label: "at", value: (_, time) => (time === null || time === undefined ? "" : clock(time)) },
-        ...series.map(([label, name]) => ({ label, stroke: colour(name), width: 1.5, value, spanGaps: id === "batch", points: { show: false } })),
+        ...series.map(([label, name]) => ({ label, stroke: colour(name), width: 1.5, value, spanGaps: id === "batch" || id === "latency", points: { show: false } })),
       ],
     }, [[], ...names.map(() => [])], box);
     return { chart, box, names };
@@ -256,7 +262,7 @@ class HistoryCharts {
 
   update() {
     const columns = this.stream ? this.own ?? { at: [], rowsIn: [], rowsOut: [], lag: [] } : this.whole;
-    const ofAll = { batchSeconds: this.whole.batchSeconds, behind: this.whole.behind };
+    const ofAll = Object.fromEntries(OF_ALL.map((name) => [name, this.whole[name]]));
     const drawn = { ...columns, ...ofAll };
     const newest = (values) => values[values.length - 1];
     for (const { chart, box, names } of this.charts) {
@@ -269,6 +275,8 @@ class HistoryCharts {
     setText(byId("lag-now"), count(newest(drawn.lag)));
     setText(byId("batch-now"), duration(newest(this.whole.batchSeconds)));
     setText(byId("behind-now"), duration(newest(this.whole.behind)));
+    setText(byId("latency-now"), duration(newest(this.whole.latency)));
+    setText(byId("memory-now"), this.whole.at.length ? `${size(newest(this.whole.driverMemory))} driver, ${size(newest(this.whole.workerMemory))} workers` : "");
   }
 }
 

@@ -1,13 +1,14 @@
-"""The size of an app's state on disk and the free space, as its lanes have reported them."""
+"""The newest levels of all lanes: the size of state on disk, the free space, the memory of workers."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from streamapp_runtime.lanes.protocol.state_levels import (
+from streamapp_runtime.lanes.protocol.lane_levels import (
+    LANE_LEVELS,
+    MEMORY_BYTES,
     STATE_BYTES,
     STATE_ENTRIES,
-    STATE_LEVELS,
     VOLUME_BYTES,
     VOLUME_FREE,
 )
@@ -15,7 +16,7 @@ from streamapp_runtime.lanes.protocol.task_report import TaskReport
 
 
 @dataclass(slots=True)
-class StateSizes:
+class NewestLevels:
     """The newest levels of each lane."""
 
     _processors: dict[str, str] = field(default_factory=dict)  # task -> processor
@@ -34,7 +35,7 @@ class StateSizes:
             for report in reports
             if report.task in self._processors
             for level, name, number in report.counted
-            if level in STATE_LEVELS
+            if level in LANE_LEVELS
         }
         self._levels = self._levels | measured  # whoever reads in another thread has a whole one
         return bool(measured)
@@ -57,3 +58,8 @@ class StateSizes:
             for (processor, level, _), free in levels.items()
             if level == VOLUME_FREE
         }
+
+    def memory(self) -> Mapping[str, int]:
+        """The resident bytes of each processor's worker."""
+        levels = self._levels.items()
+        return {processor: size for (processor, level, _), size in levels if level == MEMORY_BYTES}
