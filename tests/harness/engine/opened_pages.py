@@ -8,6 +8,7 @@ from typing import Protocol
 from playwright.sync_api import Browser, Page, expect
 
 from streamapp_runtime.driver.page.page_recorder import PageRecorder
+from streamapp_runtime.driver.page.recent_lines import RecentLines
 from tests.harness.engine.watched_pages import page_served
 
 
@@ -29,10 +30,15 @@ class OpenedPage:
 
 @contextmanager
 def watched(
-    browser: Browser, run: RecordedRun, *, dark: bool = False, width: int = 1400
+    browser: Browser,
+    run: RecordedRun,
+    *,
+    dark: bool = False,
+    width: int = 1400,
+    lines: RecentLines | None = None,
 ) -> Iterator[OpenedPage]:
     """The page of a run, once it has its first figures."""
-    with page_served(run.recorder) as url:
+    with page_served(run.recorder, lines=lines) as url:
         context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light"
         )

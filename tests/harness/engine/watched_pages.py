@@ -13,6 +13,7 @@ from streamapp.plan.planner import plan
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.page.page_recorder import PageRecorder
 from streamapp_runtime.driver.page.page_routes import PageRoutes
+from streamapp_runtime.driver.page.recent_lines import RecentLines
 from streamapp_runtime.driver.page.running_app import RunningApp
 from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
@@ -106,9 +107,11 @@ def two_merged_streams() -> Graph:
 
 
 @contextmanager
-def page_served(recorder: PageRecorder, event_seconds: float = 0.1, port: int = 0) -> Iterator[str]:
+def page_served(
+    recorder: PageRecorder, event_seconds: float = 0.1, port: int = 0, lines: RecentLines | None = None
+) -> Iterator[str]:
     """Serve a page for as long as this lasts; gives its address."""
-    routes = PageRoutes(recorder, event_seconds)
+    routes = PageRoutes(recorder, event_seconds, lines or RecentLines())
     server = metrics_server(CollectorRegistry(), port, routes={"/page": routes.respond})
     with serve_metrics(server) as url, routes:
         yield url.removesuffix("/metrics") + "/page/"

@@ -40,8 +40,11 @@ def _run() -> WatchedRun:
         rows = int(9_000 + 2_500 * math.sin(number / 30) + 700 * math.sin(number * 2.3))
         lag = 60_000 - 1_500 * (number - 200) if 200 <= number < 240 else 40 + number % 7
         counted = [("rowsOut", stream, rows * 9 // 10) for stream in (*inner, "totals")]
+        counted.append(("latencyMs", "views", int(620 + 130 * math.sin(number * 1.7)) + lag // 20))
         shares = [replace(one, rows_in=2 * rows // 8 + 9 * place) for place, one in enumerate(reports(shown))]
         first, *others = shares
+        memory = ("memoryBytes", "", int(410e6 + 45e6 * math.sin(number / 60)))
+        others = [replace(one, counted=(memory,)) for one in others]
         steps = (("settle", 0.004), ("read", 0.041), ("joined", 0.12), ("counted", 0.16), ("commit", 0.082))
         at = int((run.clock.seconds - 1.5) * 1000)
         one = replace(
@@ -57,7 +60,7 @@ def _run() -> WatchedRun:
             ),
             task_lags={f"Partition {task}": lag // 8 for task in range(8)},
             rejected={("views", "no JSON"): 1} if number % 90 == 0 else {},
-            reports=(replace(first, counted=tuple(counted), steps=steps), *others),
+            reports=(replace(first, counted=(*counted, memory), steps=steps), *others),
         )
         run.batches(one, count=1)
         if number == 200:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from streamapp_runtime.driver.page.page_recorder import PageRecorder
 from streamapp_runtime.driver.page.page_routes import PREFIX as PAGE_PREFIX
 from streamapp_runtime.driver.page.page_routes import PageRoutes
+from streamapp_runtime.driver.page.recent_lines import RecentLines
 from streamapp_runtime.driver.reporting.metrics_server import Respond
 from streamapp_runtime.driver.reporting.run_messages import RunMessage
 from streamapp_runtime.driver.state_queries.query_routes import PREFIX as STATE_PREFIX
@@ -46,6 +47,7 @@ def state_routes(
 @contextmanager
 def driver_routes(
     recorder: PageRecorder | None,
+    lines: RecentLines,
     queries: StateQueries | None,
     write_message: Callable[[RunMessage], None],
 ) -> Iterator[DriverRoutes]:
@@ -53,7 +55,7 @@ def driver_routes(
     by_path: dict[str, Respond] = {}
     with ExitStack() as served:
         if recorder is not None:
-            by_path[PAGE_PREFIX.rstrip("/")] = served.enter_context(PageRoutes(recorder)).respond
+            by_path[PAGE_PREFIX.rstrip("/")] = served.enter_context(PageRoutes(recorder, lines=lines)).respond
         if queries is not None:
             by_path |= state_routes(queries, write_message)
         yield DriverRoutes(by_path, write_message)

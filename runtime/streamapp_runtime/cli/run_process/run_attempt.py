@@ -16,6 +16,7 @@ from streamapp_runtime.driver.failures import FailedError
 from streamapp_runtime.driver.modes.app_run import RunMode, run_app
 from streamapp_runtime.driver.modes.stop_signal import SignalStop
 from streamapp_runtime.driver.page.page_recorder import PageRecorder
+from streamapp_runtime.driver.page.recent_lines import RecentLines
 from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
 from streamapp_runtime.driver.reporting.metric_values import RunMetrics
 from streamapp_runtime.driver.reporting.metrics_server import Answer, metrics_server, serve_metrics
@@ -36,6 +37,7 @@ class RunParts:
     progress: ProgressLog
     liveness: DriverLiveness
     recorder: PageRecorder | None = None
+    lines: RecentLines = field(default_factory=RecentLines)  # for the page
     queries: StateQueries | None = None
     metrics: RunMetrics = field(default_factory=RunMetrics)
 
@@ -51,7 +53,10 @@ class RunParts:
     ) -> "RunParts":
         """The parts, with a page and queries of the state where these are wanted."""
         recorder = PageRecorder(time.monotonic, time.time, show_values) if page else None
-        return cls(progress, liveness, recorder, StateQueries() if state_queries else None)
+        lines = RecentLines()
+        if recorder is not None:
+            progress.say = lines.kept(progress.say)
+        return cls(progress, liveness, recorder, lines, StateQueries() if state_queries else None)
 
     @property
     def has_routes(self) -> bool:
@@ -63,7 +68,7 @@ class RunParts:
         self, port: int, announced: Callable[[str], None] | None = None, liveness: Answer | None = None
     ) -> Iterator[None]:
         """Serve metrics on loopback, with page and state; an OSError where the port is taken."""
-        with driver_routes(self.recorder, self.queries, self.progress.say) as routes:
+        with driver_routes(self.recorder, self.lines, self.queries, self.progress.say) as routes:
             server = metrics_server(self.metrics.registry, port, liveness=liveness, routes=routes.by_path)
             with serve_metrics(server) as url:
                 if announced is not None:

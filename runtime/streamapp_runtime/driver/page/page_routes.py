@@ -23,6 +23,7 @@ from streamapp_runtime.driver.page.app_snapshot import (
     stream_history,
 )
 from streamapp_runtime.driver.page.page_recorder import PageRecorder
+from streamapp_runtime.driver.page.recent_lines import RecentLines
 from streamapp_runtime.driver.page.run_facts import RunFacts
 from streamapp_runtime.driver.page.running_app import RunningApp
 
@@ -34,6 +35,7 @@ EVENT_SECONDS: Final = 2.0
 MOST_VIEWERS: Final = 16
 """So many streams of events at a time: each has a thread."""
 PREFIX: Final = "/page/"
+HIDDEN_LINES: Final = "hidden, since lines may repeat values: --show-values or page.showValues shows them\n"
 _TEXT: Final = "text/plain; charset=utf-8"
 _JSON: Final = "application/json; charset=utf-8"
 _ASSETS: Final[Assets] = {
@@ -58,6 +60,7 @@ class PageRoutes:
 
     recorder: PageRecorder
     event_seconds: float = EVENT_SECONDS
+    lines: RecentLines = field(default_factory=RecentLines)
     ended: Event = field(default_factory=Event)  # ends all streams of events
     _lock: Lock = field(default_factory=Lock)
     _viewers: int = 0
@@ -95,20 +98,23 @@ class PageRoutes:
 
     def _content(self, name: str) -> tuple[str, bytes] | None:
         """The type and the bytes of what is there under a name."""
-        match name:
-            case "data":
-                return _JSON, _json(app_snapshot(self.recorder.facts()))
-            case "plan.svg":
-                return "image/svg+xml", self._plan()
-            case "plan.css":
-                return STYLE_TYPE, _THEME.encode()
-            case "resource.yaml":
-                app = self.recorder.facts().app
-                return _TEXT, (app.resource() if app else "").encode()
-            case "drawing_zoom.js":
-                return SCRIPT_TYPE, ZOOM_SCRIPT.encode()
-            case _:
-                return page_asset(name, __package__, _ASSETS)
+        if name not in _MADE:
+            return page_asset(name, __package__, _ASSETS)
+        kind, make = _MADE[name]
+        return kind, make(self)
+
+    def data(self) -> bytes:
+        """All that the page shows, but for the picture of the plan."""
+        return _json(app_snapshot(self.recorder.facts()))
+
+    def resource(self) -> bytes:
+        """The resource that runs, without secrets and what equals a default."""
+        app = self.recorder.facts().app
+        return (app.resource() if app else "").encode()
+
+    def last_lines(self) -> bytes:
+        """The last lines of the run, where values are shown."""
+        return (self.lines.text() if self.recorder.show_values else HIDDEN_LINES).encode()
 
     def _of_stream(
         self, environ: "WSGIEnvironment", answer: Callable[[RunFacts, str], Mapping[str, object] | None]
@@ -140,7 +146,7 @@ class PageRoutes:
                 self._event = (facts.now, b"data: " + _json(live_fields(facts)) + b"\n\n")
             return self._event[1]
 
-    def _plan(self) -> bytes:
+    def plan(self) -> bytes:
         """The picture of the plan, drawn once for each model."""
         app = self.recorder.facts().app
         if app is None:
@@ -149,6 +155,17 @@ class PageRoutes:
             if self._drawn[0] is not app:
                 self._drawn = app, _drawn(app)
             return self._drawn[1]
+
+
+_MADE: Final[Mapping[str, tuple[str, Callable[[PageRoutes], bytes]]]] = {
+    "data": (_JSON, PageRoutes.data),
+    "plan.svg": ("image/svg+xml", PageRoutes.plan),
+    "plan.css": (STYLE_TYPE, lambda _: _THEME.encode()),
+    "resource.yaml": (_TEXT, PageRoutes.resource),
+    "lines.txt": (_TEXT, PageRoutes.last_lines),
+    "drawing_zoom.js": (SCRIPT_TYPE, lambda _: ZOOM_SCRIPT.encode()),
+}
+"""What is made when it is asked for: its type, and how."""
 
 
 class _Events:

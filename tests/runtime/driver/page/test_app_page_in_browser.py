@@ -10,7 +10,9 @@ from streamapp.author.growth_outlook import GrowthOutlook
 from streamapp.placement.placement_reason import PlacementReason
 from streamapp_runtime.driver.checkpoints.outbox_delivery import DeliveryStatus
 from streamapp_runtime.driver.page.app_snapshot import HIDDEN_REASON
+from streamapp_runtime.driver.page.recent_lines import RecentLines
 from streamapp_runtime.driver.page.running_app import RunningApp
+from streamapp_runtime.driver.reporting.run_messages import RunMessage
 from streamapp_runtime.lanes.protocol.rejections import RejectionSample
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from tests.harness.engine.batch_results import batch
@@ -90,14 +92,15 @@ def test_a_chart_without_points_says_what_is_awaited(browser: Browser) -> None:
     run = running_of(running(shop(12), tasks=8, processors=2))
     with watched(browser, run) as one:
         awaited = one.page.locator(".awaited:visible")
-        expect(awaited).to_have_count(4)
+        expect(awaited).to_have_count(6)
         expect(one.page.locator("#rows .u-legend")).not_to_be_visible()
-        run.batches(batch(1), count=2)
+        run.batches(batch(1, counted=[("latencyMs", "views", 40)]), count=2)
         expect(awaited).to_have_text(
             ["The first watermark is awaited: no record with an event time has been read."]
         )
         run.batches(batch(2, watermarks={"views": int(run.clock.seconds * 1000) - 7_000}), count=2)
         expect(awaited).to_have_count(0)
+        expect(one.page.locator("#memory-now")).to_have_text(re.compile(r"^[\d.]+ MB driver, 0 B workers$"))
         expect(one.page.locator("#behind-now")).to_have_text(re.compile(r"\d+(\.\d)? s"))
         assert one.faults == []
 
@@ -255,6 +258,19 @@ def test_the_settings_are_there_once_they_are_asked_for(browser: Browser) -> Non
         expect(shown).to_be_hidden()
         one.page.locator("#resource summary").click()
         expect(shown).to_have_text(re.compile("processors: 2 # <img"))
+
+
+def test_lines_that_come_while_the_log_is_open_are_shown_as_text(browser: Browser) -> None:
+    run, lines = busy(running(shop(3)), show_values=True), RecentLines()
+    with watched(browser, run, lines=lines) as one:
+        one.page.locator("#lines summary").click()
+        shown = one.page.locator("#lines pre")
+        for text in ("10 rows in", HOSTILE):
+            lines.add(RunMessage(text, {}), 0)
+            run.batches(batch(91), count=1)
+            expect(shown).to_contain_text(f"00:00:00 info  {text}")
+        assert one.page.title() != "owned"
+        assert one.faults == []
 
 
 def test_the_filter_leaves_what_has_its_name_and_escape_gives_all_back(browser: Browser) -> None:

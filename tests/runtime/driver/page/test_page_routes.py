@@ -18,9 +18,11 @@ from streamapp.served_pages.page_safety import CONTENT_POLICY
 from streamapp.served_pages.shared_assets import SHARED_ASSETS
 from streamapp.spec.parser import parse
 from streamapp_runtime.driver.page import page_routes
-from streamapp_runtime.driver.page.page_routes import MOST_VIEWERS
+from streamapp_runtime.driver.page.page_routes import HIDDEN_LINES, MOST_VIEWERS
+from streamapp_runtime.driver.page.recent_lines import MOST_LINES, RecentLines
 from streamapp_runtime.driver.page.running_app import shown_resource
 from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
+from streamapp_runtime.driver.reporting.run_messages import RunMessage
 from tests.harness.engine.batch_results import batch
 from tests.harness.engine.watched_pages import WatchedRun, page_served, running
 from tests.harness.graphs.graph_drawing import drawn, maps, reads
@@ -119,6 +121,23 @@ def test_the_resource_that_runs_is_shown_without_secrets_and_defaults() -> None:
     run.recorder.runs(replace(running(shop(3)), resource=lambda: text))
     with page_served(run.recorder) as url:
         assert got(url + "resource.yaml")[2] == text
+
+
+def test_the_last_lines_of_a_run_are_shown_where_values_are() -> None:
+    lines, written = RecentLines(), list[str]()
+    write = lines.kept(lambda message: written.append(message.text))
+    for number in range(MOST_LINES + 5):
+        write(RunMessage(f"line {number}", {}, level="warn"))
+    assert len(written) == MOST_LINES + 5
+    for show_values in (True, False):
+        with page_served(WatchedRun(show_values=show_values).recorder, lines=lines) as url:
+            text = got(url + "lines.txt")[2]
+        if show_values:
+            assert [line.split()[1:] for line in text.splitlines()] == [
+                ["warn", "line", str(number)] for number in range(5, MOST_LINES + 5)
+            ]
+        else:
+            assert text == HIDDEN_LINES
 
 
 def test_the_page_has_no_script_and_no_style_of_its_own() -> None:

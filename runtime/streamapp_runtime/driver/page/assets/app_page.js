@@ -156,6 +156,7 @@ const processors = new ProcessorList(byId("processors"));
 const colour = (name) => getComputedStyle(document.body).getPropertyValue(name).trim();
 
 const OF_ALL = ["batchSeconds", "behind", "latency", "driverMemory", "workerMemory"]; // what no stream has alone
+const roundSize = (bytes) => size(bytes).replace(".0 ", " ");
 const LEAST_HEIGHTS = { batch: 0.01, latency: 0.01 }; // of the axes, in seconds
 
 class HistoryCharts {
@@ -180,7 +181,7 @@ class HistoryCharts {
       this.chart("batch", ["batchSeconds"], [["batch", "--series-1"]], duration),
       this.chart("behind", ["behind"], [["delay", "--series-3"]], duration),
       this.chart("latency", ["latency"], [["latency", "--series-1"]], duration),
-      this.chart("memory", ["driverMemory", "workerMemory"], [["driver", "--series-1"], ["workers", "--series-2"]], size),
+      this.chart("memory", ["driverMemory", "workerMemory"], [["driver", "--series-1"], ["workers", "--series-2"]], roundSize),
     ];
     this.update();
   }
@@ -317,23 +318,33 @@ async function showOutlook() {
   }
 }
 
-// The resource that runs: asked for once for each model, while its box is open.
-const resource = byId("resource");
-async function showResource() {
-  if (!resource.open || !live) return;
-  const asked = `${live.started} ${live.model}`;
-  if (asked === (resource.dataset.asked ?? "")) return;
-  resource.dataset.asked = asked;
-  try {
-    const answer = await fetch("resource.yaml");
-    if (!answer.ok) throw new Error(answer.statusText);
-    const text = await answer.text();
-    if (asked === resource.dataset.asked) setText(resource.querySelector("pre"), text);
-  } catch {
-    resource.dataset.asked = ""; // asked again once the driver is back
+// A text that the driver is asked for while its box is open: once for each state of what it depends on.
+class OpenedText {
+  constructor(id, file, state) {
+    [this.box, this.file, this.state] = [byId(id), file, state];
+    this.box.addEventListener("toggle", () => this.show());
+  }
+
+  async show() {
+    if (!this.box.open || !live) return;
+    const asked = this.state(live);
+    if (asked === this.box.dataset.asked) return;
+    this.box.dataset.asked = asked;
+    try {
+      const answer = await fetch(this.file);
+      if (!answer.ok) throw new Error(answer.statusText);
+      const text = await answer.text();
+      if (asked === this.box.dataset.asked) setText(this.box.querySelector("pre"), text);
+    } catch {
+      this.box.dataset.asked = ""; // asked again once the driver is back
+    }
   }
 }
-resource.addEventListener("toggle", showResource);
+
+const openedTexts = [
+  new OpenedText("resource", "resource.yaml", (moment) => `${moment.started} ${moment.model}`),
+  new OpenedText("lines", "lines.txt", (moment) => `${moment.now}`),
+];
 
 // Chooses a node of the plan, or none. The charts are those of the stream that is chosen.
 function choose(name) {
@@ -439,7 +450,7 @@ function write() {
   picture.write(flowsOf(moment), figuresOf(moment));
   picture.mark(chosen, matches);
   showOutlook();
-  showResource();
+  for (const text of openedTexts) text.show();
 }
 
 async function take(moment) {
