@@ -49,13 +49,17 @@ spec:
 """
 TASKS: Final = 4
 STREAMS: Final = ("orders", "payments")
-HEIGHT: Final = 860
+HEIGHT: Final = 980
 """A window: what wants attention stands at the bottom of it."""
 STATE_HEIGHT: Final = 190
 RATE: Final = 1_200
 """Records of each stream in a batch."""
 
 Plant = Callable[["TroubledRun"], None]
+
+
+LEVELS: Final = (("latencyMs", "orders", 420), ("memoryBytes", "", 310_000_000))
+"""What each lane reports beside its counters."""
 
 
 @dataclass(slots=True)
@@ -84,7 +88,7 @@ def stuck_stream(run: TroubledRun) -> None:
 
     def without_payments(one: BatchResult, _: int) -> BatchResult:
         watermarks = {**one.watermarks, "payments": stands}
-        reported = tuple(replace(each, rows_in=RATE // TASKS, counted=()) for each in one.reports)
+        reported = tuple(replace(each, rows_in=RATE // TASKS, counted=LEVELS) for each in one.reports)
         return replace(
             one,
             rows_in=RATE,
@@ -174,6 +178,7 @@ def run_in_trouble(plant: Plant) -> WatchedRun:
         ("rowsOut", "paid", RATE // TASKS),
         ("remoteAsked", "stock", 60),
         ("remoteCached", "stock", 240),
+        *LEVELS,
     )
     steps = (("read", 0.03), ("matched", 0.07), ("located", 0.05), ("commit", 0.06))
     usual = replace(
