@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
     from streamapp_runtime.systems.stream_system import StreamSystem
 
-SCHEMA_ID = "schemaId"
-KEY_SCHEMA_ID = "keySchemaId"
-"""The columns of decoded records that say what the schemas of values and keys are called in the registry."""
-
 
 def has_log(folder: Path) -> bool:
     """True if there is a log in a folder."""

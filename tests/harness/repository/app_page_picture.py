@@ -15,6 +15,7 @@ from streamapp.spec.parser import parse
 from streamapp.spec.serialization import as_yaml
 from streamapp.tasks.layouts.split import Split
 from streamapp_runtime.driver.page.run_history import MOST_POINTS
+from streamapp_runtime.driver.page.running_app import OnDemand
 from tests.harness.engine.batch_results import batch
 from tests.harness.engine.watched_pages import WatchedRun, page_served, reports, running
 from tests.harness.repository.page_pictures import take_pictures
@@ -32,9 +33,8 @@ def _run() -> WatchedRun:
     growth = Split("views", 4, 8, 0.0, offsets=(0, 0, 0, 0))
     run = WatchedRun()
     growth = replace(growth, seen_at=run.clock.seconds + 400)
-    run.recorder.runs(
-        replace(shown, name=app.application_id, splits=(growth,), resource=partial(as_yaml, app))
-    )
+    on_demand = OnDemand(resource=partial(as_yaml, app))
+    run.recorder.runs(replace(shown, name=app.application_id, splits=(growth,), on_demand=on_demand))
     inner = [stream for stream in shown.plan.streams if stream.startswith("shop.")]
     for number in range(1, MOST_POINTS):
         rows = int(9_000 + 2_500 * math.sin(number / 30) + 700 * math.sin(number * 2.3))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from streamapp.cli.output_option import JSON, output_option
-from streamapp_runtime.cli.log_access import KEY_SCHEMA_ID, SCHEMA_ID, cli_errors, partition_count
+from streamapp_runtime.cli.log_access import cli_errors, partition_count
 from streamapp_runtime.cli.log_commands.log_target import LogTarget, target_options
 from streamapp_runtime.cli.log_commands.time_argument import time_in_ms
 
@@ -190,6 +190,8 @@ def _print_json(
         }
         if headers:
             record["headers"] = _headers(row["headers"])
+        from streamapp_runtime.formats.row_decoder import KEY_SCHEMA_ID, SCHEMA_ID
+
         record |= {name: row[name] for name in (KEY_SCHEMA_ID, SCHEMA_ID) if name in row}
         record["value"] = _text(row["value"])
         out.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")

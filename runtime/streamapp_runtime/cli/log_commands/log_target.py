@@ -16,8 +16,8 @@ from streamapp_runtime.cli.log_access import open_log
 
 if TYPE_CHECKING:
     from streamapp.spec.resource.app import StreamApp
-    from streamapp_runtime.cli.log_commands.decoded_rows import RowDecoder
     from streamapp_runtime.formats.line_keys import LineKeys
+    from streamapp_runtime.formats.row_decoder import RowDecoder
     from streamapp_runtime.systems.connection import Connection
     from streamapp_runtime.systems.stream_system import StreamSystem
 

@@ -21,6 +21,7 @@ from streamapp_runtime.driver.status_rules import is_fine
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 
+HIDDEN_ROWS: Final = "hidden: --show-values or page.showValues shows them\n"
 HIDDEN_REASON: Final = "hidden, since it may repeat values"
 PLACEMENTS: Final = tuple(PlacementReason)
 """Tasks have the number of their reason, since its sentence is as long as all else of a task."""
@@ -46,8 +47,16 @@ def stream_growth(facts: RunFacts, shown_name: str) -> Fields | None:
     stream = _stream_shown_as(facts, shown_name)
     if facts.app is None or stream is None:
         return None
-    outlook = facts.app.outlook(stream)
+    outlook = facts.app.on_demand.outlook(stream)
     return {"text": legible(outlook.text) if outlook else ""}
+
+
+def stream_rows(facts: RunFacts, shown_name: str) -> Fields | None:
+    """The newest rows of the stream that a page shows by this name; None where the app has none."""
+    stream = _stream_shown_as(facts, shown_name)
+    if facts.app is None or stream is None:
+        return None
+    return {"text": facts.app.on_demand.rows(stream) if facts.show_values else HIDDEN_ROWS}
 
 
 def _stream_shown_as(facts: RunFacts, shown_name: str) -> str | None:

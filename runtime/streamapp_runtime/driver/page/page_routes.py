@@ -21,6 +21,7 @@ from streamapp_runtime.driver.page.app_snapshot import (
     live_fields,
     stream_growth,
     stream_history,
+    stream_rows,
 )
 from streamapp_runtime.driver.page.page_recorder import PageRecorder
 from streamapp_runtime.driver.page.recent_lines import RecentLines
@@ -50,6 +51,7 @@ _ASSETS: Final[Assets] = {
 _OF_STREAM: Final[Mapping[str, Callable[[RunFacts, str], Mapping[str, object] | None]]] = {
     "history": stream_history,
     "growth": stream_growth,
+    "rows": stream_rows,
 }
 _THEME: Final = variables(":root") + svg_style.STYLE
 
@@ -110,7 +112,7 @@ class PageRoutes:
     def resource(self) -> bytes:
         """The resource that runs, without secrets and what equals a default."""
         app = self.recorder.facts().app
-        return (app.resource() if app else "").encode()
+        return (app.on_demand.resource() if app else "").encode()
 
     def last_lines(self) -> bytes:
         """The last lines of the run, where values are shown."""

@@ -14,6 +14,7 @@ from streamapp.spec.redaction import Redaction
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.serialization import as_data, data_as_yaml
 from streamapp.tasks.layouts.split import Split
+from streamapp_runtime.driver.page.newest_rows import newest_rows
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup
 from streamapp_runtime.operators.compilation.row_operations import EvaluateRows
@@ -33,6 +34,20 @@ def no_sizes() -> TableSizes:
 def no_outlook(_: str) -> GrowthOutlook | None:
     """The outlook where nothing is known of streams."""
     return None
+
+
+def no_rows(_: str) -> str:
+    """The newest rows where nothing is known of streams."""
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class OnDemand:
+    """What is looked up or made only when a page asks for it."""
+
+    outlook: Callable[[str], GrowthOutlook | None] = no_outlook  # of a stream with twice the partitions
+    resource: Callable[[], str] = str  # as YAML, without secrets and what equals a default
+    rows: Callable[[str], str] = no_rows  # the newest of a stream, as lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +71,7 @@ class RunningApp:
     lookups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # operator -> its remote tables
     evaluated: frozenset[str] = frozenset()  # the parts of operators that Spark evaluates
     sizes: Callable[[], TableSizes] = no_sizes
-    outlook: Callable[[str], GrowthOutlook | None] = no_outlook  # of a stream with twice the partitions
-    resource: Callable[[], str] = str  # as YAML, without secrets and what equals a default
+    on_demand: OnDemand = field(default_factory=OnDemand)
     streams_before: Mapping[str, frozenset[str]] = field(init=False)  # operator -> those whose rows reach it
 
     def __post_init__(self) -> None:
@@ -103,8 +117,11 @@ def running_app(
             name for name, operation in operations.items() if isinstance(operation, EvaluateRows)
         ),
         sizes=sizes,
-        outlook=partial(_doubled, launch),
-        resource=partial(shown_resource, launch.app),
+        on_demand=OnDemand(
+            outlook=partial(_doubled, launch),
+            resource=partial(shown_resource, launch.app),
+            rows=partial(newest_rows, launch.app, launch.context.systems.connections),
+        ),
     )
 
 

@@ -11,7 +11,7 @@ from streamapp.placement.placement_reason import PlacementReason
 from streamapp_runtime.driver.checkpoints.outbox_delivery import DeliveryStatus
 from streamapp_runtime.driver.page.app_snapshot import HIDDEN_REASON
 from streamapp_runtime.driver.page.recent_lines import RecentLines
-from streamapp_runtime.driver.page.running_app import RunningApp
+from streamapp_runtime.driver.page.running_app import OnDemand, RunningApp
 from streamapp_runtime.driver.reporting.run_messages import RunMessage
 from streamapp_runtime.lanes.protocol.rejections import RejectionSample
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
@@ -216,7 +216,9 @@ def test_a_page_opened_late_has_the_history_of_the_stream_that_is_chosen(browser
 
 def test_what_a_growth_would_change_is_shown_for_the_stream_that_is_chosen(browser: Browser) -> None:
     outlook = {"views": GrowthOutlook("views", 8, 16, HOSTILE)}.get
-    with watched(browser, busy(replace(running(shop(5), tasks=4), outlook=outlook))) as one:
+    with watched(
+        browser, busy(replace(running(shop(5), tasks=4), on_demand=OnDemand(outlook=outlook)))
+    ) as one:
         page, shown = one.page, one.page.locator(".outlook")
         page.locator("#charted").select_option("views")
         expect(shown).to_have_text(f"views: With 16 partitions instead of 8: {HOSTILE}")
@@ -252,12 +254,27 @@ def test_charts_of_a_stream_that_another_model_has_no_more_are_those_of_all(brow
 
 
 def test_the_settings_are_there_once_they_are_asked_for(browser: Browser) -> None:
-    run = busy(replace(running(shop(3)), resource=lambda: f"spec:\n  processors: 2 # {HOSTILE}\n"))
+    on_demand = OnDemand(resource=lambda: f"spec:\n  processors: 2 # {HOSTILE}\n")
+    run = busy(replace(running(shop(3)), on_demand=on_demand))
     with watched(browser, run) as one:
         shown = one.page.locator("#resource pre")
         expect(shown).to_be_hidden()
         one.page.locator("#resource summary").click()
         expect(shown).to_have_text(re.compile("processors: 2 # <img"))
+
+
+def test_the_newest_rows_of_the_stream_that_is_chosen_are_shown_as_text(browser: Browser) -> None:
+    app = replace(running(shop(3)), on_demand=OnDemand(rows=lambda stream: f"0#7  {stream}  {HOSTILE}\n"))
+    with watched(browser, busy(app, show_values=True)) as one:
+        box = one.page.locator("#newest-rows")
+        expect(box).to_be_hidden()
+        for stream in ("views", "users"):
+            one.page.locator("#streams tbody tr", has_text=stream).click()
+            expect(box.locator("summary")).to_have_text(f"Newest rows of {stream}")
+            if stream == "views":
+                box.locator("summary").click()
+            expect(box.locator("pre")).to_have_text(re.compile(f"0#7  {stream}  <img"))
+        assert one.faults == []
 
 
 def test_lines_that_come_while_the_log_is_open_are_shown_as_text(browser: Browser) -> None:

@@ -20,7 +20,7 @@ from streamapp.spec.parser import parse
 from streamapp_runtime.driver.page import page_routes
 from streamapp_runtime.driver.page.page_routes import HIDDEN_LINES, MOST_VIEWERS
 from streamapp_runtime.driver.page.recent_lines import MOST_LINES, RecentLines
-from streamapp_runtime.driver.page.running_app import shown_resource
+from streamapp_runtime.driver.page.running_app import OnDemand, shown_resource
 from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
 from streamapp_runtime.driver.reporting.run_messages import RunMessage
 from tests.harness.engine.batch_results import batch
@@ -101,7 +101,7 @@ def test_what_a_growth_would_change_is_asked_for_by_the_name_that_is_shown() -> 
     run = WatchedRun()
     graph = drawn(reads("a\nb"), maps("seen", "a\nb"))
     outlook = GrowthOutlook("a\nb", 2, 4, "it cannot be")
-    run.recorder.runs(replace(running(graph), outlook={"a\nb": outlook}.get))
+    run.recorder.runs(replace(running(graph), on_demand=OnDemand(outlook={"a\nb": outlook}.get)))
     with page_served(run.recorder) as url:
         status, kind, body = got(url + "growth?" + urlencode({"stream": "a\\nb"}))
         assert (status, kind) == (200, "application/json; charset=utf-8")
@@ -118,7 +118,7 @@ def test_the_resource_that_runs_is_shown_without_secrets_and_defaults() -> None:
     assert spec["streams"][0]["name"] == "views"
     assert "onDataLoss" not in spec
     run = WatchedRun()
-    run.recorder.runs(replace(running(shop(3)), resource=lambda: text))
+    run.recorder.runs(replace(running(shop(3)), on_demand=OnDemand(resource=lambda: text)))
     with page_served(run.recorder) as url:
         assert got(url + "resource.yaml")[2] == text
 

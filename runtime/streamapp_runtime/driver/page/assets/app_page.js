@@ -26,6 +26,13 @@ const outlook = element("p", "outlook"); // what a growth of the chosen stream w
 outlook.setAttribute("aria-live", "polite");
 byId("streams").append(outlook);
 
+const newestRows = element("details"); // of the chosen stream
+newestRows.id = "newest-rows";
+newestRows.hidden = true;
+newestRows.append(element("summary"), element("pre"));
+newestRows.querySelector("pre").tabIndex = 0;
+byId("streams").append(newestRows);
+
 const operators = new LiveTable(byId("operators"), [
   column("operator", "name", (row) => row.name),
   column("kind", "word", (row) => row.kind),
@@ -320,20 +327,23 @@ async function showOutlook() {
 
 // A text that the driver is asked for while its box is open: once for each state of what it depends on.
 class OpenedText {
-  constructor(id, file, state) {
-    [this.box, this.file, this.state] = [byId(id), file, state];
-    this.box.addEventListener("toggle", () => this.show());
+  constructor(box, file, state, read = (answer) => answer.text()) {
+    [this.box, this.file, this.state, this.read] = [box, file, state, read];
+    this.box.addEventListener("toggle", () => {
+      this.box.dataset.asked = ""; // who opens it again sees what is there by then
+      this.show();
+    });
   }
 
   async show() {
-    if (!this.box.open || !live) return;
+    if (!this.box.open || this.box.hidden || !live) return;
     const asked = this.state(live);
     if (asked === this.box.dataset.asked) return;
     this.box.dataset.asked = asked;
     try {
-      const answer = await fetch(this.file);
+      const answer = await fetch(this.file());
       if (!answer.ok) throw new Error(answer.statusText);
-      const text = await answer.text();
+      const text = await this.read(answer);
       if (asked === this.box.dataset.asked) setText(this.box.querySelector("pre"), text);
     } catch {
       this.box.dataset.asked = ""; // asked again once the driver is back
@@ -342,8 +352,10 @@ class OpenedText {
 }
 
 const openedTexts = [
-  new OpenedText("resource", "resource.yaml", (moment) => `${moment.started} ${moment.model}`),
-  new OpenedText("lines", "lines.txt", (moment) => `${moment.now}`),
+  new OpenedText(byId("resource"), () => "resource.yaml", (moment) => `${moment.started} ${moment.model}`),
+  new OpenedText(byId("lines"), () => "lines.txt", (moment) => `${moment.now}`),
+  new OpenedText(newestRows, () => `rows?stream=${encodeURIComponent(chosen)}`, (moment) => `${moment.started} ${chosen}`,
+    async (answer) => (await answer.json()).text),
 ];
 
 // Chooses a node of the plan, or none. The charts are those of the stream that is chosen.
@@ -450,6 +462,8 @@ function write() {
   picture.write(flowsOf(moment), figuresOf(moment));
   picture.mark(chosen, matches);
   showOutlook();
+  newestRows.hidden = !moment.streams.some((one) => one.name === chosen);
+  setText(newestRows.querySelector("summary"), `Newest rows of ${chosen}`);
   for (const text of openedTexts) text.show();
 }
 
