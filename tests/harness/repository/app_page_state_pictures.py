@@ -59,7 +59,7 @@ Plant = Callable[["TroubledRun"], None]
 
 
 LEVELS: Final = (("latencyMs", "orders", 420), ("memoryBytes", "", 310_000_000))
-"""What each lane reports beside its counters."""
+"""The levels that each lane reports beside its counters."""
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from streamapp.cli.app_sources import read_apps
 from streamapp.cli.main import root
-from streamapp_runtime.cli.log_commands.decoded_rows import row_decoder
+from streamapp_runtime.cli.log_commands.log_target import row_decoder
 from streamapp_runtime.systems.stream_system import HEADERS
 from tests.harness.kafka.schema_server import SchemaServer, schema_server
 

@@ -190,7 +190,7 @@ def _print_json(
         }
         if headers:
             record["headers"] = _headers(row["headers"])
-        from streamapp_runtime.formats.row_decoder import KEY_SCHEMA_ID, SCHEMA_ID
+        from streamapp_runtime.formats.decoded_rows import KEY_SCHEMA_ID, SCHEMA_ID
 
         record |= {name: row[name] for name in (KEY_SCHEMA_ID, SCHEMA_ID) if name in row}
         record["value"] = _text(row["value"])

@@ -16,8 +16,8 @@ from streamapp_runtime.cli.log_access import open_log
 
 if TYPE_CHECKING:
     from streamapp.spec.resource.app import StreamApp
+    from streamapp_runtime.formats.decoded_rows import RowDecoder
     from streamapp_runtime.formats.line_keys import LineKeys
-    from streamapp_runtime.formats.row_decoder import RowDecoder
     from streamapp_runtime.systems.connection import Connection
     from streamapp_runtime.systems.stream_system import StreamSystem
 
@@ -93,8 +93,6 @@ class LogTarget:
 
     def row_decoder(self, stream: str) -> "RowDecoder":
         """The decoder of a stream of an app."""
-        from streamapp_runtime.cli.log_commands.decoded_rows import row_decoder
-
         if not is_app_source(self.log):
             raise click.UsageError("--rows goes with an app, which says the format and the columns")
         return row_decoder(self._parsed_app, stream, self.secrets, lambda text: click.echo(text, err=True))
@@ -168,6 +166,21 @@ class LogTarget:
         with _connected(connection_of(*named, None, self.secrets), make) as system:
             topics = declared_topics(self._parsed_app, named[0].name)
             yield TargetStreams(system, self.names(), topics.values())
+
+
+def row_decoder(
+    app: "StreamApp", name: str, secrets: Path | None, tell: Callable[[str], None]
+) -> "RowDecoder":
+    """The decoder of a stream's records; ValueError where the app does not say its columns."""
+    from streamapp_runtime.driver.start.app_storage import stream_registry
+    from streamapp_runtime.formats.decoded_rows import RowDecoder
+    from streamapp_runtime.systems.connection import open_registry
+
+    stream = next((one for one in app.spec.streams if one.name == name), None)
+    if stream is None or stream.columns is None:
+        raise ValueError(f'the app says no columns of "{name}", which rows would have; leave --rows out')
+    registry = stream_registry(app, stream, secrets)
+    return RowDecoder.of(stream, open_registry(registry) if registry else None, tell)
 
 
 def is_app_source(target: str) -> bool:

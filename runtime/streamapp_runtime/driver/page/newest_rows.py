@@ -9,7 +9,7 @@ import pyarrow as pa
 from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import StateUnreadableError
-from streamapp_runtime.formats.row_decoder import RowDecoder
+from streamapp_runtime.formats.decoded_rows import RowDecoder
 from streamapp_runtime.redacted_output import redacted
 from streamapp_runtime.systems.app_systems import Systems
 from streamapp_runtime.systems.connection import SystemConnections

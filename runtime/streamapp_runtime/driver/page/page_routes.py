@@ -167,7 +167,7 @@ _MADE: Final[Mapping[str, tuple[str, Callable[[PageRoutes], bytes]]]] = {
     "lines.txt": (_TEXT, PageRoutes.last_lines),
     "drawing_zoom.js": (SCRIPT_TYPE, lambda _: ZOOM_SCRIPT.encode()),
 }
-"""What is made when it is asked for: its type, and how."""
+"""The files that are made when they are asked for: their type, and how."""
 
 
 class _Events:

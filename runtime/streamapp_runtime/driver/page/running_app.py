@@ -43,7 +43,7 @@ def no_rows(_: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OnDemand:
-    """What is looked up or made only when a page asks for it."""
+    """The lookups that are made only when a page asks."""
 
     outlook: Callable[[str], GrowthOutlook | None] = no_outlook  # of a stream with twice the partitions
     resource: Callable[[], str] = str  # as YAML, without secrets and what equals a default
