@@ -1,6 +1,6 @@
 """A partition's address, the word that plans, tasks, models and checkpoints share, and what it holds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
@@ -28,3 +28,4 @@ class OffsetSpan:
 
     oldest: int
     end: int
+    epoch: int = field(default=-1, compare=False)  # of the leader that says so, where its system has leaders

@@ -153,6 +153,15 @@ class Systems:
         """See `StreamSystem.offsets_at`."""
         return self._asked(partitions, lambda system, addresses: system.offsets_at(addresses, time_ms))
 
+    def epoch_ends(self, epochs: Mapping[Partition, int]) -> Mapping[Partition, int]:
+        """See `StreamSystem.epoch_ends`."""
+        ends: dict[Partition, int] = {}
+        for name, addressed in self._by_system(epochs).items():
+            of_addresses = {address: epochs[partitions[0]] for address, partitions in addressed.items()}
+            known = self.open(name).epoch_ends(of_addresses)
+            ends |= _by_partition(known, {address: addressed[address] for address in known})
+        return ends
+
     def await_records(
         self, ends: Mapping[Partition, int], seconds: float, wake: HasFileno | None = None
     ) -> bool:

@@ -226,6 +226,12 @@ class StreamSystem(Protocol):
     def spans(self, partitions: Iterable[TopicPartition]) -> Mapping[TopicPartition, OffsetSpan]:
         """The offsets that each partition holds now, of committed records only."""
 
+    def epoch_ends(self, epochs: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
+        """The offset at which the history of a partition went on under a leader of a later epoch.
+
+        Records of that epoch from there on are lost. Without those partitions of which nobody knows it.
+        """
+
     def await_records(
         self, ends: Mapping[TopicPartition, int], seconds: float, wake: HasFileno | None = None
     ) -> bool:

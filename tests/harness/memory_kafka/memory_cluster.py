@@ -235,12 +235,12 @@ class MemoryCluster:
         body.number("i")
         assert body.number("b") == 1, "only the stable end is asked for here"
         topics = body.items(
-            lambda each: (each.text(), each.items(lambda one: (one.number("i"), one.number("q"))))
+            lambda each: (each.text(), each.items(lambda one: [one.number(kind) for kind in "iiq"]))
         )
 
-        def write_partition(to: AnswerBytes, item: tuple[int, int]) -> None:
+        def write_partition(to: AnswerBytes, item: list[int]) -> None:
             error = 0 if self.leaders[item[0]] == node else ProtocolError.NOT_LEADER_OR_FOLLOWER
-            to.numbers("ihqq", item[0], error, -1, self.logs[item[0]].stable_end)
+            to.numbers("ihqqi", item[0], error, -1, self.logs[item[0]].stable_end, 0)
 
         answer.numbers("i", self._throttle(LIST_OFFSETS))
         answer.items(topics, lambda to, topic: to.text(topic[0]).items(topic[1], write_partition))

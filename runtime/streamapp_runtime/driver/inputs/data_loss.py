@@ -32,6 +32,7 @@ class DataLoss:
     _checked: float = float("-inf")
     _shrunk: dict[Partition, float] = field(default_factory=dict)  # since when it ends before a position
     _unreachable: dict[Partition, float] = field(default_factory=dict)  # the same with a split offset
+    _epochs: dict[Partition, int] = field(default_factory=dict)  # of the leaders whose records were read
 
     def give_up_lost(
         self,
@@ -60,6 +61,11 @@ class DataLoss:
         for partition in self._beyond_end(furthest, spans, self._shrunk):
             end, at = spans[partition].end, furthest[partition]
             lost_ranges[partition] = f"{partition}: it ends at {end}, and was read up to {at} before"
+        for partition, end in self._cut_histories(furthest, spans).items():
+            lost_ranges[partition] = (
+                f"{partition}: its next leader has it up to {end}, and it was read up to "
+                f"{furthest[partition]} before"
+            )
         if cleared:
             self.ledger.forget(cleared)
         lost_offsets = self._lost_offsets(spans)
@@ -77,6 +83,19 @@ class DataLoss:
             self._identities = self.systems.identities(streams)
             new = self.ledger.recreated_topics(self._of_topics(self._identities))
             self.recreated = frozenset(stream for stream in self.streams if self._topic(stream) in new)
+
+    def _cut_histories(
+        self, offsets: Mapping[Partition, int], spans: Mapping[Partition, OffsetSpan]
+    ) -> dict[Partition, int]:
+        """The partitions whose next leader lacks records before these offsets, and where its history goes on.
+
+        What it has taken since may reach beyond the offset, so that the end of the partition does not tell.
+        """
+        led = {partition: spans[partition].epoch for partition in offsets if spans[partition].epoch >= 0}
+        earlier = {p: self._epochs[p] for p, epoch in led.items() if self._epochs.get(p, epoch) < epoch}
+        ends = self.systems.epoch_ends(earlier) if earlier else {}
+        self._epochs |= led
+        return {partition: end for partition, end in ends.items() if end < offsets[partition]}
 
     def _lost_offsets(self, spans: Mapping[Partition, OffsetSpan]) -> dict[Partition, str]:
         """The partitions that end before where they ended when their stream grew: nothing gets there."""

@@ -137,13 +137,17 @@ class KafkaSystem:
             self._topics.check(partition)
         try:
             first = self._offsets.oldest(partition_list)
-            ends = self._offsets.stable_ends(partition_list)
+            ends = self._offsets.epoch_stable_ends(partition_list)
         except (UnavailableError, UnknownStreamError):
             self._topics.look_again(
                 partition_list
             )  # where one of them was deleted that is what has to be said
             raise
-        return {partition: OffsetSpan(first[partition], ends[partition]) for partition in partition_list}
+        return {partition: OffsetSpan(first[partition], *ends[partition]) for partition in partition_list}
+
+    def epoch_ends(self, epochs: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
+        """The offsets at which the epochs of leaders ended, as those say who lead now."""
+        return self._offsets.epoch_ends(epochs)
 
     def await_records(
         self, ends: Mapping[TopicPartition, int], seconds: float, wake: HasFileno | None = None

@@ -1,6 +1,7 @@
 """Records that are lost while an app runs: what it gives up, and when."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -8,12 +9,13 @@ import pytest
 
 from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.layouts.split import Split
-from streamapp.tasks.partition import Partition
+from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import DRIVER_WRITER, CheckpointStream
 from streamapp_runtime.driver.failures import FinalFailureError
 from streamapp_runtime.driver.inputs.data_loss import CHECK_SECONDS, SHRUNK_SECONDS, DataLoss
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.topic_partition import TopicPartition
 from tests.harness.engine.one_system import OneSystem
 from tests.harness.runs.app_runs import inputs, write_all
 
@@ -58,8 +60,8 @@ class Losing:
         return self.ledger.layout.splits[0]
 
 
-def opened(folder: Path, *, goes_on: bool = True) -> Losing:
-    system = EmbeddedSystem(folder)
+def opened(folder: Path, *, goes_on: bool = True, kind: type[EmbeddedSystem] = EmbeddedSystem) -> Losing:
+    system = kind(folder)
     write_all(system, "views", inputs([{"user": f"u{number}"} for number in range(99)], "user"), 4)
     ledger = CheckpointStream(system, "app.checkpoint")
     ledger.open("run")
@@ -120,6 +122,34 @@ def test_a_split_offset_that_no_record_reaches_any_more_is_taken_back_to_the_end
         f"views#1: it ends at {end}, and had ended at 900 when views grew;"
         " continuing from the oldest record there is"
     ]
+
+
+class LedLog(EmbeddedSystem):
+    """A log whose partitions have leaders, which know where the epochs of earlier ones ended."""
+
+    epoch = 0
+    epoch_end = 0  # of every earlier epoch, in partition 1
+
+    def spans(self, partitions: Iterable[TopicPartition]) -> Mapping[TopicPartition, OffsetSpan]:
+        return {one: replace(span, epoch=self.epoch) for one, span in super().spans(partitions).items()}
+
+    def epoch_ends(self, epochs: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
+        assert all(epoch < self.epoch for epoch in epochs.values())
+        return {one: self.epoch_end for one in epochs if one.index == VIEWS[1].index}
+
+
+def test_what_a_later_leader_lacks_is_lost_though_it_has_other_records_by_then(tmp_path: Path) -> None:
+    losing = opened(tmp_path, kind=LedLog)
+    log = losing.system
+    assert isinstance(log, LedLog)
+    with closing(log):
+        for log.epoch, log.epoch_end, is_lost in ((0, 0, False), (1, 7, False), (1, 6, False), (3, 6, True)):
+            assert losing.look() == is_lost
+        assert losing.ledger.positions() == {"t0": {VIEWS[0]: 5}, "t1": {}}
+        assert losing.reasons == [
+            "views#1: its next leader has it up to 6, and it was read up to 7 before;"
+            " continuing from the oldest record there is"
+        ]
 
 
 def test_an_app_that_may_lose_nothing_ends_at_once(tmp_path: Path) -> None:
