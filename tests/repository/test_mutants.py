@@ -7,10 +7,11 @@ from typing import Any, Final
 
 import pytest
 
-from tests.harness.mutants.__main__ import Verdict, report
+from tests.harness.mutants.__main__ import report
 from tests.harness.mutants.coverage_map import importers, read_hits
 from tests.harness.mutants.faults import FaultKind, chosen_faults, faults_of
 from tests.harness.mutants.mutant_tree import HITS, probed
+from tests.harness.mutants.verdicts import Verdict, VerdictFile, killer
 
 SMALL: Final = "tests/test_small.py::test_small"
 LARGE: Final = "tests/test_large.py::test_large[a b]"
@@ -111,3 +112,44 @@ def test_the_report_counts_by_room_and_names_what_survived() -> None:
         ["all", "3", "1", "1", "1"],
     ]
     assert {line[0] for line in lines[4:]} == {"survived", "no"}
+
+
+def test_a_run_goes_on_where_one_of_the_same_commit_and_tiers_ended(tmp_path: Path) -> None:
+    path, verdict = tmp_path / "verdicts.jsonl", Verdict("a.py:1 one fault", "unit", SMALL)
+    VerdictFile(path, "1f", ["unit"]).add(verdict)
+    VerdictFile(path, "2e", ["unit"]).add(Verdict("a.py:2 another", "unit", LARGE))
+    assert VerdictFile(path, "1f", ["unit"]).read() == {verdict.fault: verdict}
+    assert VerdictFile(path, "1f", ["unit", "long"]).read() == {}
+
+
+@pytest.mark.parametrize(
+    ("noticed", "broken", "expected"),
+    [
+        ([LARGE], [], LARGE),
+        ([], [SMALL], ""),
+        ([LARGE], [SMALL], LARGE),
+        ([], [], ""),
+    ],
+)
+def test_a_test_notices_a_fault_if_it_passes_without(
+    noticed: list[str], broken: list[str], expected: str
+) -> None:
+    def first_failure(tests: Any, failing: list[str]) -> str | None:
+        return next((test for test in tests if test in failing), None)
+
+    assert expected == killer(
+        [SMALL, LARGE],
+        lambda tests: first_failure(tests, noticed + broken),
+        lambda tests: first_failure(tests, broken) is None,
+    )
+
+
+def test_a_run_that_ends_by_itself_is_halved_until_it_tells_who_noticed() -> None:
+    tests = [SMALL, LARGE, "tests/test_third.py::test_third"]
+
+    def outcome(chosen: Any) -> str | None:
+        if SMALL in chosen and len(chosen) > 1:
+            return "the run does not end"
+        return LARGE if LARGE in chosen else None
+
+    assert killer(tests, outcome, lambda chosen: LARGE in chosen and SMALL not in chosen) == LARGE

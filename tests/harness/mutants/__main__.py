@@ -5,16 +5,17 @@ import queue
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import click
 
 from tests.harness.mutants.coverage_map import covering_tests
 from tests.harness.mutants.faults import PRODUCT, Fault, chosen_faults
-from tests.harness.mutants.mutant_tree import MutantTree
+from tests.harness.mutants.mutant_tree import MutantTree, resolved
+from tests.harness.mutants.verdicts import Verdict, VerdictFile, killer
 
 ROOT: Final = Path(__file__).parents[3]
 STARTS: Final = "spark or broker or api_server or browser or helm or postgres or redis or process"
@@ -29,23 +30,15 @@ MOST_TESTS: Final = 150
 SECONDS: Final = 240
 
 
-class Verdict(NamedTuple):
-    """The end of a fault: the tier and test that noticed it, or neither."""
-
-    fault: str
-    tier: str
-    test: str
-
-
 class Judge:
-    """Runs the tests that cover a fault; a failure counts if the test passes without the fault."""
+    """Runs the tests that cover a fault; a failure counts if the same tests pass without the fault."""
 
     def __init__(self, trees: list[MutantTree], covered: dict[str, dict[int, list[str]]]) -> None:
         self._trees: queue.SimpleQueue[MutantTree] = queue.SimpleQueue()
         for tree in trees:
             self._trees.put(tree)
         self._covered = covered
-        self._passing: dict[str, bool] = {}
+        self._passing: dict[tuple[str, ...], bool] = {}
 
     def verdict(self, number: int, fault: Fault) -> Verdict:
         """The first tier with a test that fails with the fault."""
@@ -60,23 +53,19 @@ class Judge:
             self._trees.put(tree)
 
     def _killer(self, tree: MutantTree, tier: str, tests: list[str], fault: Fault) -> str:
-        chosen = list(dict.fromkeys(tests))[:MOST_TESTS]
-        while chosen:
+        def with_fault(chosen: Sequence[str]) -> str | None:
             with tree.planted(fault):
-                failed = self._first_failure(tree, tier, chosen)
-            if failed is None or self._passes(tree, tier, failed, chosen):
-                return failed or ""
-            chosen = [test for test in chosen if test != failed]
-        return ""
+                return self._first_failure(tree, tier, chosen)
 
-    def _passes(self, tree: MutantTree, tier: str, failed: str, chosen: list[str]) -> bool:
-        if failed not in chosen:  # the run itself ended: nothing could be collected, or time was up
-            return True
-        if failed not in self._passing:
-            self._passing[failed] = self._first_failure(tree, tier, [failed]) is None
-        return self._passing[failed]
+        def passes_without(chosen: Sequence[str]) -> bool:
+            key = tuple(chosen)
+            if key not in self._passing:
+                self._passing[key] = self._first_failure(tree, tier, chosen) is None
+            return self._passing[key]
 
-    def _first_failure(self, tree: MutantTree, tier: str, tests: list[str]) -> str | None:
+        return killer(list(dict.fromkeys(tests))[:MOST_TESTS], with_fault, passes_without)
+
+    def _first_failure(self, tree: MutantTree, tier: str, tests: Sequence[str]) -> str | None:
         with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as listed:
             listed.write("\n".join(tests))
             listed.flush()
@@ -127,18 +116,30 @@ def room_of(fault: Fault) -> str:
 @click.option("--tier", "tiers", multiple=True, type=click.Choice(list(TIERS)), default=["unit"])
 @click.option("--room", "rooms", multiple=True, default=PRODUCT, help="a folder of the product")
 @click.option("--workers", default=2, help="the number of faults that are tried at once")
-def main(seed: int, count: int, tiers: tuple[str, ...], rooms: tuple[str, ...], workers: int) -> None:
-    """Plant COUNT faults one at a time, run the tests that cover them, and say who noticed."""
+@click.option("--commit", default="HEAD", help="the commit that is judged")
+def main(
+    seed: int, count: int, tiers: tuple[str, ...], rooms: tuple[str, ...], workers: int, commit: str
+) -> None:
+    """Plant COUNT faults one at a time, run the tests that cover them, and say who noticed.
+
+    A run that was ended goes on where it was, as long as the commit is the same.
+    """
     folder = ROOT / ".mutants"
     folder.mkdir(exist_ok=True)
-    trees = [MutantTree(ROOT, folder / f"tree-{index}") for index in range(workers)]
+    commit = resolved(ROOT, commit)
+    trees = [MutantTree(ROOT, folder / f"tree-{index}", commit) for index in range(workers)]
     faults = chosen_faults(trees[0].folder, seed, count, rooms)
     covered = {tier: _recorded_map(folder, trees[0], faults, tier, workers) for tier in tiers}
     judge = Judge(trees, covered)
-    verdicts = {}
+    file = VerdictFile(folder / "verdicts.jsonl", commit, tiers)
+    names = {fault.name for fault in faults}
+    verdicts = {name: verdict for name, verdict in file.read().items() if name in names}
+    remaining = {number: fault for number, fault in enumerate(faults) if fault.name not in verdicts}
     with ThreadPoolExecutor(workers) as pool:
-        for verdict in pool.map(judge.verdict, range(len(faults)), faults):
+        for ended in as_completed(pool.submit(judge.verdict, *numbered) for numbered in remaining.items()):
+            verdict = ended.result()
             verdicts[verdict.fault] = verdict
+            file.add(verdict)
             who = f"{verdict.tier}: {verdict.test}" if verdict.test else verdict.tier or "survived"
             sys.stderr.write(f"{len(verdicts):4} of {len(faults)}  {verdict.fault}\n      {who}\n")
     sys.stdout.write("\n".join(report(faults, verdicts, list(tiers))) + "\n")

@@ -26,14 +26,14 @@ PROBE: Final = (
 
 
 class MutantTree:
-    """A clone of the checkout at its newest commit, whose modules tests import in place of the checkout's."""
+    """A clone of the checkout at one commit, whose modules tests import in place of the checkout's."""
 
-    def __init__(self, checkout: Path, folder: Path) -> None:
+    def __init__(self, checkout: Path, folder: Path, commit: str) -> None:
         self.folder = folder
         if not folder.exists():
             _run(["git", "clone", "--quiet", "--local", "--no-hardlinks", str(checkout), str(folder)])
-        _run(["git", "-C", str(folder), "fetch", "--quiet", "origin", "HEAD"])
-        _run(["git", "-C", str(folder), "reset", "--quiet", "--hard", "FETCH_HEAD"])
+        _run(["git", "-C", str(folder), "fetch", "--quiet", "origin", commit])
+        _run(["git", "-C", str(folder), "reset", "--quiet", "--hard", commit])
 
     def text(self, path: str) -> str:
         """The text of a module as it stands."""
@@ -78,6 +78,14 @@ class MutantTree:
                 run.communicate()
                 return None
             return subprocess.CompletedProcess(run.args, run.returncode, output)
+
+
+def resolved(checkout: Path, revision: str) -> str:
+    """The full name of a commit."""
+    command = ["git", "-C", str(checkout), "rev-parse", "--verify", f"{revision}^{{commit}}"]
+    return subprocess.run(
+        command, check=True, stdin=subprocess.DEVNULL, capture_output=True, text=True
+    ).stdout.strip()
 
 
 def _run(command: list[str]) -> None:
