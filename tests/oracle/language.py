@@ -48,7 +48,7 @@ _BY_REASON: Final[Mapping[str, str]] = {
         "streams.metadata.headers streams.metadata.headerList "
         "streams.avroSchema streams.registry streams.writerSchema streams.start "
         "streams.carriesWatermarks streams.feedback "
-        "tables.sideInputs.versions tables.changelog "
+        "tables.changelog "
         "formats.protobuf formats.bytes formats.string"
     ),
 }

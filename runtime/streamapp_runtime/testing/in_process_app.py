@@ -444,13 +444,21 @@ class InProcessApp(TestApp):
             if batch is not None:
                 self.batches.append(batch)
                 self.batch_done(batch)
-            is_done = loop.planner.ended or (batch is None and not loop.planner.behind)
+            awaited = loop.planner.backlog.side_inputs.unended if batch is None else ()
+            is_done = loop.planner.ended or (batch is None and (awaited or not loop.planner.behind))
             if is_done and not self._deliveries.deliver_all():
+                self._check_ended(awaited)
                 return
             if (due := loop.planner.timers.next_due) is not None:
                 self._clock.app = max(self._clock.app, due)
         why = f"; the last failure: {self._troubles[-1]}" if self._troubles else ""
         raise AppFailedError(f"after {MOST_STEPS} batches the app still has something to do{why}")
+
+    def _check_ended(self, awaited: tuple[str, ...]) -> None:
+        """Refuse a turn that cannot end. What a stream awaits may be sent later."""
+        if awaited and self.app.spec.mode == "batch":
+            streams = " and ".join(f'"{stream}"' for stream in awaited)
+            raise AppFailedError(f"rows wait for the first version of {streams}, and nothing has ended one")
 
     def _running(self) -> Loop:
         if self._loop is None:

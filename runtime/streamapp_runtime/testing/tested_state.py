@@ -63,20 +63,18 @@ class TestedState:
     def _stored(self, known: KnownTable, lanes: Mapping[str, int]) -> Iterator[TaskRows]:
         """A table that side inputs fill, as the stores of the lanes hold it."""
         spec = next((table for table in self.app.spec.tables if table.name == known.name), None)
-        is_broadcast = spec is not None and spec.broadcast
-        if spec is not None and spec.broadcast and not spec.in_versions:
-            # On disk rows see a copy of it, which the next batch brings up to date: this is what fills it.
+        if spec is not None and spec.broadcast:
+            # Rows see a copy of it, which the next batch brings up to date: this is what it is a copy of.
             for worker in self.processes.workers.values():
-                for name, filled in worker.context.side_input_stores.on_disk():
-                    if name == known.name:
-                        yield from _task_rows("", filled, known)
+                with worker.context.side_input_stores.newest_shared(known.name) as store:
+                    if store is not None:
+                        yield from _task_rows("", store, known)
                         return
+            return
         for lane, worker in self.processes.workers.items():
             for task in [task for task, number in lanes.items() if number == lane]:
                 store = worker.context.side_input_stores.store(task, known.name)
                 yield from _task_rows(task, store, known)
-                if is_broadcast:
-                    return
 
 
 def _task_rows(task: str, store: Store, known: KnownTable) -> Iterator[TaskRows]:

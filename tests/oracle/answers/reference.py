@@ -5,10 +5,12 @@ they come, `_t` their task, `_k` their key, `_e` their event time in millisecond
 tombstones, `_m` whether they may be missing yet.
 """
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 import duckdb
@@ -19,7 +21,8 @@ from tests.oracle.answers.key_partitions import partition
 from tests.oracle.answers.own_code_answers import numbered_rows, rate_of
 from tests.oracle.answers.time_reference import Emissions, sessions_of, windows_of
 from tests.oracle.answers.watermarks import ENDED, Watermarks, lowest_of, partitions_at
-from tests.oracle.cases.case import Advance, Case, InputRecord, Send
+from tests.oracle.answers.whole_versions import ENDLESS, whole_versions
+from tests.oracle.cases.case import Advance, Case, Grow, InputRecord, Send
 from tests.oracle.cases.column_values import ARROW, arrow_value, from_ms, metadata_columns, to_ms
 from tests.oracle.cases.resource_reading import (
     Part,
@@ -89,6 +92,7 @@ class Reference:
         self.columns: dict[str, list[str]] = {}
         self.keys: dict[str, str | None] = {}
         self.newest_of: dict[str, tuple[str, ...]] = {}
+        self.partitions: dict[str, list[int]] = {}  # of the rows of streams, by their numbers
         self.expected = Expected()
         self.sql = duckdb.connect(config={"threads": "1"})
         self.sql.execute("SET TimeZone = 'UTC'")
@@ -149,6 +153,7 @@ class Reference:
         name, types = stream["name"], columns_of(stream)
         relied = self._relies_on_key(name) and stream.get("keys") != "unchecked"
         rows, written = [], Counter[int]()
+        places = self.partitions[name] = []
         of_records = stream.get("metadata", {})
         topic, has_text_keys = stream.get("topic", name), of_records.get("keyFormat") == "string"
         partitioner = stream.get("partitioner", "murmur2")
@@ -175,6 +180,7 @@ class Reference:
                 "offset": offset,
             }
             beside = (own[one] for one in of_records if one != "keyFormat")
+            places.append(place)
             rows.append((*(arrow_value(row.get(column)) for column in types), *beside, *hidden))
         kinds = types | metadata_columns(stream)
         self._table(name, {**{c: ARROW[k] for c, k in kinds.items()}, **_HIDDEN_TYPES}, rows)
@@ -205,7 +211,9 @@ class Reference:
     def _fills_table(self, name: str) -> bool:
         """Whether records are rows of a table by the keys that they have; some are made."""
         sides = [side for table in self.spec["tables"] for side in table.get("sideInputs", ())]
-        return any(side["stream"] == name and not side.keys() & {"python", "key"} for side in sides)
+        return any(
+            side["stream"] == name and not side.keys() & {"python", "key", "versions"} for side in sides
+        )
 
     def _relies_on_key(self, name: str) -> bool:
         """Whether something needs the key that lies in no stream of the app's own."""
@@ -396,7 +404,7 @@ class Reference:
             hidden = HIDDEN.replace("_k", f"CASE WHEN _x THEN _k ELSE {_text_key(key)} END AS _k")
             hidden = hidden.replace("_x,", f'_x OR "{second}" IS NULL AS _x,')
             self._select(name, ["tk", second, *others], f'SELECT {made}, {hidden} FROM "{source}"')
-            self._versions(name)
+            self._table_versions(table, side)
             return
         names = [entry.rpartition(" AS ")[2] for entry in split_list(side["value"])]
         hidden = HIDDEN
@@ -405,7 +413,11 @@ class Reference:
             made = f"CASE WHEN _x THEN {own} ELSE {_text_key(side['key'])} END AS _k"
             hidden = HIDDEN.replace("_k", made)
         self._select(name, names, f'SELECT {side["value"]}, {hidden} FROM "{source}"')
-        self._versions(name)
+        keyed = self.rows(f'SELECT _n, _k FROM "{name}" WHERE _k IS NOT NULL')
+        entries = {(key, self.partitions[source][number]) for number, key in keyed}
+        if max(Counter(key for key, _ in entries).values(), default=0) > 1:
+            raise UnjudgedError("rows of a table's key come from several partitions, in any order")
+        self._table_versions(table, side)
 
     def _send_to_table(self, operator: str, body: Part) -> None:
         source, name = body["from"], body["table"]
@@ -415,16 +427,46 @@ class Reference:
         self._select(name, self.columns[source], rows)
         self._versions(name)
 
+    def _table_versions(self, table: Part, side: Part) -> None:
+        """What a table shows: rows of their own, or of versions that are whole."""
+        name, source = table["name"], side["stream"]
+        if "versions" not in side:
+            self._versions(name)
+            return
+        ends = {number for (number,) in self.rows(f'SELECT _n FROM "{source}" WHERE _k IS NULL')}
+        records = [
+            (number, step, self.partitions[source][number], key, deletes, number in ends)
+            for number, step, key, deletes in self.rows(f'SELECT _n, _s, _k, _x FROM "{name}" ORDER BY _n')
+        ]
+        tasks = 1 if table.get("broadcast") else self.case.tasks
+        versions = whole_versions(records, self.last_step + 1, tasks, partial(partitions_at, self.case))
+        if side["bootstrap"] and (len(versions.first) < tasks or max(versions.first.values()) > 0):
+            raise UnjudgedError("rows wait for the first version of a table")
+        if table.get("store") == "memory" and any(isinstance(step, Grow) for step in self.case.steps):
+            raise UnjudgedError("a table in memory has no version again until new partitions end one")
+        self._table(f"{name}-shown", {one: pa.int64() for one in ("_n", "_from", "_to")}, versions.shown)
+        listed = _quoted(self.columns[name])
+        self.sql.execute(
+            f'CREATE TABLE "{name}-versions" AS SELECT {listed}, _k, _x, _from, _to '
+            f'FROM "{name}" JOIN "{name}-shown" USING (_n)'
+        )
+        self._expect_table(name)
+
     def _versions(self, name: str) -> None:
         """From and to which step each row of a table holds: of one step the last stays."""
         listed = _quoted(self.columns[name])
         self.sql.execute(
             f'CREATE TABLE "{name}-versions" AS SELECT {listed}, _k, _x, _s AS _from, '
-            f"lead(_s, 1, {2**40}) OVER (PARTITION BY _k ORDER BY _s) AS _to FROM "
+            f"lead(_s, 1, {ENDLESS}) OVER (PARTITION BY _k ORDER BY _s) AS _to FROM "
             f'(SELECT * FROM "{name}" WHERE _k IS NOT NULL '
             "QUALIFY row_number() OVER (PARTITION BY _k, _s ORDER BY _n DESC) = 1)"
         )
-        final = self.rows(f'SELECT _k, {listed} FROM "{name}-versions" WHERE _to = {2**40} AND NOT _x')
+        self._expect_table(name)
+
+    def _expect_table(self, name: str) -> None:
+        """The rows that a table has at the end."""
+        listed = _quoted(self.columns[name])
+        final = self.rows(f'SELECT _k, {listed} FROM "{name}-versions" WHERE _to = {ENDLESS} AND NOT _x')
         self.expected.tables[name] = {key: tuple(row) for key, *row in final}
         self.expected.table_columns[name] = tuple(self.columns[name])
 
@@ -589,20 +631,24 @@ class Reference:
         both = f'"{name}-left" AS "left" {{}} JOIN "{name}-right" AS "right" ON {near}'
         pairs = (
             f"SELECT {', '.join(entries)}, row_number() OVER () AS _n, "
-            'greatest("left"._s, "right"._s) AS _s, '
+            "{} AS _s, "
             'coalesce("left"._t, "right"._t) AS _t, coalesce("left"._k, "right"._k) AS _k, '
             'greatest("left"._e, "right"._e) AS _e, false AS _x, '
         )
-        queries = [f"{pairs} false AS _m FROM {both.format('INNER')}"]
+        later = 'greatest("left"._s, "right"._s)'
+        queries = [f"{pairs.format(later)} false AS _m FROM {both.format('INNER')}"]
         for side, other, outer in (("left", "right", "LEFT"), ("right", "left", "RIGHT")):
             if kind in {side, "full"} and by_arrival:
                 waits = "false" if self.case.is_batch else f'"{side}"._k IS NOT NULL'
-                queries.append(f'{pairs} {waits} AS _m FROM {both.format(outer)} WHERE "{other}"._n IS NULL')
-            elif kind in {side, "full"}:
-                reached = self._reached_table(name)
                 queries.append(
-                    f'{pairs} "{side}"._k IS NOT NULL AND w._w < "{side}"._e + {2 * within} AS _m '
-                    f'FROM {both.format(outer)} JOIN "{reached}" w ON w._task = "{side}"._t '
+                    f"{pairs.format(self.last_step)} {waits} AS _m FROM {both.format(outer)} "
+                    f'WHERE "{other}"._n IS NULL'
+                )
+            elif kind in {side, "full"}:
+                step, waits = self._step_unmatched(self._reached_table(name), side, within)
+                queries.append(
+                    f"{pairs.format(step)} {waits} AS _m FROM {both.format(outer)} "
+                    f'JOIN "{name}-reached" w ON w._task = "{side}"._t AND w._step = {self.last_step} '
                     f'WHERE "{other}"._n IS NULL AND ("{side}"._k IS NULL OR w._w > "{side}"._e + {within})'
                 )
         self._select(name, names, " UNION ALL ".join(queries))
@@ -616,10 +662,27 @@ class Reference:
         table = f"{name}-reached"
         if not self.rows(f"SELECT 1 FROM duckdb_tables() WHERE table_name = '{table}'"):
             reached = self.watermarks.reader(name, of_inputs=True)
-            at_end = [(task, reached(task, self.last_step)) for task in range(self.case.tasks)]
-            rows = [(task, -ENDED if at is None else at) for task, at in at_end]
-            self._table(table, {"_task": pa.int64(), "_w": pa.int64()}, rows)
+            places = itertools.product(range(self.case.tasks), range(self.last_step + 1))
+            times = [(task, step, reached(task, step)) for task, step in places]
+            rows = [(task, step, -ENDED if at is None else at) for task, step, at in times]
+            self._table(table, {"_task": pa.int64(), "_step": pa.int64(), "_w": pa.int64()}, rows)
         return table
+
+    def _step_unmatched(self, reached: str, side: str, within: int) -> tuple[str, str]:
+        """The step by which a row without a partner is out, and whether it may be missing yet.
+
+        It goes out between one and two such spans behind its time; of two steps an edit may come between.
+        """
+        step = (
+            f'greatest("{side}"._s, coalesce((SELECT min(p._step) FROM "{reached}" p '
+            f'WHERE p._task = "{side}"._t AND p._w {{}} "{side}"._e + {{}}), {self.last_step}))'
+        )
+        surely, perhaps = step.format(">=", 2 * within), step.format(">", within)
+        waits = f'w._w < "{side}"._e + {2 * within}'
+        if len(self.edited.by_edit) > 1:
+            waits = f"({waits} OR {perhaps} < {surely})"
+        has_key = f'"{side}"._k IS NOT NULL'
+        return f'CASE WHEN {has_key} THEN {surely} ELSE "{side}"._s END', f"{has_key} AND {waits}"
 
     def _joined_rows(self, table: str, name: str, source: str, *, by_arrival: bool) -> None:
         """The rows of a side: by arrival with its time, by event time those that do not come too late."""

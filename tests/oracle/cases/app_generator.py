@@ -332,12 +332,14 @@ def _add_table(draft: AppDraft, flow: Flow, *, broadcast: bool) -> str | None:
     side["bootstrap"] |= table["store"] == "memory"  # else it begins empty after each start
     if not side["bootstrap"] or chance.random() < 0.3:
         table["maxStoreAge"] = "3650d"  # else a clock that jumps leaves a table empty that nothing waits for
+    if chance.random() < 0.3:
+        side["versions"] = "nullKey"
     if side["bootstrap"] and draft.whole_sends and draft.partitions > 1:
         return None  # some tasks would wait for it and others not: a batch would not take a send whole
     form = _format(chance, columns)
     form |= _hashed_by(chance.choice(("murmur2", "crc32")) if broadcast else flow.partitioner)
     draft.streams.append({"name": source, "system": "main", "key": KEY_COLUMN, "columns": listed, **form})
-    if table["store"] != "memory" or not broadcast:
+    if (table["store"] != "memory" or not broadcast) and "versions" not in side:
         table["visibility"] = chance.choice(("nextBatch", "nextBatch", "sameBatch"))
     keys = [column for column, kind in columns.items() if kind in KEY_TYPES and kind in flow.columns.values()]
     if broadcast and chance.random() < 0.4:

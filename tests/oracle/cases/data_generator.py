@@ -55,6 +55,8 @@ class _Writer:
         self.next_id = 0
         types = {columns_of(s)[KEY_COLUMN] for s in input_streams(self.spec)}
         self.keys = {kind: key_pool(chance, kind) for kind in sorted(types)}
+        sides = [side for table in self.spec["tables"] for side in table.get("sideInputs", ())]
+        self.in_versions = {side["stream"]: side["bootstrap"] for side in sides if "versions" in side}
         delays = [s["eventTime"]["delay"] for s in self.spec["streams"] if "eventTime" in s]
         self.disorder = min(map(milliseconds, delays), default=5_000)
         if not self.in_time:
@@ -63,6 +65,8 @@ class _Writer:
     def steps(self, *, is_batch: bool) -> list[Step]:
         chance, streams = self.chance, input_streams(self.spec)
         steps: list[Step] = []
+        if first := [stream for stream in streams if self.in_versions.get(stream["name"])]:
+            steps.append(self.send(first[0], ends=1))  # rows would wait for as long as it has no version
         for _ in range(chance.randint(1, 7)):
             steps.append(self.send(chance.choice(streams)))
             if not is_batch and self.waits and chance.random() < 0.4:
@@ -77,12 +81,16 @@ class _Writer:
                 steps.insert(place + times, Grow(self.partitions * 2 ** (times + 1)))
         return steps
 
-    def send(self, stream: Mapping[str, Any]) -> Send:
+    def send(self, stream: Mapping[str, Any], ends: int = 0) -> Send:
         chance = self.chance
         count = chance.choice((0, 1, 2, 5, 12, 30))
         records = [self.record(stream) for _ in range(count)]
         if records and chance.random() < 0.15:
             records.append(records[-1] if self.in_time else chance.choice(records))  # the same again
+        if stream["name"] in self.in_versions:
+            for _ in range(self.partitions * (ends or chance.choice((0, 0, 1, 1, 2)))):
+                row = {name: random_value(chance, kind) for name, kind in columns_of(stream).items()}
+                records.append(InputRecord(None, chance.choice((None, row)), self.now))
         return Send(stream["name"], tuple(records))
 
     def record(self, stream: Mapping[str, Any]) -> InputRecord:

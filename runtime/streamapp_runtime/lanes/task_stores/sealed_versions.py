@@ -4,8 +4,12 @@ A version that is whole is copied, and seen from the next batch on; then the sto
 follows. Killed anywhere in between, the same is done again: the store's mark says that the version was whole.
 """
 
-from collections.abc import Callable, Collection, Mapping
+import shutil
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 
@@ -15,7 +19,7 @@ from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.lanes.task_stores.table_versions import TableVersions
 from streamapp_runtime.stores.recorded_store import RecordedStore
 from streamapp_runtime.stores.store import Store
-from streamapp_runtime.stores.store_snapshot import LinkedCopy
+from streamapp_runtime.stores.store_snapshot import LinkedCopy, open_snapshot
 
 SEALED_FOLDER = "sealed"
 """Where a store has its whole versions, beside its data."""
@@ -34,6 +38,18 @@ class SealedVersions:
     def store(self) -> RecordedStore | None:
         """The version that is seen; None before one is whole."""
         return self._visible_store or self.snapshots.store
+
+    @contextmanager
+    def opened(self) -> Iterator[Store | None]:
+        """The version that is whole, also where only other lanes see it; None before there is one."""
+        if self.store is not None or not self.filling.sealed:
+            yield self.store
+            return
+        with TemporaryDirectory() as folder:  # LMDB opens a file once in a process, and a lane may have it
+            version = self.snapshots.folder / self._name(self.filling.sealed)
+            copy = shutil.copytree(version, Path(folder, "copy"))
+            with closing(open_snapshot(self.snapshots.kind, copy)) as store:
+                yield store
 
     def resume_from(self, text: str) -> bool:
         """Take up what a mark says; whether it can be read, and the version that it says is seen is there."""

@@ -7,6 +7,7 @@ ahead of the checkpoint, and is asked for what it contains before more is read i
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -121,6 +122,16 @@ class SideInputStores:
         for (_, name), table in self._open.items():
             if self.specs[name].kind is not StoreKind.MEMORY:
                 yield name, table.store
+
+    @contextmanager
+    def newest_shared(self, name: str) -> Iterator[Store | None]:
+        """The newest rows of a broadcast table that this worker fills, for the next batch; else None."""
+        table = self._open.get((EVERY_TASK, name))
+        if table is None or table.sealed is None:
+            yield table.store if table else None
+            return
+        with table.sealed.opened() as store:
+            yield store
 
     def paused_inputs(self, task: str) -> list[str]:
         """The partitions that are not read on, and the side inputs of which nothing is seen yet."""
