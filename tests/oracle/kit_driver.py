@@ -8,11 +8,23 @@ from typing import Any, Final
 import pyarrow as pa
 
 from streamapp.spec.resource.streams import Stream
-from streamapp_runtime.systems.stream_system import RECORDS
+from streamapp_runtime.systems.stream_system import HEADERS, RECORDS_WITH_HEADERS, without_empty_headers
 from streamapp_runtime.testing.in_process_app import InProcessApp
 from streamapp_runtime.testing.record_rows import StreamRecord
 from tests.oracle.answers.edited_operators import EditedOperators
-from tests.oracle.cases.case import Advance, Case, Edit, Grow, InputRecord, Kill, Restart, Row, Send, Step
+from tests.oracle.cases.case import (
+    Advance,
+    Case,
+    Edit,
+    Grow,
+    Header,
+    InputRecord,
+    Kill,
+    Restart,
+    Row,
+    Send,
+    Step,
+)
 from tests.oracle.cases.resource_reading import input_streams
 
 
@@ -20,11 +32,21 @@ class NeedsSparkError(Exception):
     """An expression is Spark's, which is not started here."""
 
 
+@dataclass(frozen=True, slots=True)
+class WrittenRecord:
+    """A record of an output."""
+
+    key: bytes | None
+    time: int
+    headers: tuple[Header, ...]
+    row: Row | None
+
+
 @dataclass(slots=True)
 class Outcome:
     """What an app wrote, kept and left out."""
 
-    streams: dict[str, list[tuple[bytes | None, int, dict[str, Any] | None]]] = field(default_factory=dict)
+    streams: dict[str, list[WrittenRecord]] = field(default_factory=dict)
     tables: dict[str, dict[bytes, dict[str, Any]]] = field(default_factory=dict)
     late: list[tuple[str, int]] = field(default_factory=list)
     bad: list[str] = field(default_factory=list)
@@ -71,12 +93,14 @@ def input_batch(
     written = [
         deletion if record.row is None else value for record, value in zip(records, values, strict=True)
     ]
+    headers = [[{"name": name, "value": value} for name, value in record.headers] for record in records]
     arrays = [
         pa.array([record.key for record in records], pa.binary()),
         pa.array(written, pa.binary()),
         pa.array([record.timestamp for record in records], pa.int64()),
+        pa.array(headers, HEADERS.type),
     ]
-    return pa.RecordBatch.from_arrays(arrays, schema=RECORDS)
+    return without_empty_headers(pa.RecordBatch.from_arrays(arrays, schema=RECORDS_WITH_HEADERS))
 
 
 def _take(app: InProcessApp, step: Step, streams: Sequence[str]) -> None:
@@ -112,11 +136,14 @@ def outcome_of(app: InProcessApp, case: Case) -> Outcome:
 
 def written_records(
     records: Callable[[str], list[StreamRecord]], case: Case
-) -> dict[str, list[tuple[bytes | None, int, Row | None]]]:
+) -> dict[str, list[WrittenRecord]]:
     """What stands in the outputs, with those that an edit has added or taken away."""
     operators = EditedOperators.of(case).operators.values()
     return {
-        body["stream"]: [(_bytes(one.key), one.timestamp, one.row) for one in records(body["stream"])]
+        body["stream"]: [
+            WrittenRecord(_bytes(one.key), one.timestamp, one.headers, one.row)
+            for one in records(body["stream"])
+        ]
         for kind, body in operators
         if kind == "sendTo"
     }

@@ -43,9 +43,8 @@ _BY_REASON: Final[Mapping[str, str]] = {
     ),
     "rows cannot hold them, and apps that declare them are refused": "types.CHAR types.VARCHAR types.VARIANT",
     "for later": (
-        "operators.sendTo.headers streams.metadata.keyFormat streams.metadata.keyColumns "
+        "streams.metadata.keyFormat streams.metadata.keyColumns "
         "streams.metadata.keyAvroSchema streams.metadata.keyWriterSchema "
-        "streams.metadata.headers streams.metadata.headerList "
         "streams.avroSchema streams.registry streams.writerSchema streams.start "
         "streams.carriesWatermarks streams.feedback "
         "tables.changelog "

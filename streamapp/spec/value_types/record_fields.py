@@ -24,9 +24,9 @@ FIELD_TYPES: Final[Mapping[RecordField, str]] = {
     RecordField.OFFSET: "BIGINT",
     RecordField.TOPIC: "STRING",
     RecordField.HEADERS: "MAP<STRING, BINARY>",
-    RecordField.HEADER_LIST: "ARRAY<STRUCT<name: STRING, value: BINARY>>",
+    RecordField.HEADER_LIST: "ARRAY<STRUCT<`name`: STRING, `value`: BINARY>>",
 }
-"""The type of a column of each; a key that is text is a STRING."""
+"""The type of a column of each, as Spark names it; a key that is text is a STRING."""
 
 if FIELD_TYPES.keys() != set(RecordField):
     raise AssertionError("each field of a record has its type")

@@ -9,8 +9,8 @@ from typing import Any
 from tests.oracle.answers.reference import Expected, ExpectedStream
 from tests.oracle.kit_driver import Outcome
 
-Record = tuple[tuple[bytes | None, int], Any]
-"""Key and time of a record, and its row."""
+Record = tuple[tuple[bytes | None, int, Any], Any]
+"""Key, time and headers of a record, and its row."""
 
 
 def differences(expected: Expected, outcome: Outcome) -> list[str]:
@@ -18,8 +18,11 @@ def differences(expected: Expected, outcome: Outcome) -> list[str]:
     lines: list[str] = []
     for name, stream in expected.streams.items():
         records = [
-            ((key, time), None if row is None else tuple(row.get(column) for column in stream.columns))
-            for key, time, row in outcome.streams.get(name, ())
+            (
+                (one.key, one.time * stream.timed, stream.comparable_headers(one.headers)),
+                None if one.row is None else plain(tuple(one.row.get(column) for column in stream.columns)),
+            )
+            for one in outcome.streams.get(name, ())
         ]
         lines += [f"stream {name}: {line}" for line in _stream_differences(stream, records)]
     for name, entries in outcome.tables.items():
@@ -37,15 +40,21 @@ def differences(expected: Expected, outcome: Outcome) -> list[str]:
 
 
 def _stream_differences(stream: ExpectedStream, records: Sequence[Record]) -> list[str]:
-    wanted = [((one.key, one.time * stream.timed), plain(one.row), one.certain) for one in stream.records]
-    actual = [((key, time * stream.timed), plain(row)) for (key, time), row in records]
+    wanted = [
+        (
+            (one.key, one.time * stream.timed, stream.comparable_headers(one.headers)),
+            plain(one.row),
+            one.certain,
+        )
+        for one in stream.records
+    ]
     if stream.newest_of is None:
         certain = Counter((key, row) for key, row, is_certain in wanted if is_certain)
-        return _counted(certain, Counter((key, row) for key, row, _ in wanted), Counter(actual))
+        return _counted(certain, Counter((key, row) for key, row, _ in wanted), Counter(records))
     if not set(stream.newest_of) <= set(stream.columns):
         return []  # no column tells the groups apart, whose newest rows would be compared
     places = [stream.columns.index(column) for column in stream.newest_of]
-    newest = [{_group(row, places): (key, row) for key, row in some} for some in (_pairs(wanted), actual)]
+    newest = [{_group(row, places): (key, row) for key, row in some} for some in (_pairs(wanted), records)]
     return _counted(Counter(newest[0].values()), Counter(newest[0].values()), Counter(newest[1].values()))
 
 
@@ -67,16 +76,16 @@ def _counted(certain: Counter[Any], possible: Counter[Any], actual: Counter[Any]
 
 
 def plain(value: Any) -> Any:
-    """A value that equals its like: of NaN, of floating numbers but for their last digits, of lists."""
+    """A value that equals its like: of NaN, of floating numbers but for their last digits, lists and maps."""
     match value:
-        case bool():
-            return value
         case float():
             return "NaN" if math.isnan(value) else float(f"{value:.10g}")
         case Decimal():
             return value.normalize()
         case dict():
-            return tuple((name, plain(one)) for name, one in value.items())
+            return tuple(sorted((name, plain(one)) for name, one in value.items()))
+        case [(str(), _), *_]:  # a map, as DuckDB gives it
+            return plain(dict(value))
         case list() | tuple():
             return tuple(map(plain, value))
         case _:

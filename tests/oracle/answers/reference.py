@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from operator import itemgetter
 from typing import Any, Final
 
 import duckdb
@@ -22,8 +23,15 @@ from tests.oracle.answers.own_code_answers import numbered_rows, rate_of
 from tests.oracle.answers.time_reference import Emissions, sessions_of, windows_of
 from tests.oracle.answers.watermarks import ENDED, Watermarks, lowest_of, partitions_at
 from tests.oracle.answers.whole_versions import ENDLESS, whole_versions
-from tests.oracle.cases.case import Advance, Case, Grow, InputRecord, Send
-from tests.oracle.cases.column_values import ARROW, arrow_value, from_ms, metadata_columns, to_ms
+from tests.oracle.cases.case import Advance, Case, Grow, Header, InputRecord, Send
+from tests.oracle.cases.column_values import (
+    ARROW,
+    HEADER_TYPES,
+    arrow_value,
+    from_ms,
+    metadata_columns,
+    to_ms,
+)
 from tests.oracle.cases.resource_reading import (
     Part,
     columns_of,
@@ -55,6 +63,7 @@ class ExpectedRow:
     time: int
     row: tuple[Any, ...] | None  # in the order of the columns; None of a tombstone
     certain: bool = True
+    headers: tuple[Header, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +74,11 @@ class ExpectedStream:
     records: tuple[ExpectedRow, ...]
     newest_of: tuple[str, ...] | None = None  # the columns of the group
     timed: bool = True  # whether the guide says which times they have
+    orders_headers: bool = True  # else they come of a map
+
+    def comparable_headers(self, headers: tuple[Header, ...]) -> tuple[Header, ...]:
+        """The headers, in their order where that follows from the app."""
+        return headers if self.orders_headers else tuple(sorted(headers, key=itemgetter(0)))
 
 
 @dataclass(slots=True)
@@ -178,12 +192,14 @@ class Reference:
                 "timestamp": from_ms(record.timestamp),
                 "partition": place,
                 "offset": offset,
+                "headers": list(dict(record.headers).items()),
+                "headerList": [{"name": name, "value": value} for name, value in record.headers],
             }
             beside = (own[one] for one in of_records if one != "keyFormat")
             places.append(place)
             rows.append((*(arrow_value(row.get(column)) for column in types), *beside, *hidden))
         kinds = types | metadata_columns(stream)
-        self._table(name, {**{c: ARROW[k] for c, k in kinds.items()}, **_HIDDEN_TYPES}, rows)
+        self._table(name, {**{c: (ARROW | HEADER_TYPES)[k] for c, k in kinds.items()}, **_HIDDEN_TYPES}, rows)
         self.columns[name], self.keys[name] = list(kinds), stream.get("key")
 
     def _records(self, stream: str) -> Iterator[tuple[int, InputRecord, int]]:
@@ -262,18 +278,29 @@ class Reference:
         written = (
             "_k" if key is None or key == self.keys[source] else f"CASE WHEN NOT _x THEN {_text_key(key)} END"
         )
-        listed = _quoted(columns)
         time = "_e"
         if "timestamp" in body:
             own = f'CAST(floor(epoch_us("{body["timestamp"]}") / 1000.0) AS BIGINT)'
             time = f"CASE WHEN _x THEN _e ELSE coalesce({own}, _e) END"
         during = self.edited.during(name)
+        listed = f"{body.get('headers', 'NULL')}, {_quoted(columns)}"
         found = self.rows(
             f'SELECT {written}, {time}, _x, _m, {listed} FROM "{source}" WHERE {during} ORDER BY _n'
         )
-        records = tuple(ExpectedRow(k, e, None if x else tuple(row), not m) for k, e, x, m, *row in found)
+        records = tuple(
+            ExpectedRow(
+                key, time, None if deletes else tuple(row), not waits, () if deletes else _headers(own)
+            )
+            for key, time, deletes, waits, own, *row in found
+        )
         self.expected.streams[body["stream"]] = ExpectedStream(
-            tuple(columns), records, self.newest_of.get(source), not self._is_untimed(source)
+            tuple(columns),
+            records,
+            self.newest_of.get(source),
+            timed=not self._is_untimed(source),
+            orders_headers=not any(
+                isinstance(one, tuple) for _, _, _, _, own, *_ in found for one in own or ()
+            ),
         )
 
     # Rows by themselves
@@ -753,6 +780,11 @@ def _of_row_or_table(entry: str, table: str) -> str:
 
 def _sides(text: str) -> str:
     return re.sub(r"\b(left|right)\.(\w+)", r'"\1"."\2"', text)
+
+
+def _headers(own: Sequence[Header | Part] | None) -> tuple[Header, ...]:
+    """The headers of a record, as a map, in pairs, or a list of them has them."""
+    return tuple(one if isinstance(one, tuple) else (one["name"], one["value"]) for one in own or ())
 
 
 def _text_key(column: str) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 from tests.oracle.cases import expression_pool, own_code_generator
 from tests.oracle.cases.app_draft import KEY_COLUMN, AppDraft, Flow, Part
 from tests.oracle.cases.case import Edit
-from tests.oracle.cases.column_values import ARROW, KEY_TYPES, METADATA, metadata_columns
+from tests.oracle.cases.column_values import ARROW, HEADER_TYPES, KEY_TYPES, METADATA, metadata_columns
 from tests.oracle.cases.edit_generator import random_edits
 from tests.oracle.cases.resource_reading import columns_of
 
@@ -141,8 +141,11 @@ def _add_output(draft: AppDraft, flow: Flow) -> None:
         stream["key"] = draft.chance.choice(keys)
     times = [column for column, kind in flow.columns.items() if kind == "TIMESTAMP"]
     time = draft.chance.choice(times) if times and flow.settled and draft.chance.random() < 0.2 else None
+    held = [column for column, kind in flow.columns.items() if kind in HEADER_TYPES]
+    headers = draft.chance.choice(held) if held and flow.settled and draft.chance.random() < 0.7 else None
     draft.streams.append(stream)
-    draft.add("sendTo", {"from": flow.name, "stream": stream["name"], "timestamp": time}, None)
+    body = {"from": flow.name, "stream": stream["name"], "timestamp": time, "headers": headers}
+    draft.add("sendTo", body, None)
 
 
 def _add_filter(draft: AppDraft) -> None:

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 from tests.oracle.cases.resource_reading import edited
 
 Row: TypeAlias = dict[str, Any]
+Header: TypeAlias = tuple[str, bytes | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,7 @@ class InputRecord:
     key: bytes | None
     row: Row | None
     timestamp: int  # milliseconds
+    headers: tuple[Header, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

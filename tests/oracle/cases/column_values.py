@@ -8,6 +8,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from streamapp_runtime.systems.stream_system import HEADERS
+
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 TEXTS: Final = (
     "",
@@ -48,12 +50,19 @@ ARROW: Final[dict[str, pa.DataType]] = {
     "MAP<STRING, INT>": pa.map_(pa.string(), pa.int32()),
 }
 """Each type that is generated, as Arrow has it."""
+HEADER_TYPES: Final[dict[str, pa.DataType]] = {
+    "MAP<STRING, BINARY>": pa.map_(pa.string(), pa.binary()),
+    "ARRAY<STRUCT<name: STRING, value: BINARY>>": HEADERS.type,
+}
+"""The types that only columns of headers have."""
 METADATA: Final = {
     "key": "BINARY",
     "timestamp": "TIMESTAMP",
     "partition": "INT",
     "offset": "BIGINT",
     "topic": "STRING",
+    "headers": "MAP<STRING, BINARY>",
+    "headerList": "ARRAY<STRUCT<name: STRING, value: BINARY>>",
 }
 """What rows may have of their records, and its types."""
 KEY_TYPES: Final = ("STRING", "STRING", "BIGINT", "INT", "DATE", "BOOLEAN")
@@ -112,6 +121,14 @@ VALUES: Final[dict[str, Callable[[random.Random], Any]]] = {
 def random_value(chance: random.Random, kind: str, nulls: float = 0.1) -> Any:
     """A value of a type, or null."""
     return None if chance.random() < nulls else VALUES[kind](chance)
+
+
+def random_headers(chance: random.Random) -> tuple[tuple[str, bytes | None], ...]:
+    """Headers of a record, of which names may stand twice; in most cases none."""
+    count = chance.choice((0, 0, 0, 1, 2, 3))
+    return tuple(
+        (chance.choice(("a", "b", "ü", "")), chance.choice((None, b"", b"\xff"))) for _ in range(count)
+    )
 
 
 def arrow_value(value: Any) -> Any:

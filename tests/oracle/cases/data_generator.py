@@ -8,7 +8,7 @@ from typing import Any
 from tests.oracle.cases.app_draft import KEY_COLUMN
 from tests.oracle.cases.app_generator import random_app
 from tests.oracle.cases.case import Advance, Case, Grow, InputRecord, Kill, Restart, Row, Send, Step
-from tests.oracle.cases.column_values import from_ms, key_pool, key_text, random_value
+from tests.oracle.cases.column_values import from_ms, key_pool, key_text, random_headers, random_value
 from tests.oracle.cases.resource_reading import columns_of, input_streams, milliseconds
 
 STARTS = (
@@ -98,8 +98,9 @@ class _Writer:
         columns = columns_of(stream)
         has_key = chance.random() > 0.06
         key = chance.choice(self.keys[columns[KEY_COLUMN]]) if has_key else None
+        headers = random_headers(chance)
         if chance.random() < 0.06 and key is not None:
-            return InputRecord(key_text(key), None, self.now)
+            return InputRecord(key_text(key), None, self.now, headers)
         self.now += chance.choice((0, 0, 1, 400, 1_000, 2_500, 9_000))
         row: Row = {name: random_value(chance, kind) for name, kind in columns.items()}
         row[KEY_COLUMN] = key
@@ -111,4 +112,4 @@ class _Writer:
             row["ts"] = in_unit(time, stream) if chance.random() > 0.04 else None
             if isinstance(row["ts"], datetime):
                 row["ts"] += timedelta(microseconds=chance.choice((0, 0, 0, 1, 999)))
-        return InputRecord(key_text(key), row, self.now)
+        return InputRecord(key_text(key), row, self.now, headers)

@@ -14,6 +14,7 @@ from tests.harness.core.app_resources import EVERY_FIELD, app_resource
 Start = Callable[..., TestApp]
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 OUT = {"name": "out"}
+HEADER_LIST = "headers ARRAY<STRUCT<name: STRING, value: BINARY>>"
 
 
 def _views(**fields: Any) -> dict[str, Any]:
@@ -73,6 +74,23 @@ def test_expressions_and_own_code_use_columns_of_records_as_they_use_others(stre
     app = streamapp(app_resource(operators, [_views(metadata=EVERY_FIELD), OUT]))
     app.send("views", [{"page": "/a"}, {"page": "/b"}], headers={"tenant": "north"})
     assert app.rows("out") == [{"page": "/b", "tenant": b"north"}] * 2
+
+
+@pytest.mark.parametrize("named", ["headers MAP<STRING, BINARY>", HEADER_LIST])
+def test_headers_that_own_code_hands_on_are_those_of_its_outputs(streamapp: Start, named: str) -> None:
+    python = {
+        "python": "tests.oracle.cases.own_code:count_nulls",
+        "columns": f"page STRING, {named}, nulls BIGINT",
+    }
+    (column, _), field = named.split(" ", 1), "headers" if "MAP" in named else "headerList"
+    operators = [
+        {"name": "handed", "map": {"from": "views", **python}},
+        {"name": "sent", "sendTo": {"from": "handed", "stream": "out", "headers": column}},
+    ]
+    app = streamapp(app_resource(operators, [_views(metadata={field: column}), OUT]))
+    app.send("views", {"page": "/a"}, headers=[("t", b"1")])
+    assert [record.headers for record in app.records("out")] == [(("t", b"1"),)]
+    assert app.spark_reasons == ()
 
 
 def test_the_records_key_may_be_the_key_of_a_stream_that_has_it_in_no_column(streamapp: Start) -> None:
