@@ -44,8 +44,9 @@ def try_case(case: Case, driver: CaseDriver = run_in_kit) -> Trial:
     except AppRefusedError as refused:
         return Trial(Verdict.REFUSED, tuple(map(str, refused.problems)))
     except Exception as error:  # whatever ends an app that was accepted is a finding
-        return Trial(Verdict.WRONG, (f"ended: {type(error).__name__}: {error}",))
-    if expected.may_overflow and any("does not hold" in reason for reason in outcome.bad):
+        lines, reasons = [f"ended: {type(error).__name__}: {error}"], [str(error)]
+    else:
+        lines, reasons = differences(expected, outcome), outcome.bad
+    if expected.may_overflow and any("does not hold" in reason for reason in reasons):
         return Trial(Verdict.UNJUDGED, ("a sum does not fit",))
-    lines = differences(expected, outcome)
     return Trial(Verdict.WRONG if lines else Verdict.RIGHT, tuple(lines))
