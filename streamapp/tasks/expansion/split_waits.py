@@ -39,11 +39,6 @@ def split_waits(
     )
 
 
-def unfinished_splits(splits: Iterable[Split], positions: Mapping[Partition, int]) -> tuple[Split, ...]:
-    """The splits that a partition may still wait for; other splits need not be remembered."""
-    return tuple(split for split in splits if not _is_passed(split, positions))
-
-
 def watermark_source(
     partition: Partition,
     of_task: Collection[Partition],
@@ -80,10 +75,3 @@ def _split_of(partition: Partition, splits: Iterable[Split]) -> Split | None:
 
 def _older_partitions(split: Split, of_task: Iterable[Partition]) -> list[Partition]:
     return [other for other in of_task if other.stream == split.stream and other.index < split.before]
-
-
-def _is_passed(split: Split, positions: Mapping[Partition, int]) -> bool:
-    return split.offsets is not None and all(
-        positions.get(Partition(split.stream, index), 0) >= offset
-        for index, offset in enumerate(split.offsets)
-    )

@@ -7,7 +7,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.tasks.expansion.split_waits import split_waits, unfinished_splits
+from streamapp.tasks.expansion.split_waits import split_waits
 from streamapp.tasks.groupers.grouping_request import Assignment
 from streamapp.tasks.layouts.split import is_split_due, settle_split
 from streamapp.tasks.partition import Partition
@@ -53,7 +53,7 @@ class Reader:
         splits = tuple(
             settle_split(one, ends) if is_split_due(one, float(tick), SETTLE) else one for one in splits
         )
-        layout = replace(self.app.layout, splits=unfinished_splits(splits, self.positions))
+        layout = replace(self.app.layout, splits=splits)
         self.app = replace(self.app, layout=layout)
 
     def batch(self, topic: Topic, random: Random, most: int | None) -> None:

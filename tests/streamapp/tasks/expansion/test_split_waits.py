@@ -1,7 +1,6 @@
 from streamapp.tasks.expansion.split_waits import (
     SplitWait,
     split_waits,
-    unfinished_splits,
     watermark_source,
 )
 from streamapp.tasks.layouts.split import KeyMovement, Split, is_split_due, settle_split
@@ -51,12 +50,6 @@ def test_partitions_of_another_stream_or_task_are_not_waited_for() -> None:
     other = Partition("clicks", 0)
     assert split_waits(V[2], [other, V[2]], [GROWN], {}) == ()
     assert split_waits(other, [other, V[0]], [GROWN], {}) == ()
-
-
-def test_a_split_that_everybody_has_passed_is_forgotten() -> None:
-    split = settle_split(GROWN, {V[0]: 5, V[1]: 6})
-    assert unfinished_splits([split], {V[0]: 5, V[1]: 5}) == (split,)
-    assert unfinished_splits([split, GROWN], {V[0]: 5, V[1]: 6}) == (GROWN,)
 
 
 def test_a_new_partition_takes_over_the_watermark_of_the_one_it_was_split_from() -> None:
