@@ -48,7 +48,7 @@ _BY_REASON: Final[Mapping[str, str]] = {
         "streams.avroSchema streams.registry streams.writerSchema streams.start "
         "streams.carriesWatermarks streams.feedback "
         "tables.changelog "
-        "formats.protobuf formats.bytes formats.string"
+        "formats.protobuf"
     ),
 }
 NOT_GENERATED: Final = {path: reason for reason, paths in _BY_REASON.items() for path in paths.split()}

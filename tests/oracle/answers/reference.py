@@ -27,6 +27,7 @@ from tests.oracle.cases.case import Advance, Case, Grow, Header, InputRecord, Se
 from tests.oracle.cases.column_values import (
     ARROW,
     HEADER_TYPES,
+    WHOLE_VALUES,
     arrow_value,
     from_ms,
     metadata_columns,
@@ -283,7 +284,9 @@ class Reference:
             own = f'CAST(floor(epoch_us("{body["timestamp"]}") / 1000.0) AS BIGINT)'
             time = f"CASE WHEN _x THEN _e ELSE coalesce({own}, _e) END"
         during = self.edited.during(name)
-        listed = f"{body.get('headers', 'NULL')}, {_quoted(columns)}"
+        is_whole_value = stream.get("format") in WHOLE_VALUES.values()  # null would be a record that deletes
+        values = f"coalesce({_quoted(columns)}, '')" if is_whole_value else _quoted(columns)
+        listed = f"{body.get('headers', 'NULL')}, {values}"
         found = self.rows(
             f'SELECT {written}, {time}, _x, _m, {listed} FROM "{source}" WHERE {during} ORDER BY _n'
         )

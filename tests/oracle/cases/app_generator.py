@@ -8,7 +8,14 @@ from typing import Final
 from tests.oracle.cases import expression_pool, own_code_generator
 from tests.oracle.cases.app_draft import KEY_COLUMN, AppDraft, Flow, Part
 from tests.oracle.cases.case import Edit
-from tests.oracle.cases.column_values import ARROW, HEADER_TYPES, KEY_TYPES, METADATA, metadata_columns
+from tests.oracle.cases.column_values import (
+    ARROW,
+    HEADER_TYPES,
+    KEY_TYPES,
+    METADATA,
+    WHOLE_VALUES,
+    metadata_columns,
+)
 from tests.oracle.cases.edit_generator import random_edits
 from tests.oracle.cases.resource_reading import columns_of
 
@@ -129,10 +136,26 @@ def _csv_signs(chance: random.Random) -> Part:
     return chance.choice(({}, {}, {"csv": {"delimiter": "|", "quote": "'", "nullText": "-"}}))
 
 
+def _only_column(draft: AppDraft, flow: Flow) -> Flow:
+    """One text or binary column of the rows, where they have one."""
+    columns = [column for column, kind in flow.columns.items() if kind in WHOLE_VALUES]
+    if not columns:
+        return flow
+    column = draft.chance.choice(columns)
+    only = replace(flow, name=draft.name("map"), columns={column: flow.columns[column]})
+    draft.add("map", {"from": flow.name, "select": column}, only)
+    return only
+
+
 def _add_output(draft: AppDraft, flow: Flow) -> None:
     partitioner = draft.chance.choice(("murmur2", "crc32"))
+    if draft.chance.random() < 0.1:
+        flow = _only_column(draft, flow)
     stream: Part = {"name": f"out-{flow.name}", "system": "main", **_hashed_by(partitioner)}
-    if draft.chance.random() < 0.4:
+    (column, kind), *others = flow.columns.items()
+    if not others and kind in WHOLE_VALUES:
+        stream |= {"format": WHOLE_VALUES[kind], "columns": f"{column} {kind}"}
+    elif draft.chance.random() < 0.4:
         stream["format"] = draft.chance.choice(("columns", "avro"))
     elif draft.chance.random() < 0.3 and not any("<" in kind for kind in flow.columns.values()):
         stream |= {"format": "csv", **_csv_signs(draft.chance)}

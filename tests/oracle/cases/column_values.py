@@ -65,6 +65,8 @@ METADATA: Final = {
     "headerList": "ARRAY<STRUCT<name: STRING, value: BINARY>>",
 }
 """What rows may have of their records, and its types."""
+WHOLE_VALUES: Final = {"STRING": "string", "BINARY": "bytes"}
+"""The formats whose record is the only column, by its type."""
 KEY_TYPES: Final = ("STRING", "STRING", "BIGINT", "INT", "DATE", "BOOLEAN")
 ORDERED_TYPES: Final = tuple(kind for kind in ARROW if "<" not in kind)
 
