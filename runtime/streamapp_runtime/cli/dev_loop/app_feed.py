@@ -14,9 +14,9 @@ from streamapp.author.app_streams import InputRoles
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.cli.dev_loop.data_lines import DataFiles, UnfitDataError, read_file_lines
 from streamapp_runtime.cli.dev_loop.dev_options import SampleRows, display_path
+from streamapp_runtime.cli.record_input.line_keys import line_keys
 from streamapp_runtime.cli.record_input.sample_rows import Sampling, sample_rows
 from streamapp_runtime.formats.format_options import format_options
-from streamapp_runtime.formats.line_keys import line_keys
 from streamapp_runtime.formats.stream_format import DEFAULT_OPTIONS, open_format
 from streamapp_runtime.systems.stream_system import RECORDS
 from streamapp_runtime.testing.clock_times import START, as_datetime

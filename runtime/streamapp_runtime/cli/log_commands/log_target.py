@@ -16,8 +16,8 @@ from streamapp_runtime.cli.log_access import open_log
 
 if TYPE_CHECKING:
     from streamapp.spec.resource.app import StreamApp
+    from streamapp_runtime.cli.record_input.line_keys import LineKeys
     from streamapp_runtime.formats.decoded_rows import RowDecoder
-    from streamapp_runtime.formats.line_keys import LineKeys
     from streamapp_runtime.systems.connection import Connection
     from streamapp_runtime.systems.stream_system import StreamSystem
 
@@ -99,7 +99,7 @@ class LogTarget:
 
     def line_keys(self, stream: str) -> "LineKeys | None":
         """The keys of lines of a stream of an app, where these are no JSON objects of its columns."""
-        from streamapp_runtime.formats.line_keys import line_keys
+        from streamapp_runtime.cli.record_input.line_keys import line_keys
 
         return line_keys(self._parsed_app, stream) if is_app_source(self.log) else None
 

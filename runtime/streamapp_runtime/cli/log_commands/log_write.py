@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from streamapp_runtime.cli.log_commands.log_target import TargetStreams
-    from streamapp_runtime.formats.line_keys import LineKeys
+    from streamapp_runtime.cli.record_input.line_keys import LineKeys
     from streamapp_runtime.systems.stream_system import StreamSystem
 
 
