@@ -11,6 +11,7 @@ import pyarrow as pa
 from streamapp.author.names import checkpoint_stream
 from streamapp.author.start_problems import start_problems
 from streamapp.spec.problem import nearest
+from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.batches.batch_result import BatchResult
@@ -33,7 +34,6 @@ from streamapp_runtime.lanes import tables_file
 from streamapp_runtime.program.program import Program
 from streamapp_runtime.program.spark_reasons import spark_reasons
 from streamapp_runtime.systems.app_systems import Systems
-from streamapp_runtime.systems.stream_system import RECORDS
 from streamapp_runtime.testing.app_under_test import TestApp
 from streamapp_runtime.testing.clock_times import (
     START,
@@ -45,6 +45,7 @@ from streamapp_runtime.testing.clock_times import (
 from streamapp_runtime.testing.data_folder import data_folder
 from streamapp_runtime.testing.in_process_lanes import InProcessHosting, KilledError
 from streamapp_runtime.testing.kit_errors import AppFailedError, WrongUseError
+from streamapp_runtime.testing.memory_registry import MemoryRegistry, SchemaSource, register_of_app
 from streamapp_runtime.testing.record_rows import (
     Headers,
     Row,
@@ -114,6 +115,7 @@ class InProcessApp(TestApp):
         at: TestTime = START,
         name: str | None = None,
         observed: Sequence[str] = (),
+        schemas: Mapping[str, SchemaSource] | None = None,
         folder: Path | None = None,
         spark_notice: Callable[[str], None] = lambda _: None,
     ) -> None:
@@ -121,6 +123,8 @@ class InProcessApp(TestApp):
 
         `partitions` are those of the streams that it reads, all alike or by name. `name` chooses among
         several apps of a source. `observed` are operators whose rows `rows` gives too, by their names.
+        `schemas` are those of a registry in memory that stands in for the one of the app: by subject, each of
+        the format of its stream. Without them the app asks the registry that it names.
         `folder` is an empty one for streams and stores, which stays; without it they go with the app.
         `spark_notice` is called before Spark is started, with what needs it.
         """
@@ -141,10 +145,13 @@ class InProcessApp(TestApp):
         self.batch_done: Callable[[BatchResult], None] = lambda _: None
         self._folders = ExitStack()
         self._folder = Path(self._folders.enter_context(data_folder()) if folder is None else folder)
-        self._storage: AppStorage = embedded_storage(self._folder, self.app)
+        self._registry = None if schemas is None else MemoryRegistry()
+        self._storage = self._storage_of(self.app)
         self._systems = Systems(self._storage.systems)
         self._deliveries = OutboxDeliveries(self.app, self._storage.systems)
         try:
+            for subject, schema in (schemas or {}).items():
+                self.register(subject, schema)
             self._streams.create_inputs(partitions)
             if self.app.spec.mode == "stream":
                 self._start()
@@ -233,13 +240,16 @@ class InProcessApp(TestApp):
                 raise WrongUseError(f"{key!r} is no key; give a text, or a whole number")
         if at is not None:
             self._move(at)
-        arrays = [
-            pa.array([str(key).encode() for key in keys], pa.binary()),
-            pa.nulls(len(keys), pa.binary()),
-        ]
-        times = pa.array([self.now] * len(keys), pa.int64())
-        tombstones = pa.RecordBatch.from_arrays([*arrays, times], schema=RECORDS)
-        self._write([(codec, tombstones)], moves_clock=False)
+        self._write([(codec, codec.tombstones(keys, self.now))], moves_clock=False)
+
+    def register(self, subject: str, schema: SchemaSource) -> int:
+        """Give a subject of the registry in memory a newer schema; its id.
+
+        Rows that are sent from then on are of it; the app itself writes by it after a `restart`.
+        """
+        if self._registry is None:
+            raise WrongUseError("the app asks the registry that it names; give TestApp schemas= for another")
+        return register_of_app(self._registry, self.app, subject, schema)
 
     def advance(self, to: TestTime | None = None, *, by: str | None = None) -> None:
         """Move the clock, and have the app do what is due by then.
@@ -343,7 +353,7 @@ class InProcessApp(TestApp):
         self._release()
         if source is not None:
             self._deployed, self.app = deployed, app
-            self._storage = embedded_storage(self._folder, app)
+            self._storage = self._storage_of(app)
             self._systems = self._systems.relocated(self._storage.systems)
             self._streams.create_inputs(1)
         self._start()
@@ -393,6 +403,14 @@ class InProcessApp(TestApp):
         if name not in self.tables:
             raise WrongUseError(f'no table "{name}"{nearest(name, self.tables)}')
         return name
+
+    def _storage_of(self, app: StreamApp) -> AppStorage:
+        """The storage of the app in the test's folder, with the registry of the test where it has one."""
+        storage = embedded_storage(self._folder, app)
+        if self._registry is None:
+            return storage
+        registries = dict.fromkeys(storage.systems.registries, self._registry)
+        return replace(storage, systems=replace(storage.systems, registries=registries))
 
     def _start(self) -> None:
         app = self.app
