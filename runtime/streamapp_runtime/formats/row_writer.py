@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from streamapp_runtime.formats.record_format import RecordFormat
+from streamapp_runtime.formats.record_format import RecordFormat, encoded_rows
 from streamapp_runtime.formats.registered_keys import RegisteredKeys
 
 
@@ -67,9 +65,8 @@ class RowWriter:
 
     def _written(self, keyed: KeyedRows) -> WrittenRecords:
         rows, keys = keyed.rows, keyed.keys
-        present = ~np.asarray(keyed.deletions)
-        of_values = rows.select(range(len(self.values.schema))).filter(pc.invert(keyed.deletions))
-        values = self.values.encode(of_values).take(pa.array(np.cumsum(present) - 1, mask=~present))
+        of_values = rows.select(range(len(self.values.schema)))
+        values = encoded_rows(self.values, of_values, keyed.deletions)
         if self.keys is not None:
             keys = self.keys.write([rows.column(place) for place in self.key_places], keys, keyed.has_own_key)
         return WrittenRecords(keys, values)

@@ -120,6 +120,19 @@ def test_columns_of_keys_are_written_by_their_own_schema_as_tombstones_are() -> 
         assert running.bad() == []
 
 
+@pytest.mark.parametrize("registry", [True, False])
+def test_a_row_is_deleted_also_where_the_schema_of_avro_has_no_place_for_nulls(registry: bool) -> None:
+    out = {"format": "avro", "key": "user", "registry": registry}
+    out |= {} if registry else {"avroSchema": json.dumps(VIEW)}
+    schemas = {"out-value": VIEW} if registry else {}
+    with InProcessApp(app({"key": "user"}, out), schemas=schemas) as running:
+        running.send("views", [{"user": "ann"}, {"user": "bob"}])
+        running.delete("views", "ann")
+        rows = [{"user": "ann", "page": None}, {"user": "bob", "page": None}, None]
+        assert running.rows("out") == rows
+        assert [record.key for record in running.records("out")] == ["ann", "bob", "ann"]
+
+
 def test_a_key_of_several_columns_and_one_that_is_a_column_of_the_values_too() -> None:
     tenant = {"metadata": {"keyFormat": "avro", "keyColumns": "tenant STRING, id BIGINT"}}
     schemas: dict[str, Any] = {"views-key": record("Key", tenant="string", id="long")}
