@@ -11,7 +11,6 @@ import pyarrow as pa
 from streamapp.author.names import checkpoint_stream
 from streamapp.author.start_problems import start_problems
 from streamapp.spec.problem import nearest
-from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.batches.batch_result import BatchResult
@@ -25,7 +24,6 @@ from streamapp_runtime.driver.failures import FailedError
 from streamapp_runtime.driver.modes.model_author import ModelAuthor
 from streamapp_runtime.driver.reporting.open_windows import OpenWindows, open_windows
 from streamapp_runtime.driver.start.app_context import AppContext
-from streamapp_runtime.driver.start.app_storage import AppStorage, embedded_storage
 from streamapp_runtime.driver.start.launch import launch
 from streamapp_runtime.driver.start.operator_checks import unloadable_code
 from streamapp_runtime.driver.start.user_functions import load_user_functions
@@ -45,7 +43,12 @@ from streamapp_runtime.testing.clock_times import (
 from streamapp_runtime.testing.data_folder import data_folder
 from streamapp_runtime.testing.in_process_lanes import InProcessHosting, KilledError
 from streamapp_runtime.testing.kit_errors import AppFailedError, WrongUseError
-from streamapp_runtime.testing.memory_registry import MemoryRegistry, SchemaSource, register_of_app
+from streamapp_runtime.testing.memory_registry import (
+    SchemaSource,
+    TestedStorage,
+    register_of_app,
+    registry_of_app,
+)
 from streamapp_runtime.testing.record_rows import (
     Headers,
     Row,
@@ -131,6 +134,7 @@ class InProcessApp(TestApp):
         self._observed = tuple(observed)
         self._deployed = app_of(source, name)  # with the tables that rows of streams go to
         self.app = tested_app(self._deployed, self._observed)
+        registry = None if schemas is None else registry_of_app(self.app, schemas)
         self._recorded_spark = RecordedSpark(_shared_jvm, spark_notice)
         self._spark = SparkOnDemand(self._recorded_spark.open)
         self._clock = _Clock(to_milliseconds(at), to_milliseconds(at))
@@ -144,14 +148,12 @@ class InProcessApp(TestApp):
         self.batches: list[BatchResult] = []
         self.batch_done: Callable[[BatchResult], None] = lambda _: None
         self._folders = ExitStack()
-        self._folder = Path(self._folders.enter_context(data_folder()) if folder is None else folder)
-        self._registry = None if schemas is None else MemoryRegistry()
-        self._storage = self._storage_of(self.app)
+        of_streams = Path(self._folders.enter_context(data_folder()) if folder is None else folder)
+        self._place = TestedStorage(of_streams, registry)
+        self._storage = self._place.of(self.app)
         self._systems = Systems(self._storage.systems)
         self._deliveries = OutboxDeliveries(self.app, self._storage.systems)
         try:
-            for subject, schema in (schemas or {}).items():
-                self.register(subject, schema)
             self._streams.create_inputs(partitions)
             if self.app.spec.mode == "stream":
                 self._start()
@@ -247,9 +249,9 @@ class InProcessApp(TestApp):
 
         Rows that are sent from then on are of it; the app itself writes by it after a `restart`.
         """
-        if self._registry is None:
+        if self._place.registry is None:
             raise WrongUseError("the app asks the registry that it names; give TestApp schemas= for another")
-        return register_of_app(self._registry, self.app, subject, schema)
+        return register_of_app(self._place.registry, self.app, subject, schema)
 
     def advance(self, to: TestTime | None = None, *, by: str | None = None) -> None:
         """Move the clock, and have the app do what is due by then.
@@ -353,7 +355,7 @@ class InProcessApp(TestApp):
         self._release()
         if source is not None:
             self._deployed, self.app = deployed, app
-            self._storage = self._storage_of(app)
+            self._storage = self._place.of(app)
             self._systems = self._systems.relocated(self._storage.systems)
             self._streams.create_inputs(1)
         self._start()
@@ -403,14 +405,6 @@ class InProcessApp(TestApp):
         if name not in self.tables:
             raise WrongUseError(f'no table "{name}"{nearest(name, self.tables)}')
         return name
-
-    def _storage_of(self, app: StreamApp) -> AppStorage:
-        """The storage of the app in the test's folder, with the registry of the test where it has one."""
-        storage = embedded_storage(self._folder, app)
-        if self._registry is None:
-            return storage
-        registries = dict.fromkeys(storage.systems.registries, self._registry)
-        return replace(storage, systems=replace(storage.systems, registries=registries))
 
     def _start(self) -> None:
         app = self.app

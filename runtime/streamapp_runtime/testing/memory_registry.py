@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from streamapp.spec.problem import nearest
 from streamapp.spec.resource.app import StreamApp
+from streamapp_runtime.driver.start.app_storage import AppStorage, embedded_storage
 from streamapp_runtime.driver.start.writer_schemas import key_subject_of, subject_of, written_parts
 from streamapp_runtime.registered_schema import RegisteredSchema, SchemaId, UnknownSchemaError, shown_id
 from streamapp_runtime.testing.kit_errors import WrongUseError
@@ -47,11 +49,28 @@ class MemoryRegistry:
         ids = {schema: own_id for own_id, schema in self._schemas.items() if isinstance(own_id, int)}
         if schema_id is None:
             schema_id = ids.get(registered, max(ids.values(), default=0) + 1)
-        self._schemas[schema_id] = registered
+        if self._schemas.setdefault(schema_id, registered) != registered:
+            raise WrongUseError(f"{shown_id(schema_id)} is another schema already")
         versions = self._subjects.setdefault(subject, [])
         if schema_id not in versions:
             versions.append(schema_id)
         return schema_id
+
+
+@dataclass(frozen=True, slots=True)
+class TestedStorage:
+    """The folder of a test's streams and stores, and the registry that stands in for those of the systems."""
+
+    folder: Path
+    registry: MemoryRegistry | None  # None: each system has its own
+
+    def of(self, app: StreamApp) -> AppStorage:
+        """The storage of an app."""
+        storage = embedded_storage(self.folder, app)
+        if self.registry is None:
+            return storage
+        registries = dict.fromkeys(storage.systems.registries, self.registry)
+        return replace(storage, systems=replace(storage.systems, registries=registries))
 
 
 class _SubjectOfApp(NamedTuple):
@@ -59,6 +78,14 @@ class _SubjectOfApp(NamedTuple):
 
     kind: str
     schema_id: int | None
+
+
+def registry_of_app(app: StreamApp, schemas: Mapping[str, SchemaSource]) -> MemoryRegistry:
+    """The registry with schemas of an app's subjects; those whose ids the resource says have these."""
+    registry, subjects = MemoryRegistry(), _subjects_of(app)
+    for subject in sorted(schemas, key=lambda name: name not in subjects or subjects[name].schema_id is None):
+        register_of_app(registry, app, subject, schemas[subject])
+    return registry
 
 
 def register_of_app(registry: MemoryRegistry, app: StreamApp, subject: str, schema: SchemaSource) -> int:

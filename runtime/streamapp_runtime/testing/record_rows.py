@@ -15,7 +15,7 @@ from streamapp.spec.resource.streams import Stream
 from streamapp.spec.value_types.column_list import Column
 from streamapp.spec.value_types.partitioner_names import DEFAULT_PARTITIONER, PartitionerName
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.driver.start.writer_schemas import UnwritableRowsError, open_row_writer
+from streamapp_runtime.driver.start.writer_schemas import WriterSchemaRefusedError, open_row_writer
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.formats.format_options import options_of
 from streamapp_runtime.formats.record_format import KeyedFormat, RecordFormat
@@ -146,7 +146,7 @@ class RowCodec:
             return open_row_writer(self.stream, self.columns, self.schemas, with_keys=with_keys).write(rows)
         except UnwritableRowError as unfit:
             raise UnfitRowError(unfit.number, f'"{self.stream.name}": {unfit}') from None
-        except UnwritableRowsError as unwritable:
+        except WriterSchemaRefusedError as unwritable:
             raise WrongUseError(str(unwritable)) from None
         except UnavailableError as silent:
             raise WrongUseError(f'rows cannot be written to "{self.stream.name}": {silent}') from None

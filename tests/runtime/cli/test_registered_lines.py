@@ -10,7 +10,7 @@ import pytest
 from streamapp.spec.resource.streams import RecordMetadata, Stream
 from streamapp_runtime.cli.log_commands.log_write import _blocks
 from streamapp_runtime.cli.record_input.registered_lines import RegisteredLines
-from streamapp_runtime.driver.start.writer_schemas import UnwritableRowsError
+from streamapp_runtime.driver.start.writer_schemas import WriterSchemaRefusedError
 from streamapp_runtime.rows.lines import UnusableLineError
 from streamapp_runtime.testing.memory_registry import MemoryRegistry
 
@@ -102,7 +102,7 @@ def test_a_line_that_is_no_row_is_refused_by_its_number(
 
 def test_no_schema_is_registered_unless_the_stream_says_so() -> None:
     registry = MemoryRegistry()
-    with pytest.raises(UnwritableRowsError) as refused:
+    with pytest.raises(WriterSchemaRefusedError) as refused:
         RegisteredLines.of(BY_USER, registry)
     assert str(refused.value) == (
         'rows cannot be written to "views": the subject "views-value" has no schema; register one, or say '

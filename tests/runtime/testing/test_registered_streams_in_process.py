@@ -150,11 +150,19 @@ def test_a_key_of_several_columns_and_one_that_is_a_column_of_the_values_too() -
 
 
 def test_a_schema_has_the_id_that_the_stream_writes_by_and_others_have_new_ones() -> None:
-    views = {"format": "avro", "registry": True, "writerSchema": {"id": 12}}
-    with InProcessApp(app(views), schemas={"views-value": VIEW}) as running:
-        assert running.register("views-value", record("View", user="string")) == 13
+    views = {"format": "avro", "registry": True, "writerSchema": {"id": 1}}
+    schemas = {"out-value": record("Out", user="string", page=["null", "string"]), "views-value": VIEW}
+    with InProcessApp(app(views, {"format": "avro", "registry": True}), schemas=schemas) as running:
+        assert running.register("views-value", record("View", user="string")) == 3
         running.send("views", {"user": "ann", "page": "/"})
-        assert raw(running, "views") == [(None, b"\0\0\0\0\x0c\x06ann\x02\x02/")]
+        assert raw(running, "views") == [(None, b"\0\0\0\0\x01\x06ann\x02\x02/")]
+        assert raw(running, "out") == [(None, b"\0\0\0\0\x02\x06ann\x02\x02/")]
+
+
+def test_one_id_is_of_one_schema() -> None:
+    form = {"format": "avro", "registry": True, "writerSchema": {"id": 12}}
+    with pytest.raises(WrongUseError, match="schema id 12 is another schema already"):
+        InProcessApp(app(form, form), schemas={"views-value": VIEW, "out-value": KEY})
 
 
 def test_a_schema_is_registered_only_where_the_stream_says_so() -> None:

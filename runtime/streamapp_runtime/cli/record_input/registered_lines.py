@@ -27,7 +27,7 @@ class RegisteredLines:
 
     @classmethod
     def of(cls, stream: Stream, schemas: WritableSchemas) -> Self:
-        """The lines of a stream that says its columns; UnwritableRowsError where no schema fits these."""
+        """The lines of a stream that says its columns; WriterSchemaRefusedError where none fits these."""
         writer = open_row_writer(stream, parse_columns(stream.columns or ""), schemas)
         return cls(stream, JsonFormat(row_columns(stream), strict=True), writer)
 

@@ -35,7 +35,7 @@ from streamapp_runtime.systems.kafka.schema_registry.registry_subjects import In
 _NEWEST: Final = WriterSchema()
 
 
-class UnwritableRowsError(ValueError):
+class WriterSchemaRefusedError(ValueError):
     """The registry has no schema by which rows of a stream are written; by the stream's field: why."""
 
     def __init__(self, refusals: Mapping[str, str]) -> None:
@@ -99,7 +99,7 @@ def with_writer_schemas(
             written[stream.name] = with_stream_writers(
                 stream, of_stream, values, operation.key_columns, schemas
             )
-        except UnwritableRowsError as unwritable:
+        except WriterSchemaRefusedError as unwritable:
             path = field_path(app, stream.name)
             problems += [
                 Problem(0, 0, f"{path}.{field}", message, Reason.SCHEMA_INCOMPATIBLE)
@@ -119,8 +119,8 @@ def with_stream_writers(
 ) -> FormatOptions:
     """The options with the schemas by which values and keys of these columns are written.
 
-    Without columns of keys none is asked for that keys are written by. UnwritableRowsError where a part has
-    no place in its schema.
+    Without columns of keys none is asked for that keys are written by. WriterSchemaRefusedError where a part
+    has no place in its schema.
     """
     refusals: dict[str, str] = {}
     for part in written_parts(stream):
@@ -134,7 +134,7 @@ def with_stream_writers(
             continue
         options = replace(options, key_writer=writer) if part.of_keys else replace(options, writer=writer)
     if refusals:
-        raise UnwritableRowsError(refusals)
+        raise WriterSchemaRefusedError(refusals)
     return options
 
 
