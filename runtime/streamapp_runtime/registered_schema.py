@@ -51,6 +51,24 @@ class SchemaLookup(Protocol):
         """
 
 
+class SchemaSubjects(Protocol):
+    """The subjects of a registry, by name."""
+
+    def newest(self, subject: str) -> int | None:
+        """The id of the newest schema; None where there is no such subject."""
+
+    def register(self, subject: str, text: str, kind: str = "AVRO") -> int:
+        """The id of a schema, which is registered if it is not."""
+
+
+class WritableSchemas(SchemaLookup, Protocol):
+    """The schemas of a registry, and the subjects that say by which of them is written."""
+
+    @property
+    def subjects(self) -> SchemaSubjects:
+        """The subjects."""
+
+
 def shown_id(schema_id: SchemaId) -> str:
     """The id as messages have it."""
     return f"schema {schema_id}" if isinstance(schema_id, UUID) else f"schema id {schema_id}"

@@ -45,6 +45,7 @@ def cli_errors() -> Iterator[None]:
     """Turn what a system refuses into a message; end quietly where user or reader of the output left."""
     from streamapp_runtime.checkpoint import StateUnreadableError
     from streamapp_runtime.driver.app_refusal import AppRefusedError
+    from streamapp_runtime.registered_schema import SchemaCompilerError, UnknownSchemaError
     from streamapp_runtime.rows.lines import UnusableLineError
     from streamapp_runtime.stores.store import StoreError
     from streamapp_runtime.systems.stream_system import (
@@ -58,7 +59,7 @@ def cli_errors() -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
-    except UnavailableError as error:
+    except (UnavailableError, SchemaCompilerError) as error:
         raise UnreachableError(str(error)) from None
     except (
         ValueError,
@@ -67,6 +68,7 @@ def cli_errors() -> Iterator[None]:
         InvalidSettingsError,
         StateUnreadableError,
         StoreError,
+        UnknownSchemaError,
         UnknownStreamError,
         UnusableLineError,
     ) as error:

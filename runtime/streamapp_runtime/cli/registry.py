@@ -2,8 +2,6 @@
 
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,7 +62,7 @@ def columns(
     """
     from streamapp.cli.app_sources import one_app
 
-    with _registry_errors():
+    with cli_errors():
         from streamapp_runtime.driver.start.writer_schemas import subject_of
         from streamapp_runtime.formats.arrow_types import column_list
         from streamapp_runtime.formats.schema_difference import schema_columns, stream_columns
@@ -110,7 +108,7 @@ def diff(source: str, streams: tuple[str, ...], secrets: Path | None, name: str 
     """
     from streamapp.cli.app_sources import one_app
 
-    with _registry_errors():
+    with cli_errors():
         from streamapp_runtime.driver.start.writer_schemas import key_subject_of, subject_of
         from streamapp_runtime.formats.schema_difference import key_difference, schema_difference
 
@@ -132,22 +130,6 @@ def diff(source: str, streams: tuple[str, ...], secrets: Path | None, name: str 
             click.echo("\n".join(difference.lines()))
     if any(difference.refused for difference in differences):
         sys.exit(1)
-
-
-@contextmanager
-def _registry_errors() -> Iterator[None]:
-    """Turn what a registry says and what its schemas cannot be into a message."""
-    from streamapp.cli.output_option import UnreachableError
-    from streamapp_runtime.registered_schema import SchemaCompilerError, UnknownSchemaError
-    from streamapp_runtime.systems.stream_system import DeniedError
-
-    try:
-        with cli_errors():
-            yield
-    except (DeniedError, SchemaCompilerError) as error:
-        raise UnreachableError(str(error)) from None
-    except UnknownSchemaError as error:
-        raise click.ClickException(str(error)) from None
 
 
 def _stream_of(app: "StreamApp", name: str) -> "Stream":

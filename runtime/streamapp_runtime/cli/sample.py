@@ -7,7 +7,7 @@ import click
 
 from streamapp.cli.app_sources import one_app
 from streamapp.spec.problem import nearest
-from streamapp.spec.value_types.format_names import LINES
+from streamapp.spec.value_types.format_names import LINES, READ_ONLY
 from streamapp_runtime.cli.duration_option import seconds_of
 
 if TYPE_CHECKING:
@@ -50,8 +50,9 @@ def sample(
 
     Exits with 1 when there is no such stream, or nothing to make its rows from.
 
-    The lines are what log write takes; a stream of format string is printed as text, one of csv as its lines
-    (log write --format text), one of debezium as the rows of a snapshot.
+    The lines are what log write takes, also of a stream under a schema registry; a stream of format string is
+    printed as text, one of csv as its lines (log write --format text), one of debezium as the rows of a
+    snapshot.
 
     \b
     Examples:
@@ -93,7 +94,8 @@ def _declared(app: "StreamApp", name: str) -> "Stream":
     stream = streams[name]
     if stream.columns is None:
         raise click.ClickException(f'"{name}" declares no columns to make rows from: write columns for it')
-    if stream.format not in LINES or stream.carries_watermarks or stream.registry:
+    is_encoded = stream.needs_registry and stream.format not in READ_ONLY  # by `log write`, of JSON lines
+    if stream.carries_watermarks or not (is_encoded or (stream.format in LINES and not stream.registry)):
         what = "carries watermarks" if stream.carries_watermarks else f"has the format {stream.format}"
         what += " under a schema registry" if stream.registry else ""
         hint = "send rows to it in a test, with streamapp.testing"
@@ -102,13 +104,15 @@ def _declared(app: "StreamApp", name: str) -> "Stream":
 
 
 def _line_format(app: "StreamApp", stream: "Stream") -> "RecordFormat":
-    """The format in which the app itself reads the stream."""
+    """The format in which the app itself reads the stream; under a registry JSON, as `log write` takes it."""
     from streamapp.spec.value_types.column_list import parse_columns
-    from streamapp_runtime.formats.format_options import format_options
+    from streamapp_runtime.formats.format_options import format_options, row_columns
     from streamapp_runtime.formats.stream_format import DEFAULT_OPTIONS, UnfitFormatError, open_format
 
     options = format_options(app).get(stream.name, DEFAULT_OPTIONS)
     try:
+        if stream.needs_registry:
+            return open_format("json", row_columns(stream))
         return open_format(stream.format, parse_columns(stream.columns or ""), options)
     except UnfitFormatError as error:
         raise click.ClickException(f'"{stream.name}": {error}') from None

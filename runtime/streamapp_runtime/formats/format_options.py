@@ -54,6 +54,11 @@ def reading_options(options: FormatOptions) -> dict[str, object]:
     return {name: value for name, value in values.items() if value != usual[name]}
 
 
+def row_columns(stream: Stream) -> tuple[Column, ...]:
+    """The columns of a stream's rows: those of the values, and behind them those of registered keys."""
+    return (*parse_columns(stream.columns or ""), *options_of(stream).key_columns)
+
+
 def options_of(stream: Stream) -> FormatOptions:
     """The options of a stream."""
     options = FormatOptions(

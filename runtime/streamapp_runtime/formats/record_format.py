@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -79,6 +80,15 @@ class RecordFormat(Protocol):
 
     def encode(self, columns: pa.RecordBatch) -> pa.BinaryArray:
         """The value of each row, never null: which rows are tombstones, only the caller knows."""
+
+
+def encoded_rows(form: RecordFormat, columns: pa.RecordBatch, deletions: pa.BooleanArray) -> pa.BinaryArray:
+    """The value of each row; null where it deletes, as a schema may have no place for a row of nulls."""
+    if not deletions.true_count:
+        return form.encode(columns)
+    present = ~deletions.to_numpy(zero_copy_only=False)
+    values = form.encode(columns.filter(pa.array(present)))
+    return values.take(pa.array(np.cumsum(present) - 1, mask=~present))
 
 
 @runtime_checkable

@@ -18,7 +18,7 @@ from streamapp_runtime.formats.json.registered_json import JSON, json_type, lone
 from streamapp_runtime.formats.protobuf.protobuf_writing import own_protobuf_schema
 from streamapp_runtime.formats.protobuf.registered_protobuf import PROTOBUF
 from streamapp_runtime.formats.read_records import SchemaReader
-from streamapp_runtime.formats.record_format import DecodedBatch, ReadKeys, RecordFormat
+from streamapp_runtime.formats.record_format import DecodedBatch, ReadKeys, RecordFormat, encoded_rows
 from streamapp_runtime.formats.registry.registry_format import Encode, Reading, RegisteredKind, RegistryFormat
 from streamapp_runtime.formats.required_columns import MISSING, required_columns
 from streamapp_runtime.registered_schema import RegisteredSchema, SchemaLookup, UnresolvableSchemaError
@@ -102,9 +102,8 @@ class RegisteredKeys:
             places[true_places(deletions)] = np.arange(deletions.true_count) + len(columns)
             of_deletions = self._parts(own.filter(deletions))
             columns = pa.concat_batches([columns, of_deletions]).take(pa.array(places))
-        present = ~np.all([null_mask(column) for column in columns.columns], axis=0)
-        encoded = self._form.encode(columns.filter(pa.array(present)))
-        return encoded.take(pa.array(np.cumsum(present) - 1, mask=~present))
+        without_parts = np.all([null_mask(column) for column in columns.columns], axis=0)
+        return encoded_rows(self._form, columns, pa.array(without_parts))
 
     def _parts(self, own: pa.BinaryArray) -> pa.RecordBatch:
         """The parts of keys that rows have of themselves: the value, or the bytes behind a frame."""

@@ -13,6 +13,7 @@ import pyarrow as pa
 from streamapp.tasks.partition import OffsetSpan, Partition
 from streamapp_runtime.systems.connection import (
     FilesConnection,
+    RegistryConnection,
     SinkConnection,
     SystemConnections,
     open_registry,
@@ -32,7 +33,7 @@ from streamapp_runtime.systems.stream_system import (
 from streamapp_runtime.systems.topic_partition import TopicPartition
 
 if TYPE_CHECKING:
-    from streamapp_runtime.systems.kafka.schema_registry.registry_schemas import RegistrySchemas
+    from streamapp_runtime.registered_schema import WritableSchemas
 
 T = TypeVar("T")
 
@@ -59,7 +60,7 @@ class Systems:
         self.connections = connections
         self.silent: dict[str, str] = {}  # by system that is not to be asked now: why
         self._open: dict[str, StreamSystem] = {}
-        self._schemas: dict[str, RegistrySchemas] = {}
+        self._schemas: dict[str, WritableSchemas] = {}
 
     @property
     def home(self) -> StreamSystem:
@@ -76,11 +77,14 @@ class Systems:
         """The system that a stream is in."""
         return self.open(self.connections.location(stream).system)
 
-    def schemas(self, stream: str) -> "RegistrySchemas":
+    def schemas(self, stream: str) -> "WritableSchemas":
         """The schemas that the records of a stream name, in the registry of its system."""
         name = self.connections.location(stream).system
         if name not in self._schemas:
-            self._schemas[name] = open_registry(self.connections.registries[name])
+            registry = self.connections.registries[name]
+            if isinstance(registry, RegistryConnection):
+                registry = open_registry(registry)
+            self._schemas[name] = registry
         return self._schemas[name]
 
     def locate(self, partition: Partition) -> TopicPartition:

@@ -16,6 +16,7 @@ from streamapp_runtime.systems.embedded.lmdb_environment import DATA_FILE
 from streamapp_runtime.systems.stream_system import InvalidSettingsError, StreamSystem
 
 if TYPE_CHECKING:
+    from streamapp_runtime.registered_schema import WritableSchemas
     from streamapp_runtime.systems.kafka.schema_registry.registry_schemas import RegistrySchemas
     from streamapp_runtime.systems.sinks.delta_sink import DeltaSink
     from streamapp_runtime.systems.sinks.iceberg_sink import IcebergSink
@@ -150,9 +151,9 @@ class SystemConnections:
     imports: Mapping[str, StreamLocation] = field(
         default_factory=dict
     )  # the table of each stream whose location is one of the home that its rows are imported into
-    registries: Mapping[str, RegistryConnection] = field(
+    registries: Mapping[str, "RegistryConnection | WritableSchemas"] = field(
         default_factory=dict
-    )  # of those systems that have one
+    )  # of those systems that have one; schemas of a test are open already
 
     def location(self, stream: str) -> StreamLocation:
         """The location of a stream of the app."""

@@ -24,7 +24,6 @@ from streamapp_runtime.driver.failures import FailedError
 from streamapp_runtime.driver.modes.model_author import ModelAuthor
 from streamapp_runtime.driver.reporting.open_windows import OpenWindows, open_windows
 from streamapp_runtime.driver.start.app_context import AppContext
-from streamapp_runtime.driver.start.app_storage import AppStorage, embedded_storage
 from streamapp_runtime.driver.start.launch import launch
 from streamapp_runtime.driver.start.operator_checks import unloadable_code
 from streamapp_runtime.driver.start.user_functions import load_user_functions
@@ -33,7 +32,6 @@ from streamapp_runtime.lanes import tables_file
 from streamapp_runtime.program.program import Program
 from streamapp_runtime.program.spark_reasons import spark_reasons
 from streamapp_runtime.systems.app_systems import Systems
-from streamapp_runtime.systems.stream_system import RECORDS
 from streamapp_runtime.testing.app_under_test import TestApp
 from streamapp_runtime.testing.clock_times import (
     START,
@@ -45,6 +43,12 @@ from streamapp_runtime.testing.clock_times import (
 from streamapp_runtime.testing.data_folder import data_folder
 from streamapp_runtime.testing.in_process_lanes import InProcessHosting, KilledError
 from streamapp_runtime.testing.kit_errors import AppFailedError, WrongUseError
+from streamapp_runtime.testing.memory_registry import (
+    SchemaSource,
+    TestedStorage,
+    register_of_app,
+    registry_of_app,
+)
 from streamapp_runtime.testing.record_rows import (
     Headers,
     Row,
@@ -114,6 +118,7 @@ class InProcessApp(TestApp):
         at: TestTime = START,
         name: str | None = None,
         observed: Sequence[str] = (),
+        schemas: Mapping[str, SchemaSource] | None = None,
         folder: Path | None = None,
         spark_notice: Callable[[str], None] = lambda _: None,
     ) -> None:
@@ -121,12 +126,15 @@ class InProcessApp(TestApp):
 
         `partitions` are those of the streams that it reads, all alike or by name. `name` chooses among
         several apps of a source. `observed` are operators whose rows `rows` gives too, by their names.
+        `schemas` are those of a registry in memory that stands in for the one of the app: by subject, each of
+        the format of its stream. Without them the app asks the registry that it names.
         `folder` is an empty one for streams and stores, which stays; without it they go with the app.
         `spark_notice` is called before Spark is started, with what needs it.
         """
         self._observed = tuple(observed)
         self._deployed = app_of(source, name)  # with the tables that rows of streams go to
         self.app = tested_app(self._deployed, self._observed)
+        registry = None if schemas is None else registry_of_app(self.app, schemas)
         self._recorded_spark = RecordedSpark(_shared_jvm, spark_notice)
         self._spark = SparkOnDemand(self._recorded_spark.open)
         self._clock = _Clock(to_milliseconds(at), to_milliseconds(at))
@@ -140,8 +148,9 @@ class InProcessApp(TestApp):
         self.batches: list[BatchResult] = []
         self.batch_done: Callable[[BatchResult], None] = lambda _: None
         self._folders = ExitStack()
-        self._folder = Path(self._folders.enter_context(data_folder()) if folder is None else folder)
-        self._storage: AppStorage = embedded_storage(self._folder, self.app)
+        of_streams = Path(self._folders.enter_context(data_folder()) if folder is None else folder)
+        self._place = TestedStorage(of_streams, registry)
+        self._storage = self._place.of(self.app)
         self._systems = Systems(self._storage.systems)
         self._deliveries = OutboxDeliveries(self.app, self._storage.systems)
         try:
@@ -233,13 +242,16 @@ class InProcessApp(TestApp):
                 raise WrongUseError(f"{key!r} is no key; give a text, or a whole number")
         if at is not None:
             self._move(at)
-        arrays = [
-            pa.array([str(key).encode() for key in keys], pa.binary()),
-            pa.nulls(len(keys), pa.binary()),
-        ]
-        times = pa.array([self.now] * len(keys), pa.int64())
-        tombstones = pa.RecordBatch.from_arrays([*arrays, times], schema=RECORDS)
-        self._write([(codec, tombstones)], moves_clock=False)
+        self._write([(codec, codec.tombstones(keys, self.now))], moves_clock=False)
+
+    def register(self, subject: str, schema: SchemaSource) -> int:
+        """Give a subject of the registry in memory a newer schema; its id.
+
+        Rows that are sent from then on are of it; the app itself writes by it after a `restart`.
+        """
+        if self._place.registry is None:
+            raise WrongUseError("the app asks the registry that it names; give TestApp schemas= for another")
+        return register_of_app(self._place.registry, self.app, subject, schema)
 
     def advance(self, to: TestTime | None = None, *, by: str | None = None) -> None:
         """Move the clock, and have the app do what is due by then.
@@ -343,7 +355,7 @@ class InProcessApp(TestApp):
         self._release()
         if source is not None:
             self._deployed, self.app = deployed, app
-            self._storage = embedded_storage(self._folder, app)
+            self._storage = self._place.of(app)
             self._systems = self._systems.relocated(self._storage.systems)
             self._streams.create_inputs(1)
         self._start()

@@ -15,14 +15,24 @@ from streamapp.spec.resource.streams import Stream
 from streamapp.spec.value_types.column_list import Column
 from streamapp.spec.value_types.partitioner_names import DEFAULT_PARTITIONER, PartitionerName
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.start.writer_schemas import WriterSchemaRefusedError, open_row_writer
+from streamapp_runtime.formats.arrow_types import arrow_schema
+from streamapp_runtime.formats.format_options import options_of
 from streamapp_runtime.formats.record_format import KeyedFormat, RecordFormat
+from streamapp_runtime.formats.row_writer import KeyedRows, UnwritableRowError, WrittenRecords
 from streamapp_runtime.key_partitioning import by_partition, partition_of
 from streamapp_runtime.operators.compilation.piece import ARROW_KEY_TYPES
 from streamapp_runtime.operators.stateless.row_executors import key_bytes
+from streamapp_runtime.registered_schema import WritableSchemas
 from streamapp_runtime.systems.app_systems import Systems
-from streamapp_runtime.systems.stream_system import HEADERS, RECORDS, RECORDS_WITH_HEADERS
+from streamapp_runtime.systems.stream_system import (
+    HEADERS,
+    RECORDS,
+    RECORDS_WITH_HEADERS,
+    UnavailableError,
+)
 from streamapp_runtime.testing.clock_times import as_datetime, from_milliseconds, to_milliseconds
-from streamapp_runtime.testing.kit_errors import UnfitRowError
+from streamapp_runtime.testing.kit_errors import UnfitRowError, WrongUseError
 
 Row = dict[str, Any]
 Header = tuple[str, bytes | None]
@@ -52,6 +62,12 @@ class RowCodec:
     stream: Stream
     columns: tuple[Column, ...]
     format: RecordFormat
+    schemas: WritableSchemas | None = None  # of the registry that it has
+
+    @property
+    def row_columns(self) -> tuple[Column, ...]:
+        """The columns of rows that are written: those of registered keys behind those of the values."""
+        return (*self.columns, *options_of(self.stream).key_columns)
 
     def records(
         self, rows: Sequence[Row | bytes], keys: Sequence[str | None] | None, at: int
@@ -59,11 +75,9 @@ class RowCodec:
         """Rows as records; WrongUseError names what does not fit. Bytes are a record's value as they are."""
         values = [row if isinstance(row, bytes) else None for row in rows]
         typed = [row for row in rows if not isinstance(row, bytes)]
-        batch = self._batch(typed) if typed else None
-        encoded = iter(self.format.encode(batch).to_pylist() if batch is not None else ())
-        own_keys = iter(self._keys(batch) if batch is not None else ())
-        filled = [next(encoded) if value is None else value for value in values]
-        keys_as_bytes = [next(own_keys) if value is None else None for value in values]
+        encoded = iter(self._written(typed, with_keys=keys is None) if typed else ())
+        pairs = [next(encoded) if value is None else (None, value) for value in values]
+        keys_as_bytes, filled = [own for own, _ in pairs], [value for _, value in pairs]
         key = self._key_column()
         if keys is not None:
             keys_as_bytes = [None if text is None else text.encode() for text in keys]
@@ -71,6 +85,15 @@ class RowCodec:
             keys_as_bytes = self.format.decode(pa.array(filled, pa.binary())).keys(key).to_pylist()
         arrays = [pa.array(keys_as_bytes, pa.binary()), pa.array(filled, pa.binary())]
         return pa.RecordBatch.from_arrays([*arrays, pa.array([at] * len(rows), pa.int64())], schema=RECORDS)
+
+    def tombstones(self, keys: Sequence[str | int], at: int) -> pa.RecordBatch:
+        """A record without a value for each key, which is behind a frame where rows have its value."""
+        own = pa.array([str(key).encode() for key in keys], pa.binary())
+        if self.schemas is not None and self.stream.key_is_decoded:
+            every = pa.repeat(True, len(keys))
+            own, _ = self._registered(KeyedRows(self._batch([{}] * len(keys)), own, every, every))
+        arrays = [own, pa.nulls(len(keys), pa.binary()), pa.array([at] * len(keys), pa.int64())]
+        return pa.RecordBatch.from_arrays(arrays, schema=RECORDS)
 
     def rows(self, records: pa.RecordBatch) -> list[Row | None]:
         """The rows that records hold; None for a tombstone."""
@@ -106,8 +129,30 @@ class RowCodec:
                 divisor = _DIVISORS[time.unit]
                 yield to_milliseconds(value) if divisor is None else int(value) * divisor
 
+    def _written(self, rows: Sequence[Row], *, with_keys: bool) -> Iterator[tuple[bytes | None, bytes]]:
+        """The key and the value of each row; with a registry by the schemas that it names."""
+        batch = self._batch(rows)
+        if self.schemas is None:
+            return zip(self._keys(batch), self.format.encode(batch).to_pylist(), strict=True)
+        keys, values = self._registered(KeyedRows.unkeyed(batch), with_keys=with_keys)
+        plain = None if self.stream.has_registered_keys else self._keys(batch)
+        return zip(plain or keys.to_pylist(), values.to_pylist(), strict=True)
+
+    def _registered(self, rows: KeyedRows, *, with_keys: bool = True) -> WrittenRecords:
+        """The records by the schemas of the registry; WrongUseError where it has none, or is away."""
+        if self.schemas is None:
+            raise TypeError("no registry was given")
+        try:
+            return open_row_writer(self.stream, self.columns, self.schemas, with_keys=with_keys).write(rows)
+        except UnwritableRowError as unfit:
+            raise UnfitRowError(unfit.number, f'"{self.stream.name}": {unfit}') from None
+        except WriterSchemaRefusedError as unwritable:
+            raise WrongUseError(str(unwritable)) from None
+        except UnavailableError as silent:
+            raise WrongUseError(f'rows cannot be written to "{self.stream.name}": {silent}') from None
+
     def _batch(self, rows: Sequence[Row]) -> pa.RecordBatch:
-        names = [column.name for column in self.columns]
+        names = [column.name for column in self.row_columns]
         for number, row in enumerate(rows):
             if not isinstance(row, Mapping):
                 raise UnfitRowError(number, f'"{self.stream.name}" is given {row!r}; a row is a dict')
@@ -115,7 +160,7 @@ class RowCodec:
                 if name not in names:
                     unknown = f'"{self.stream.name}" has no column "{name}"'
                     raise UnfitRowError(number, f"{unknown}{nearest(str(name), names)}")
-        schema = self.format.schema
+        schema = arrow_schema(self.row_columns)
         return pa.RecordBatch.from_arrays([self._array(field, rows) for field in schema], schema=schema)
 
     def _array(self, field: pa.Field, rows: Sequence[Row]) -> pa.Array:
@@ -131,7 +176,7 @@ class RowCodec:
                 InvalidOperation,
                 OverflowError,
             ):
-                kind = next(column.type for column in self.columns if column.name == field.name)
+                kind = next(column.type for column in self.row_columns if column.name == field.name)
                 raise UnfitRowError(
                     number, f'{field.name} of "{self.stream.name}" is {kind}, and {row[field.name]!r} is none'
                 ) from None

@@ -74,8 +74,8 @@ class TestedStreams:
         if not columns:
             columns = parse_columns(stream.columns or "")
         options = format_options(self.app).get(stream.name, DEFAULT_OPTIONS)
-        schemas = self.systems.schemas(stream.name) if stream.registry else None
-        return RowCodec(stream, columns, open_format(stream.format, columns, options, schemas))
+        schemas = self.systems.schemas(stream.name) if stream.needs_registry else None
+        return RowCodec(stream, columns, open_format(stream.format, columns, options, schemas), schemas)
 
     def records(self, stream: str) -> list[StreamRecord]:
         """All records of a stream; none where the app has yet to create it."""

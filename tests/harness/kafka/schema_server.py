@@ -66,7 +66,7 @@ class SchemaServer:
             case ["subjects", subject, "versions"]:
                 known = [int(name) for name, one in self.ids.items() if one["schema"] == body["schema"]]
                 schema_id = known[0] if known else len(self.ids) + 1
-                self.ids[str(schema_id)] = {"schema": body["schema"]}
+                self.ids[str(schema_id)] = {"schema": body["schema"], "schemaType": body["schemaType"]}
                 self.subjects.setdefault(unquote(subject), []).append(schema_id)
                 return 200, json.dumps({"id": schema_id})
             case _:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from click.testing import CliRunner
 
 from streamapp.cli.facts.count_options import CountOptions
@@ -17,6 +18,7 @@ from streamapp_runtime.cli.dev_loop.own_modules import OwnModules
 from streamapp_runtime.cli.dev_loop.version_process import VersionChannel
 from streamapp_runtime.cli.dev_loop.version_run import VersionRun
 from tests.harness.core.all_cases import all_cases
+from tests.harness.kafka.schema_server import schema_server
 
 
 @pytest.fixture
@@ -137,3 +139,36 @@ def test_wrong_use_is_refused_with_words() -> None:
                 done = CliRunner().invoke(root, ["dev", *arguments])
                 assert words in " ".join(done.stderr.split())
                 assert done.exit_code == 2
+
+
+@pytest.mark.usefixtures("loopback")
+@pytest.mark.parametrize("form", ["avro", "json"])
+def test_lines_and_made_up_rows_of_a_stream_under_a_registry_are_written_by_its_schemas(
+    join: Path, version: Versions, form: str
+) -> None:
+    with schema_server() as registry:
+        kafka = {"bootstrapServers": "kafka:9092", "schemaRegistry": {"url": registry.url}}
+        views = {"format": form, "registry": True, "writerSchema": {"autoRegister": True}}
+        streams = [{"name": "views", "columns": "user STRING, n INT", **views}, {"name": "out"}]
+        sent = {"name": "sent", "sendTo": {"from": "views", "stream": "out"}}
+        document = {
+            "apiVersion": "streamapp.dev/v1alpha1",
+            "kind": "StreamApp",
+            "metadata": {"name": "a"},
+            "spec": {
+                "systems": [{"name": "main", "kafka": kafka}],
+                "streams": [{"system": "main", **stream} for stream in streams],
+                "operators": [sent],
+            },
+        }
+        (join / "app.yaml").write_text(yaml.safe_dump(document))
+        lines = join / "lines.jsonl"
+        lines.write_text('{"user": "ann", "n": 1}\n')
+        of_lines = version(data=(DataOption(lines, "views"),))
+        assert (of_lines.outcome, of_lines.rows) == (VersionOutcome.DONE, ['{"user": "ann", "n": 1}'])
+        (join / "sample" / "views.jsonl").unlink()
+        made_up = version(made_up=SampleRows(2, 1.0))
+        assert (made_up.outcome, len(made_up.rows)) == (VersionOutcome.DONE, 2)
+        lines.write_text('{"user": "ann", "n": "x"}\n')
+        refused = version(data=(DataOption(lines, "views"),))
+        assert "lines.jsonl: record 1: n of" in refused.said

@@ -7,13 +7,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
 
+import pyarrow as pa
 import pytest
 import yaml
 from click.testing import CliRunner, Result
 from confluent_kafka import Producer
 
 from streamapp_runtime.cli.log import log
+from streamapp_runtime.key_partitioning import partition_of
 from tests.harness.kafka.broker import free_port
+from tests.harness.kafka.schema_server import schema_server
 from tests.harness.kafka.shared_topics import remove
 from tests.harness.kafka.topic_records import committed, create
 from tests.harness.machine.random_cases import share
@@ -74,6 +77,42 @@ def test_the_streams_of_an_app_are_listed_with_those_that_it_made(app: str, kafk
     assert told[f"{name}.app.by-user"] == ["3", "0", "-", "all, 3600000 ms"]
     assert told[f"{name}.app.checkpoint"][3] == "newest of each key"
     assert int(told[f"{name}.views"][1]) >= 3
+
+
+def test_lines_are_records_of_a_registry_and_are_read_as_the_same_lines(
+    kafka: str, name: str, tmp_path: Path
+) -> None:
+    user = {"type": "record", "name": "Key", "fields": [{"name": "user", "type": "string"}]}
+    value = {"type": "record", "name": "View", "fields": [{"name": "n", "type": "long"}]}
+    document = page_views(kafka, name)
+    spec, views = document["spec"], {"name": "views", "topic": name, "format": "avro", "registry": True}
+    views |= {
+        "system": spec["systems"][0]["name"],
+        "columns": "n BIGINT",
+        "key": "user",
+        "metadata": {"keyFormat": "avro", "keyColumns": "user STRING"},
+    }
+    spec |= {"streams": [views, {"name": "out", "system": views["system"]}], "tables": []}
+    spec["operators"] = [{"name": "sent", "sendTo": {"from": "views", "stream": "out"}}]
+    with schema_server() as registry:
+        registry.register(7, user)
+        registry.register(8, value)
+        registry.subjects |= {f"{name}-key": [7], f"{name}-value": [8]}
+        spec["systems"][0]["kafka"]["schemaRegistry"] = {"url": registry.url}
+        source = tmp_path / "registered.yaml"
+        source.write_text(yaml.safe_dump(document))
+        lines = "".join(f'{{"user":"u{number}","n":{number}}}\n' for number in range(9))
+        run("write", str(source), "views", "--partitions", "3", given=lines)
+        read = run("read", str(source), "views", "--rows", "-o", "json").stdout.splitlines()
+    records = sorted(map(json.loads, read), key=lambda record: str(record["value"]))
+    assert [(each["key"], each["value"]) for each in records] == [
+        (f'{{"user":"u{number}"}}', f'{{"n":{number}}}') for number in range(9)
+    ]
+    assert {(each["keySchemaId"], each["schemaId"]) for each in records} == {("7", "8")}
+    framed = [b"\0\0\0\0\x07\x04" + f"u{number}".encode() for number in range(9)]
+    places = partition_of(pa.array(framed), 3).tolist()
+    assert [each["partition"] for each in records] == places
+    assert len(set(places)) == 3
 
 
 @pytest.mark.usefixtures("process")

@@ -207,18 +207,61 @@ def test_an_app_without_registered_streams(tmp_path: Path) -> None:
     assert (result.exit_code, result.stderr) == (1, "Error: no stream of a has registry: true\n")
 
 
-@pytest.mark.parametrize("form", ["avro", "json"])
-def test_lines_are_no_records_of_a_registry(tmp_path: Path, form: str) -> None:
+def edited(source: Path, **fields: Any) -> Path:
+    """The same app with other fields of views; those that are None are left out."""
+    document = yaml.safe_load(source.read_text())
+    views = document["spec"]["streams"][0] | fields
+    document["spec"]["streams"][0] = {name: value for name, value in views.items() if value is not None}
+    source.write_text(yaml.safe_dump(document))
+    return source
+
+
+KEYED = {"metadata": {"keyFormat": "avro", "keyColumns": "user STRING"}, "key": "user", "columns": "n INT"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "words", "code", "reason"),
+    [
+        ({}, (), 1, 'rows cannot be written to "views": the subject "page.views-value" has no schema'),
+        ({"writerSchema": {"id": 9}}, (), 1, "schema id 9: the registry says: Schema not found"),
+        ({"columns": None}, (), 1, '"views" declares no columns of lines: write columns for it'),
+        ({"format": "debezium", "key": "user"}, (), 1, '"views" has changes under a schema registry, which'),
+        ({}, ("--format", "text"), 2, "lines of text have no columns"),
+        (KEYED, ("--key", "n"), 2, '"views" has keys of a schema registry; leave --key out'),
+        (KEYED, (), 1, 'keys cannot be written to "views": the subject "page.views-key" has no schema'),
+    ],
+)
+def test_lines_that_no_schema_is_for_are_refused_in_a_line_before_the_cluster_is_asked(
+    server: SchemaServer,
+    tmp_path: Path,
+    fields: dict[str, Any],
+    words: tuple[str, ...],
+    code: int,
+    reason: str,
+) -> None:
+    source = edited(app(tmp_path, server.url, "user STRING"), **fields)
+    arguments = ["log", "write", str(source), "views", *words]
+    refused = CliRunner().invoke(root, arguments, input='{"user": "u1"}\n', prog_name="streamapp")
+    assert (refused.exit_code, reason in refused.stderr) == (code, True), refused.output
+    assert refused.stderr.splitlines()[-1].startswith("Error: ")
+    assert [path for path in server.paths if path.endswith("/versions")] == []
+
+
+def test_lines_wait_for_no_registry_that_is_away(tmp_path: Path) -> None:
     source = app(tmp_path, "http://127.0.0.1:1", "user STRING")
-    source.write_text(source.read_text().replace("format: avro", f"format: {form}"))
-    lines = tmp_path / "views.jsonl"
-    lines.write_text('{"user": "u1"}\n')
-    for command, reason in (
-        (
-            ["log", "write", str(source), "views", str(lines)],
-            "a line has no schema; write them with a client",
-        ),
-        (["sample", str(source), "views"], f'"views" has the format {form} under a schema registry'),
-    ):
-        refused = CliRunner().invoke(root, command)
-        assert (refused.exit_code, reason in refused.stderr) == (1, True), refused.output
+    refused = CliRunner().invoke(root, ["log", "write", str(source), "views"], input="{}\n")
+    assert (refused.exit_code, refused.stderr.splitlines()) == (
+        3,
+        ["Error: the schema registry cannot be asked: http://127.0.0.1:1: Connection refused"],
+    )
+
+
+def test_rows_are_made_up_as_the_lines_that_are_written_and_no_registry_is_asked(tmp_path: Path) -> None:
+    source = app(tmp_path, "http://127.0.0.1:1", "page STRING")
+    edited(source, key="user", metadata={"keyFormat": "avro", "keyColumns": "user STRING"})
+    sampled = CliRunner().invoke(root, ["sample", str(source), "views", "--rows", "2"])
+    assert (sampled.exit_code, sampled.stderr) == (0, "")
+    assert [list(json.loads(line)) for line in sampled.stdout.splitlines()] == [["page", "user"]] * 2
+    edited(source, format="debezium", metadata=None, columns="user STRING", key="user")
+    refused = CliRunner().invoke(root, ["sample", str(source), "views"])
+    assert '"views" has the format debezium under a schema registry' in refused.stderr

@@ -11,13 +11,13 @@ from typing import Final
 import pyarrow as pa
 
 from streamapp.author.app_streams import InputRoles
-from streamapp.spec.value_types.column_list import parse_columns
+from streamapp.spec.value_types.format_names import READ_ONLY
 from streamapp_runtime.cli.dev_loop.data_lines import DataFiles, UnfitDataError, read_file_lines
 from streamapp_runtime.cli.dev_loop.dev_options import SampleRows, display_path
+from streamapp_runtime.cli.record_input.line_keys import line_keys
 from streamapp_runtime.cli.record_input.sample_rows import Sampling, sample_rows
-from streamapp_runtime.formats.format_options import format_options
-from streamapp_runtime.formats.line_keys import line_keys
-from streamapp_runtime.formats.stream_format import DEFAULT_OPTIONS, open_format
+from streamapp_runtime.formats.arrow_types import arrow_schema
+from streamapp_runtime.formats.format_options import row_columns
 from streamapp_runtime.systems.stream_system import RECORDS
 from streamapp_runtime.testing.clock_times import START, as_datetime
 from streamapp_runtime.testing.in_process_app import InProcessApp
@@ -90,7 +90,7 @@ class AppFeed:
         self._sent[name], first = lines, len(sent_lines)
         if stream.carries_watermarks:
             raise UnfitDataError(f'"{name}" carries control messages of another app: it takes no lines')
-        if stream.format not in _LINES:
+        if stream.format not in _LINES or (stream.needs_registry and stream.format not in READ_ONLY):
             return self._encoded(name, path, first)
         keys, values = read.keys[first:], read.values[first:]
         if keys_of_lines := line_keys(self.app.app, name):
@@ -122,8 +122,6 @@ class AppFeed:
             what = "declares no columns" if stream.columns is None else "carries control messages"
             self.notes.append(f'"{name}" {what} to make rows from, and gets none')
             return pa.RecordBatch.from_pylist([], schema=RECORDS)
-        options = format_options(self.app.app).get(name, DEFAULT_OPTIONS)
-        form = open_format(stream.format, parse_columns(stream.columns), options)
         sampling = Sampling(
             rows=self.made_up.rows,
             keys=_KEYS,
@@ -132,7 +130,7 @@ class AppFeed:
             start=as_datetime(START),
             every=timedelta(seconds=self.made_up.every_seconds),
         )
-        batches = sample_rows(stream, form.schema, sampling)
+        batches = sample_rows(stream, arrow_schema(row_columns(stream)), sampling)
         rows = [row for batch in batches for row in batch.to_pylist()]
         self.notes.append(f'"{name}" has no data: {len(rows)} rows are made up')
         return self.app.encoded(name, rows)

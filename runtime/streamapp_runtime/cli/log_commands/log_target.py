@@ -11,14 +11,18 @@ import click
 
 from streamapp.cli.secrets_option import secrets_option
 from streamapp.spec.problem import nearest
+from streamapp.spec.value_types.format_names import READ_ONLY
 from streamapp.spec.value_types.partitioner_names import PartitionerName
 from streamapp_runtime.cli.log_access import open_log
 
 if TYPE_CHECKING:
     from streamapp.spec.resource.app import StreamApp
+    from streamapp.spec.resource.streams import Stream
+    from streamapp_runtime.cli.record_input.line_keys import LineKeys
+    from streamapp_runtime.cli.record_input.registered_lines import RegisteredLines
     from streamapp_runtime.formats.decoded_rows import RowDecoder
-    from streamapp_runtime.formats.line_keys import LineKeys
     from streamapp_runtime.systems.connection import Connection
+    from streamapp_runtime.systems.kafka.schema_registry.registry_schemas import RegistrySchemas
     from streamapp_runtime.systems.stream_system import StreamSystem
 
 KAFKA_PREFIX = "kafka://"
@@ -86,8 +90,9 @@ class LogTarget:
         if not is_app_source(self.log):
             return TargetNames()
         app = self._parsed_app
-        named = ((stream.name, stream.key_in_values) for stream in app.spec.streams)
-        keys = {stream: key for stream, key in named if key is not None}
+        decoded = {stream.name: stream.key for stream in app.spec.streams if stream.key_is_decoded}
+        named = {stream.name: stream.key_in_values for stream in app.spec.streams} | decoded
+        keys = {stream: key for stream, key in named.items() if key is not None}
         partitioners = {stream.name: stream.partitioner for stream in app.spec.streams}
         return TargetNames(declared_topics(app), stream_prefix(app.application_id), keys, partitioners)
 
@@ -99,18 +104,31 @@ class LogTarget:
 
     def line_keys(self, stream: str) -> "LineKeys | None":
         """The keys of lines of a stream of an app, where these are no JSON objects of its columns."""
-        from streamapp_runtime.formats.line_keys import line_keys
+        from streamapp_runtime.cli.record_input.line_keys import line_keys
 
         return line_keys(self._parsed_app, stream) if is_app_source(self.log) else None
 
-    def check_takes_lines(self, stream: str) -> None:
-        """A ClickException where records of a stream of an app have a frame, which no line has."""
+    def registered_stream(self, stream: str) -> "Stream | None":
+        """The stream of an app where it is under a schema registry; refused where lines are none of it."""
         streams = self._parsed_app.spec.streams if is_app_source(self.log) else ()
-        if any(one.needs_registry for one in streams if one.name == stream):
+        declared = next((one for one in streams if one.name == stream and one.needs_registry), None)
+        if declared is not None and declared.format in READ_ONLY:
             raise click.ClickException(
-                f'"{stream}" has records of a schema registry, and a line has no schema; write them with a '
-                "client of the registry, or send them in a test, with streamapp.testing"
+                f'"{stream}" has changes under a schema registry, which its connector writes; send them in a '
+                "test as bytes, with streamapp.testing"
             )
+        if declared is not None and declared.columns is None:
+            raise click.ClickException(f'"{stream}" declares no columns of lines: write columns for it')
+        return declared
+
+    def registered_lines(self, stream: "Stream") -> "RegisteredLines":
+        """The lines of a stream under a registry, which is asked for its schemas."""
+        from streamapp_runtime.cli.record_input.registered_lines import RegisteredLines
+
+        schemas = _schemas_of(self._parsed_app, stream, self.secrets)
+        if schemas is None:
+            raise TypeError(f"{stream.name} has no registry")
+        return RegisteredLines.of(stream, schemas)
 
     @property
     def systems(self) -> Sequence[str | None]:
@@ -172,15 +190,21 @@ def row_decoder(
     app: "StreamApp", name: str, secrets: Path | None, tell: Callable[[str], None]
 ) -> "RowDecoder":
     """The decoder of a stream's records; ValueError where the app does not say its columns."""
-    from streamapp_runtime.driver.start.app_storage import stream_registry
     from streamapp_runtime.formats.decoded_rows import RowDecoder
-    from streamapp_runtime.systems.connection import open_registry
 
     stream = next((one for one in app.spec.streams if one.name == name), None)
     if stream is None or stream.columns is None:
         raise ValueError(f'the app says no columns of "{name}", which rows would have; leave --rows out')
+    return RowDecoder.of(stream, _schemas_of(app, stream, secrets), tell)
+
+
+def _schemas_of(app: "StreamApp", stream: "Stream", secrets: Path | None) -> "RegistrySchemas | None":
+    """The schemas of the registry that a stream has; None where it has none."""
+    from streamapp_runtime.driver.start.app_storage import stream_registry
+    from streamapp_runtime.systems.connection import open_registry
+
     registry = stream_registry(app, stream, secrets)
-    return RowDecoder.of(stream, open_registry(registry) if registry else None, tell)
+    return open_registry(registry) if registry else None
 
 
 def is_app_source(target: str) -> bool:

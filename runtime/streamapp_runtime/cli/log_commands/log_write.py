@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from streamapp_runtime.cli.log_commands.log_target import TargetStreams
-    from streamapp_runtime.formats.line_keys import LineKeys
+    from streamapp_runtime.cli.record_input.line_keys import LineKeys
+    from streamapp_runtime.cli.record_input.registered_lines import RegisteredLines
     from streamapp_runtime.systems.stream_system import StreamSystem
 
 
@@ -65,6 +66,9 @@ def write(
     (in milliseconds) and __headers (texts by name) of an object are those of its record, and taken out of it.
     One with "__tombstone": true has no value, and deletes that of its key.
     Changes of Debezium have the key of the row that they write or delete.
+    Of a stream under a schema registry a line is an object of its columns, those of keys too, as log read
+    --rows prints them. It is written by the schema that the app would write by: the newest of the subject, or
+    what writerSchema says.
     csv: the first line names the columns, each row becomes a JSON object. text: each line is a value; in a
     stream of format csv its key is that of the row. A record goes to the partition that Kafka's own
     producers choose for its key; without a key records go round. A record's time is that of writing it,
@@ -83,11 +87,11 @@ def write(
     with cli_errors():
         names = target.names()
         name = names.in_system(stream)
-        target.check_takes_lines(stream)
-        line_keys = target.line_keys(stream) if form != "csv" and key is None else None
+        registered = _registered_lines(target, stream, form, key)
+        line_keys = target.line_keys(stream) if form != "csv" and key is None and not registered else None
         if form != "text" and line_keys is None:
             key = key or names.keys.get(stream)
-        blocks = _blocks(file, form, key, line_keys)
+        blocks = _blocks(file, form, key, line_keys, registered)
         first_block = list(islice(blocks, 1))  # before anything is made: it may be refused
         with target.streams(target.system_of(stream), make=True) as target_streams:
             count = _partition_count(target_streams, stream, partitions)
@@ -120,8 +124,24 @@ def _partition_count(target_streams: "TargetStreams", stream: str, partitions: i
     return count
 
 
+def _registered_lines(target: LogTarget, stream: str, form: str, key: str | None) -> "RegisteredLines | None":
+    """The lines of a stream under a registry, asked for its schemas once nothing else is wrong with them."""
+    declared = target.registered_stream(stream)
+    if declared is None:
+        return None
+    if form == "text":
+        raise click.UsageError(f'lines of text have no columns, by which records of "{stream}" are written')
+    if key is not None and declared.has_registered_keys:
+        raise click.UsageError(f'"{stream}" has keys of a schema registry; leave --key out')
+    return target.registered_lines(declared)
+
+
 def _blocks(
-    source: BufferedIOBase, form: str, key: str | None, line_keys: "LineKeys | None"
+    source: BufferedIOBase,
+    form: str,
+    key: str | None,
+    line_keys: "LineKeys | None",
+    registered: "RegisteredLines | None",
 ) -> "Iterator[pa.RecordBatch]":
     import pyarrow as pa
 
@@ -135,7 +155,12 @@ def _blocks(
         return pa.RecordBatch.from_arrays([keys, values, pa.nulls(len(values), pa.int64())], schema=RECORDS)
 
     if form == "csv":
-        yield from (records(keys, values) for keys, values in read_rows(source, key))
+        first = 2  # the first line names the columns
+        for keys, values in read_rows(source, key):
+            batch = records(keys, values)
+            numbers = pa.array(range(first, first + len(batch)), pa.int64())
+            yield registered.encoded(batch, keys, numbers) if registered else batch
+            first += len(batch)
     else:
         keyed = key is None
         for lines in read_lines(source):
@@ -146,7 +171,9 @@ def _blocks(
                     keyed = True
                 if line_keys is not None:
                     keys = line_keys.of(values)
-                yield records_of_lines(keys, values, lines.filled()[1])
+                numbers = lines.filled()[1]
+                batch = records_of_lines(keys, values, numbers)
+                yield registered.encoded(batch, keys, numbers) if registered else batch
             else:
                 unkeyed = pa.nulls(len(lines.values), pa.binary())
                 yield records(line_keys.of(lines.values) if line_keys else unkeyed, lines.values)

@@ -1,4 +1,4 @@
-"""The schemas by which an app writes streams that have a registry, asked for before it starts."""
+"""The schemas by which streams that have a registry are written, asked for before the first row."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,22 +17,34 @@ from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.formats.avro.schema_resolution import Schema, type_name
-from streamapp_runtime.formats.format_options import FormatOptions, ResolvedWriterSchema
-from streamapp_runtime.formats.registered_keys import KEY_KINDS
+from streamapp_runtime.formats.format_options import FormatOptions, ResolvedWriterSchema, options_of
+from streamapp_runtime.formats.registered_keys import KEY_KINDS, RegisteredKeys
 from streamapp_runtime.formats.registry.registry_format import RegisteredKind
-from streamapp_runtime.formats.stream_format import REGISTERED_KINDS
+from streamapp_runtime.formats.row_writer import RowWriter
+from streamapp_runtime.formats.stream_format import REGISTERED_KINDS, open_format
 from streamapp_runtime.operators.stateless.stream_operations import MADE_BY_APP, Write
 from streamapp_runtime.program.program import PlacedOperation
-from streamapp_runtime.registered_schema import UnknownSchemaError, UnresolvableSchemaError
+from streamapp_runtime.registered_schema import (
+    UnknownSchemaError,
+    UnresolvableSchemaError,
+    WritableSchemas,
+)
 from streamapp_runtime.systems.app_systems import Systems
-from streamapp_runtime.systems.kafka.schema_registry.registry_schemas import RegistrySchemas
 from streamapp_runtime.systems.kafka.schema_registry.registry_subjects import IncompatibleSchemaError
 
 _NEWEST: Final = WriterSchema()
 
 
+class WriterSchemaRefusedError(ValueError):
+    """The registry has no schema by which rows of a stream are written; by the stream's field: why."""
+
+    def __init__(self, refusals: Mapping[str, str]) -> None:
+        super().__init__("; ".join(refusals.values()))
+        self.refusals = refusals
+
+
 @dataclass(frozen=True, slots=True)
-class _WrittenPart:
+class WrittenPart:
     """The values, or the keys, of the records of a stream, and what the resource says of their schema."""
 
     kind: RegisteredKind
@@ -55,7 +67,7 @@ class _WrittenPart:
         kind, subject = KEY_KINDS[metadata.key_format], key_subject_of(stream)
         return cls(kind, subject, asked, own, of_keys=True)
 
-    def resolved(self, columns: Sequence[Column], schemas: RegistrySchemas) -> ResolvedWriterSchema:
+    def resolved(self, columns: Sequence[Column], schemas: WritableSchemas) -> ResolvedWriterSchema:
         """The schema to write by; one of several errors where rows have no place in it."""
         kinds = arrow_schema(columns)
         writer = _resolved(self, kinds, schemas)
@@ -79,36 +91,80 @@ def with_writer_schemas(
         if not isinstance(operation, Write) or operation.role in MADE_BY_APP:
             continue
         stream = app.spec.stream(operation.stream)
-        for part in _written_parts(stream):
-            columns = operation.value_columns(task.sources[0].columns)
-            columns = operation.key_columns if part.of_keys else columns
-            try:
-                writer = part.resolved(columns, systems.schemas(stream.name))
-            except (UnresolvableSchemaError, IncompatibleSchemaError, UnknownSchemaError) as refused:
-                what, field = (
-                    ("keys", "metadata.keyWriterSchema") if part.of_keys else ("rows", "writerSchema")
-                )
-                message = f'{what} cannot be written to "{stream.name}": {refused}'
-                path = f"{field_path(app, stream.name)}.{field}"
-                problems.append(Problem(0, 0, path, message, Reason.SCHEMA_INCOMPATIBLE))
-                continue
-            of_stream = written[stream.name]
-            written[stream.name] = (
-                replace(of_stream, key_writer=writer) if part.of_keys else replace(of_stream, writer=writer)
+        if not stream.needs_registry:
+            continue
+        values = operation.value_columns(task.sources[0].columns)
+        schemas, of_stream = systems.schemas(stream.name), written[stream.name]
+        try:
+            written[stream.name] = with_stream_writers(
+                stream, of_stream, values, operation.key_columns, schemas
             )
+        except WriterSchemaRefusedError as unwritable:
+            path = field_path(app, stream.name)
+            problems += [
+                Problem(0, 0, f"{path}.{field}", message, Reason.SCHEMA_INCOMPATIBLE)
+                for field, message in unwritable.refusals.items()
+            ]
     if problems:
         raise AppRefusedError(problems)
     return written
 
 
-def _written_parts(stream: Stream) -> Iterator[_WrittenPart]:
-    if stream.registry:
-        yield _WrittenPart.values(stream)
+def with_stream_writers(
+    stream: Stream,
+    options: FormatOptions,
+    values: Sequence[Column],
+    keys: Sequence[Column],
+    schemas: WritableSchemas,
+) -> FormatOptions:
+    """The options with the schemas by which values and keys of these columns are written.
+
+    Without columns of keys none is asked for that keys are written by. WriterSchemaRefusedError where a part
+    has no place in its schema.
+    """
+    refusals: dict[str, str] = {}
+    for part in written_parts(stream):
+        if part.of_keys and not keys:
+            continue
+        try:
+            writer = part.resolved(keys if part.of_keys else values, schemas)
+        except (UnresolvableSchemaError, IncompatibleSchemaError, UnknownSchemaError) as refused:
+            what, field = ("keys", "metadata.keyWriterSchema") if part.of_keys else ("rows", "writerSchema")
+            refusals[field] = f'{what} cannot be written to "{stream.name}": {refused}'
+            continue
+        options = replace(options, key_writer=writer) if part.of_keys else replace(options, writer=writer)
+    if refusals:
+        raise WriterSchemaRefusedError(refusals)
+    return options
+
+
+def open_row_writer(
+    stream: Stream, columns: Sequence[Column], schemas: WritableSchemas, *, with_keys: bool = True
+) -> RowWriter:
+    """The writer of rows that do not come from the app, by the schemas that its own rows are written by.
+
+    Rows have the columns of `keyColumns` behind those of the values. Without keys none are written that are
+    those of the registry.
+    """
+    options, keys, places = options_of(stream), tuple[Column, ...](), tuple[int, ...]()
+    if with_keys and stream.has_registered_keys:
+        keys = options.key_columns or stream.key_column_of(columns)
+        every = (*columns, *options.key_columns)
+        places = tuple(every.index(key) for key in keys)
+    options = with_stream_writers(stream, options, columns, keys, schemas)
+    of_keys = RegisteredKeys(options, keys, schemas) if keys else None
+    return RowWriter(open_format(stream.format, columns, options, schemas), of_keys, places)
+
+
+def written_parts(stream: Stream) -> Iterator[WrittenPart]:
+    """The parts of a stream's records that are written by schemas of a registry; changes are only read."""
+    if stream.registry and stream.format in REGISTERED_KINDS:
+        yield WrittenPart.values(stream)
     if stream.metadata is not None and stream.has_registered_keys:
-        yield _WrittenPart.keys(stream, stream.metadata)
+        yield WrittenPart.keys(stream, stream.metadata)
 
 
-def _resolved(part: _WrittenPart, columns: pa.Schema, schemas: RegistrySchemas) -> ResolvedWriterSchema:
+def _resolved(part: WrittenPart, columns: pa.Schema, schemas: WritableSchemas) -> ResolvedWriterSchema:
     """The schema that the stream says, which is registered where it says so."""
     schema_id = part.asked.id
     if schema_id is None:

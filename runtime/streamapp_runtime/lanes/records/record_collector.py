@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from streamapp.spec.value_types.partitioner_names import PartitionerName
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.formats.message_envelope import close_envelopes
-from streamapp_runtime.formats.record_format import RecordFormat
+from streamapp_runtime.formats.record_format import RecordFormat, encoded_rows
 from streamapp_runtime.formats.registered_keys import KeyedRecords
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.lanes.records.dead_letters import SideOutputStream
@@ -78,15 +78,13 @@ class RecordCollector:
         of_keys, others = others[: len(write.key_columns)], others[len(write.key_columns) :]
         keys = rows.key
         try:
-            values = form.encode(pa.record_batch(list(columns), schema=form.schema))
+            values = encoded_rows(form, pa.record_batch(list(columns), schema=form.schema), rows.tombstone)
             if isinstance(form, KeyedRecords):
                 keys = form.keys.write(of_keys, rows.key, rows.tombstone)
         except ValueError as unfit:
             raise RecordRefusedError(f'"{write.stream}": {unfit}') from None
         if write.enveloped:
             values = close_envelopes(values)
-        if pc.any(rows.tombstone).as_py():
-            values = pc.if_else(rows.tombstone, pa.scalar(None, pa.binary()), values)
         time = pc.fill_null(rows.time, self.time_ms)
         if write.timestamp:
             time = pc.coalesce(whole_milliseconds(others[0]), time)

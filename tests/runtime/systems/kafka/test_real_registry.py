@@ -24,10 +24,11 @@ from streamapp_runtime.formats.protobuf.registered_protobuf import PROTOBUF
 from streamapp_runtime.formats.protobuf.schema_files import schema_file
 from streamapp_runtime.formats.registered_keys import KEY_KINDS, RegisteredKeys
 from streamapp_runtime.formats.stream_format import open_format
-from streamapp_runtime.registered_schema import UnknownSchemaError
+from streamapp_runtime.registered_schema import UnknownSchemaError, WritableSchemas
 from streamapp_runtime.systems.kafka.schema_registry.registry_schemas import open_registry_schemas
 from streamapp_runtime.systems.kafka.schema_registry.registry_subjects import IncompatibleSchemaError
 from streamapp_runtime.systems.stream_system import DeniedError
+from streamapp_runtime.testing.memory_registry import MemoryRegistry
 from tests.harness.engine.avro_schemas import Evolution, evolutions
 from tests.harness.engine.protobuf_schemas import ProtobufRecords, as_rows, protobuf_records
 from tests.harness.kafka.apicurio import apicurio
@@ -66,6 +67,42 @@ def test_its_answers_mean_what_those_of_the_tests_own_server_mean(registry: str)
     assert json.loads(schemas.schema(schema_id).text) == first
     assert (schemas.subjects.versions("rows-value"), schemas.subjects.versions("none")) == ([1], [])
     assert schemas.of_version(("rows-value", 1)) == schemas.schema(schema_id)
+
+
+@pytest.fixture(params=["real", "in memory"])
+def schemas(request: pytest.FixtureRequest) -> WritableSchemas:
+    """The schemas of the registry, and of the one that the kit has in its place."""
+    if request.param == "real":
+        return open_registry_schemas([request.getfixturevalue("registry")], 30, {})
+    return MemoryRegistry()
+
+
+def test_subjects_ids_and_schemas_are_alike_in_the_registry_of_the_kit(schemas: WritableSchemas) -> None:
+    subject, other = f"{uuid4().hex}-value", f"{uuid4().hex}-value"
+    older, newer = json.dumps(record("Old", a="int")), json.dumps(record("New", a="int"))
+    with pytest.raises(UnknownSchemaError, match="schema id 424242: the registry says: "):
+        schemas.schema(424242)
+    assert schemas.subjects.newest(subject) is None
+    first = schemas.subjects.register(subject, older)
+    assert schemas.subjects.register(subject, older) == schemas.subjects.newest(subject) == first
+    second = schemas.subjects.register(subject, newer)
+    assert schemas.subjects.newest(subject) == second != first
+    assert schemas.subjects.register(subject, older) == first
+    assert schemas.subjects.newest(subject) == second
+    assert schemas.subjects.register(other, older) == schemas.subjects.newest(other) == first
+    assert json.loads(schemas.schema(first).text) == json.loads(older)
+    assert (schemas.schema(first).kind, schemas.schema(first).dependencies) == ("AVRO", ())
+
+
+def test_the_kinds_of_schemas_are_alike_in_the_registry_of_the_kit(schemas: WritableSchemas) -> None:
+    texts = {
+        "AVRO": '"string"',
+        "JSON": '{"type": "object", "title": "T", "properties": {"a": {"type": "string"}}}',
+        "PROTOBUF": 'syntax = "proto3";\nmessage T {\n  string a = 1;\n}\n',
+    }
+    ids = {kind: schemas.subjects.register(f"{uuid4().hex}-key", text, kind) for kind, text in texts.items()}
+    assert len(set(ids.values())) == len(texts)
+    assert {kind: schemas.schema(schema_id).kind for kind, schema_id in ids.items()} == {n: n for n in texts}
 
 
 def test_a_schema_that_it_finds_incompatible_is_refused_with_its_words(

@@ -1,0 +1,198 @@
+"""Streams under a schema registry that the kit has in memory: rows are sent as they are."""
+
+import json
+from typing import Any
+
+import pytest
+
+from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.testing.in_process_app import InProcessApp
+from streamapp_runtime.testing.kit_errors import UnfitRowError, WrongUseError
+from streamapp_runtime.testing.record_rows import stored_batches
+
+PROTO = 'syntax = "proto3"; message View { string user = 1; optional string page = 2; }'
+
+
+def record(name: str, **fields: Any) -> dict[str, Any]:
+    parts = [{"name": field, "type": kind} for field, kind in fields.items()]
+    return {"type": "record", "name": name, "fields": parts}
+
+
+VIEW = record("View", user="string", page=["null", "string"])
+KEY = record("Key", user="string")
+SCHEMAS = {
+    "avro": VIEW,
+    "protobuf": PROTO,
+    "json": {"type": "object", "properties": {"user": {"type": "string"}, "page": {"type": "string"}}},
+}
+
+
+def app(
+    views: dict[str, Any], out: dict[str, Any] | None = None, select: str = "user, page"
+) -> dict[str, Any]:
+    kafka = {"bootstrapServers": "kafka:9092", "schemaRegistry": {"url": "http://127.0.0.1:1"}}
+    streams = [
+        {"name": "views", "columns": "user STRING, page STRING", **views},
+        {"name": "out", **(out or {})},
+    ]
+    return {
+        "apiVersion": "streamapp.dev/v1alpha1",
+        "kind": "StreamApp",
+        "metadata": {"name": "a"},
+        "spec": {
+            "systems": [{"name": "main", "kafka": kafka}],
+            "streams": [{"system": "main", **stream} for stream in streams],
+            "operators": [
+                {"name": "made", "map": {"from": "views", "select": select}},
+                {"name": "sent", "sendTo": {"from": "made", "stream": "out"}},
+            ],
+            "onBadRecord": {"action": "skip"},
+        },
+    }
+
+
+def raw(running: InProcessApp, stream: str) -> list[tuple[bytes | None, bytes | None]]:
+    """The keys and values of a stream as they lie there."""
+    batches = [batch for _, batch in stored_batches(running._systems, stream)]
+    return [(row["key"], row["value"]) for batch in batches for row in batch.to_pylist()]
+
+
+@pytest.mark.usefixtures("process")
+def test_rows_are_written_as_protobuf_and_read_by_the_app() -> None:
+    rows_are_written_and_read("protobuf")
+
+
+@pytest.mark.parametrize("form", ["avro", "json"])
+def test_rows_are_written_by_the_newest_schema_and_read_by_the_app(form: str) -> None:
+    rows_are_written_and_read(form)
+
+
+def rows_are_written_and_read(form: str) -> None:
+    views = {"format": form, "registry": True, "key": "user"}
+    with InProcessApp(app(views), schemas={"views-value": SCHEMAS[form]}) as running:
+        running.send("views", [{"user": "ann", "page": "/"}, {"user": "bob"}])
+        assert running.rows("out") == [{"user": "ann", "page": "/"}, {"user": "bob", "page": None}]
+        assert running.bad() == []
+        assert [(key, value and value[:5]) for key, value in raw(running, "views")] == [
+            (b"ann", b"\0\0\0\0\x01"),
+            (b"bob", b"\0\0\0\0\x01"),
+        ]
+        assert running.rows("views") == running.rows("out")
+
+
+def test_a_newer_schema_is_that_of_rows_from_then_on_and_of_outputs_after_a_restart() -> None:
+    form = {"format": "avro", "registry": True}
+    schemas = {"views-value": VIEW, "out-value": VIEW}
+    with InProcessApp(app(form, form), schemas=schemas) as running:
+        running.send("views", {"user": "ann"})
+        newer = record("View", user="string", page=["null", "string"], tier=["null", "string"])
+        newer["fields"][2]["default"] = None
+        assert running.register("views-value", newer) == running.register("out-value", newer) == 2
+        running.send("views", {"user": "bob"})
+        running.restart()
+        running.send("views", {"user": "cyd"})
+        ids = [[value and value[4] for _, value in raw(running, name)] for name in ("views", "out")]
+        assert ids == [[1, 2, 2], [1, 1, 2]]
+        assert [row["user"] for row in running.rows("out")] == ["ann", "bob", "cyd"]
+
+
+def test_columns_of_keys_are_written_by_their_own_schema_as_tombstones_are() -> None:
+    metadata = {"keyFormat": "avro", "keyColumns": "user STRING"}
+    views = {
+        "format": "avro",
+        "registry": True,
+        "key": "user",
+        "columns": "page STRING",
+        "metadata": metadata,
+    }
+    schemas = {"views-value": record("View", page="string"), "views-key": KEY}
+    with InProcessApp(app(views), schemas=schemas, partitions=3) as running:
+        running.send("views", {"user": "ann", "page": "/"})
+        running.delete("views", "ann")
+        assert raw(running, "views") == [
+            (b"\0\0\0\0\x02\x06ann", b"\0\0\0\0\x01\x02/"),
+            (b"\0\0\0\0\x02\x06ann", None),
+        ]
+        assert [(seen.key, seen.row) for seen in running.records("out")] == [
+            ("ann", {"user": "ann", "page": "/"}),
+            ("ann", None),
+        ]
+        assert running.bad() == []
+
+
+@pytest.mark.parametrize("registry", [True, False])
+def test_a_row_is_deleted_also_where_the_schema_of_avro_has_no_place_for_nulls(registry: bool) -> None:
+    out = {"format": "avro", "key": "user", "registry": registry}
+    out |= {} if registry else {"avroSchema": json.dumps(VIEW)}
+    schemas = {"out-value": VIEW} if registry else {}
+    with InProcessApp(app({"key": "user"}, out), schemas=schemas) as running:
+        running.send("views", [{"user": "ann"}, {"user": "bob"}])
+        running.delete("views", "ann")
+        rows = [{"user": "ann", "page": None}, {"user": "bob", "page": None}, None]
+        assert running.rows("out") == rows
+        assert [record.key for record in running.records("out")] == ["ann", "bob", "ann"]
+
+
+def test_a_key_of_several_columns_and_one_that_is_a_column_of_the_values_too() -> None:
+    tenant = {"metadata": {"keyFormat": "avro", "keyColumns": "tenant STRING, id BIGINT"}}
+    schemas: dict[str, Any] = {"views-key": record("Key", tenant="string", id="long")}
+    with InProcessApp(app(tenant, select="id, page"), schemas=schemas) as running:
+        running.send("views", {"tenant": "a", "id": 7, "page": "/"})
+        assert raw(running, "views") == [(b"\0\0\0\0\x01\x02a\x0e", b'{"user":null,"page":"/"}')]
+        assert running.rows("out") == [{"id": 7, "page": "/"}]
+    with InProcessApp(
+        app({"key": "user", "metadata": {"keyFormat": "json"}}),
+        schemas={"views-key": json.dumps({"type": "string"})},
+    ) as running:
+        running.send("views", {"user": "ann", "page": "/"})
+        assert raw(running, "views") == [(b'\0\0\0\0\x01"ann"', b'{"user":"ann","page":"/"}')]
+        assert running.bad() == []
+
+
+def test_a_schema_has_the_id_that_the_stream_writes_by_and_others_have_new_ones() -> None:
+    views = {"format": "avro", "registry": True, "writerSchema": {"id": 1}}
+    schemas = {"out-value": record("Out", user="string", page=["null", "string"]), "views-value": VIEW}
+    with InProcessApp(app(views, {"format": "avro", "registry": True}), schemas=schemas) as running:
+        assert running.register("views-value", record("View", user="string")) == 3
+        running.send("views", {"user": "ann", "page": "/"})
+        assert raw(running, "views") == [(None, b"\0\0\0\0\x01\x06ann\x02\x02/")]
+        assert raw(running, "out") == [(None, b"\0\0\0\0\x02\x06ann\x02\x02/")]
+
+
+def test_one_id_is_of_one_schema() -> None:
+    form = {"format": "avro", "registry": True, "writerSchema": {"id": 12}}
+    with pytest.raises(WrongUseError, match="schema id 12 is another schema already"):
+        InProcessApp(app(form, form), schemas={"views-value": VIEW, "out-value": KEY})
+
+
+def test_a_schema_is_registered_only_where_the_stream_says_so() -> None:
+    views = {"format": "avro", "registry": True}
+    with InProcessApp(app(views), schemas={}) as running:
+        with pytest.raises(
+            WrongUseError, match='the subject "views-value" has no schema; register one'
+        ) as refused:
+            running.send("views", {"user": "ann"})
+        assert "\n" not in str(refused.value)
+    with InProcessApp(app(views | {"writerSchema": {"autoRegister": True}}), schemas={}) as running:
+        running.send("views", {"user": "ann"})
+        assert running.rows("out") == [{"user": "ann", "page": None}]
+
+
+def test_rows_that_the_schema_has_no_place_for_are_refused_by_their_number() -> None:
+    with InProcessApp(app({"format": "avro", "registry": True}), schemas={"views-value": VIEW}) as running:
+        with pytest.raises(UnfitRowError, match='row 1: "views": a row does not fit the Avro schema: '):
+            running.send("views", [{"user": "ann"}, {"page": "/"}])
+        assert running.size("views") == 0
+
+
+def test_the_app_is_refused_where_its_outputs_have_no_schema() -> None:
+    with pytest.raises(AppRefusedError, match='the subject "out-value" has no schema'):
+        InProcessApp(app({}, {"format": "avro", "registry": True}), schemas={})
+
+
+def test_a_subject_that_no_stream_has_is_refused_with_the_nearest() -> None:
+    views = {"format": "avro", "registry": True}
+    with pytest.raises(WrongUseError, match=r'"view-value"; did you mean "views-value"'):
+        InProcessApp(app(views), schemas={"view-value": VIEW})
+    with InProcessApp(app({})) as running, pytest.raises(WrongUseError, match="give TestApp schemas="):
+        running.register("views-value", VIEW)
