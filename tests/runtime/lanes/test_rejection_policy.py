@@ -1,9 +1,10 @@
 """How many records may be left out, however batches cut a partition, held against a count one by one."""
 
-import numpy as np
+import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streamapp_runtime.lanes.protocol.batch_orders import ReadRange
 from streamapp_runtime.lanes.protocol.rejections import (
     MOST_REASONS,
     MOST_SAMPLES,
@@ -14,9 +15,10 @@ from streamapp_runtime.lanes.protocol.rejections import (
     RejectionSample,
 )
 from streamapp_runtime.lanes.records.dead_letters import RejectedRecord
-from streamapp_runtime.lanes.records.rejection_policy import RejectionLimit, counted_on, samples
-
-FIRST = RejectionCount(RejectionCause.RECORD, "events", 0)
+from streamapp_runtime.lanes.records.record_decoding import DecodedRecords, RequestedRange
+from streamapp_runtime.lanes.records.rejection_counter import RejectionCounter
+from streamapp_runtime.lanes.records.rejection_policy import RejectionLimit, RejectionPolicy, samples
+from tests.harness.engine.plain_rows import Row, slice_of
 
 partitions = st.lists(st.tuples(st.integers(1, 3), st.booleans()), min_size=1, max_size=60).map(
     lambda steps: [(sum(gap for gap, _ in steps[: at + 1]), bad) for at, (_, bad) in enumerate(steps)]
@@ -37,18 +39,24 @@ def first_passed(records: list[tuple[int, bool]], limit: RejectionLimit) -> int 
     return None
 
 
-@given(partitions, st.integers(1, 10), st.integers(5, 40), st.integers(1, 12), st.integers(1, 60))
+@given(
+    partitions, st.sampled_from((1, 4, 40)), st.integers(5, 40), st.integers(1, 5), st.sampled_from((1, 2, 9))
+)
 def test_the_bound_is_passed_where_a_count_record_by_record_passes_it(
     records: list[tuple[int, bool]], allowed: int, window: int, in_a_row: int, cut: int
 ) -> None:
     limit = RejectionLimit(min(1.0, allowed / window), window, in_a_row)
-    count, read = FIRST, 0
-    passed = ""
+    policies = {RejectionCause.RECORD: RejectionPolicy("skip", limit)}
+    order = RequestedRange(ReadRange("events", 0, 0, records[-1][0] + 1), 0, 0)
+    counts: list[RejectionCount] = []
+    read, passed = 0, ""
     while read < len(records) and not passed:
         batch = records[read : read + cut]
-        offsets = np.array([offset for offset, _ in batch])
-        bad = np.array([offset for offset, is_bad in batch if is_bad], np.int64)
-        count, passed = counted_on(count, offsets, bad, limit)
+        rows = slice_of([Row(columns=(), offset=offset) for offset, bad in batch if not bad], pa.schema([]))
+        rejected = [RejectedRecord("events", 0, offset, "bad", None, b"", 0) for offset, bad in batch if bad]
+        counter = RejectionCounter(policies, counts, "events", 0)
+        passed = counter.count(DecodedRecords(order, rows, 0, tuple(rejected)))
+        counts = counter.report().counts or counts
         read += len(batch)
     expected = first_passed(records, limit)
     assert bool(passed) == (expected is not None)

@@ -250,6 +250,8 @@ def test_tables_have_columns_and_keys_that_fit() -> None:
     )
     keyed = [{"name": "known", "sideInputs": [{"stream": "users", "key": "upper(nobody)"}]}]
     assert 'tables[0].sideInputs[0].key: no column "nobody"' in problem_of(joined, sink("j"), tables=keyed)
+    chosen = [{"name": "known", "sideInputs": [{"stream": "users", "value": "user, nobody"}]}]
+    assert 'tables[0].sideInputs[0].value: no column "nobody"' in problem_of(joined, sink("j"), tables=chosen)
 
 
 def test_functions_of_extensions_are_not_judged() -> None:
