@@ -21,6 +21,16 @@ def test_each_query_is_shown_with_its_sql_and_with_what_its_app_has_beside_strea
     assert f'```python title="examples/nexmark/last_bids.py"\n{code}```\n' in PAGE
 
 
+def test_the_front_page_has_the_figures_and_titles_of_the_page() -> None:
+    front = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    titles = dict(re.findall(r"^\| \[(q\d+)\]\(#q\d+\) \| ([^|]+) \|", PAGE, re.M))
+    figures = dict(re.findall(r"^\| (q\d+) (\| \d+ \|.*) \|$", PAGE.partition("### Beside other engines")[2], re.M))
+    rows = re.findall(r"^\| (q\d+) \| ([^|]+) (\| \d+ \|.*) \|$", front, re.M)
+    assert len(rows) > 5
+    for query, title, shown in rows:
+        assert (title, shown) == (titles[query], re.sub(r" \([0-9.]+\)", "", figures[query]))
+
+
 def test_every_query_of_nexmark_is_an_app_or_named_with_what_is_missing() -> None:
     apps = {query.number for query in QUERIES.values()}
     _, missing = PAGE.split("## Queries that have no app\n")
