@@ -9,6 +9,12 @@ EMBEDDED: Final[Mapping[str, Any]] = {"name": "main", "embedded": {"path": "data
 """A system in a folder beside the app."""
 
 
+def registry_system(url: str) -> Resource:
+    """A system with a schema registry; its streams lie in the log of a test."""
+    registry = {"url": url, "timeout": "5s"}
+    return {"name": "main", "kafka": {"bootstrapServers": "kafka:9092", "schemaRegistry": registry}}
+
+
 EVERY_FIELD: Final[Mapping[str, str]] = {
     "key": "id",
     "keyFormat": "string",

@@ -12,6 +12,7 @@ from streamapp.spec.reasons import Reason
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.systems.stream_system import RECORDS
 from streamapp_runtime.testing.in_process_app import InProcessApp
+from tests.harness.core.app_resources import app_resource, registry_system
 from tests.harness.kafka.schema_server import SchemaServer, schema_server
 
 pytestmark = pytest.mark.usefixtures("loopback")
@@ -37,7 +38,6 @@ def server() -> Iterator[SchemaServer]:
 
 
 def app(url: str, views: dict[str, Any], *operators: dict[str, Any], **spec: Any) -> str:
-    kafka = {"bootstrapServers": "kafka:9092", "schemaRegistry": {"url": url, "timeout": "5s"}}
     streams = [
         {"name": "views", "columns": "page STRING", **views},
         {"name": "users", "key": "user", "columns": "user STRING, name STRING"},
@@ -46,14 +46,9 @@ def app(url: str, views: dict[str, Any], *operators: dict[str, Any], **spec: Any
     ]
     named = [{"name": "made" if number + 1 == len(operators) else f"o{number}", **each}
              for number, each in enumerate(operators)]  # fmt: skip
-    document = {"apiVersion": "streamapp.dev/v1alpha1", "kind": "StreamApp", "metadata": {"name": "a"}}
-    fixed = {
-        "systems": [{"name": "main", "kafka": kafka}],
-        "streams": [{"system": "main", **stream} for stream in streams],
-        "operators": [*named, {"name": "sent", "sendTo": {"from": "made", "stream": "out"}}],
-        "onBadRecord": {"action": "deadLetter", "stream": "bad"},
-    }
-    return json.dumps({**document, "spec": {**fixed, **spec}}, indent=1)
+    named.append({"name": "sent", "sendTo": {"from": "made", "stream": "out"}})
+    spec = {"onBadRecord": {"action": "deadLetter", "stream": "bad"}, **spec}
+    return json.dumps(app_resource(named, streams, system=registry_system(url), **spec), indent=1)
 
 
 def write(running: InProcessApp, *records: tuple[bytes | None, Any]) -> None:

@@ -12,6 +12,7 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.testing.in_process_app import InProcessApp
 from streamapp_runtime.testing.kit_errors import AppFailedError
+from tests.harness.core.app_resources import app_resource, registry_system
 from tests.harness.kafka.schema_server import SchemaServer, schema_server
 
 pytestmark = pytest.mark.usefixtures("loopback")
@@ -28,16 +29,14 @@ def server() -> Iterator[SchemaServer]:
 
 
 def app(url: str, **spec: Any) -> str:
-    kafka = {"bootstrapServers": "kafka:9092", "schemaRegistry": {"url": url, "timeout": "5s"}}
-    users = {"name": "users", "system": "main", "format": "avro", "registry": True, "columns": "user STRING"}
-    streams = [users, {"name": "out", "system": "main"}, {"name": "bad", "system": "main"}]
+    users = {"name": "users", "format": "avro", "registry": True, "columns": "user STRING"}
+    streams = [users, {"name": "out"}, {"name": "bad"}]
     operators = [
         {"name": "big", "map": {"from": "users", "select": "upper(user) AS user"}},
         {"name": "sent", "sendTo": {"from": "big", "stream": "out"}},
     ]
-    document = {"apiVersion": "streamapp.dev/v1alpha1", "kind": "StreamApp", "metadata": {"name": "a"}}
-    fixed = {"systems": [{"name": "main", "kafka": kafka}], "streams": streams, "operators": operators}
-    return json.dumps({**document, "spec": {**fixed, **spec}}, indent=1)
+    parts = {"operators": operators, "streams": streams, **spec}
+    return json.dumps(app_resource(**parts, system=registry_system(url)), indent=1)
 
 
 def test_an_app_waits_for_a_registry_that_is_away_and_loses_nothing(server: SchemaServer) -> None:

@@ -14,6 +14,7 @@ from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.systems.stream_system import RECORDS
 from streamapp_runtime.testing.in_process_app import InProcessApp
 from streamapp_runtime.testing.kit_errors import AppFailedError
+from tests.harness.core.app_resources import app_resource, registry_system
 from tests.harness.kafka.schema_server import SchemaServer, schema_server
 
 pytestmark = pytest.mark.usefixtures("loopback")
@@ -38,27 +39,14 @@ def server() -> Iterator[SchemaServer]:
 
 
 def app(url: str, out: dict[str, Any], views: dict[str, Any] | None = None) -> str:
-    kafka = {"bootstrapServers": "kafka:9092", "schemaRegistry": {"url": url, "timeout": "5s"}}
     views = views or {"key": "user", "columns": "user STRING, tenant STRING, id BIGINT, page STRING"}
     columns = out.get("columns", "user, page")
     made = {"map": {"from": "views", "select": out.pop("select", columns)}}
     streams = [{"name": "views", **views}, {"name": "out", "topic": "people", **out}, {"name": "bad"}]
+    operators = [{"name": "made", **made}, {"name": "sent", "sendTo": {"from": "made", "stream": "out"}}]
+    bad = {"action": "deadLetter", "stream": "bad"}
     return json.dumps(
-        {
-            "apiVersion": "streamapp.dev/v1alpha1",
-            "kind": "StreamApp",
-            "metadata": {"name": "a"},
-            "spec": {
-                "systems": [{"name": "main", "kafka": kafka}],
-                "streams": [{"system": "main", **stream} for stream in streams],
-                "operators": [
-                    {"name": "made", **made},
-                    {"name": "sent", "sendTo": {"from": "made", "stream": "out"}},
-                ],
-                "onBadRecord": {"action": "deadLetter", "stream": "bad"},
-            },
-        },
-        indent=1,
+        app_resource(operators, streams, system=registry_system(url), onBadRecord=bad), indent=1
     )
 
 

@@ -18,6 +18,7 @@ from streamapp_runtime.cli.dev_loop.own_modules import OwnModules
 from streamapp_runtime.cli.dev_loop.version_process import VersionChannel
 from streamapp_runtime.cli.dev_loop.version_run import VersionRun
 from tests.harness.core.all_cases import all_cases
+from tests.harness.core.app_resources import app_resource, registry_system
 from tests.harness.kafka.schema_server import schema_server
 
 
@@ -147,20 +148,10 @@ def test_lines_and_made_up_rows_of_a_stream_under_a_registry_are_written_by_its_
     join: Path, version: Versions, form: str
 ) -> None:
     with schema_server() as registry:
-        kafka = {"bootstrapServers": "kafka:9092", "schemaRegistry": {"url": registry.url}}
         views = {"format": form, "registry": True, "writerSchema": {"autoRegister": True}}
         streams = [{"name": "views", "columns": "user STRING, n INT", **views}, {"name": "out"}]
         sent = {"name": "sent", "sendTo": {"from": "views", "stream": "out"}}
-        document = {
-            "apiVersion": "streamapp.dev/v1alpha1",
-            "kind": "StreamApp",
-            "metadata": {"name": "a"},
-            "spec": {
-                "systems": [{"name": "main", "kafka": kafka}],
-                "streams": [{"system": "main", **stream} for stream in streams],
-                "operators": [sent],
-            },
-        }
+        document = app_resource([sent], streams, system=registry_system(registry.url))
         (join / "app.yaml").write_text(yaml.safe_dump(document))
         lines = join / "lines.jsonl"
         lines.write_text('{"user": "ann", "n": 1}\n')

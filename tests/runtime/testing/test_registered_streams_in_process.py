@@ -9,6 +9,7 @@ from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.testing.in_process_app import InProcessApp
 from streamapp_runtime.testing.kit_errors import UnfitRowError, WrongUseError
 from streamapp_runtime.testing.record_rows import stored_batches
+from tests.harness.core.app_resources import app_resource, registry_system
 
 PROTO = 'syntax = "proto3"; message View { string user = 1; optional string page = 2; }'
 
@@ -30,25 +31,16 @@ SCHEMAS = {
 def app(
     views: dict[str, Any], out: dict[str, Any] | None = None, select: str = "user, page"
 ) -> dict[str, Any]:
-    kafka = {"bootstrapServers": "kafka:9092", "schemaRegistry": {"url": "http://127.0.0.1:1"}}
     streams = [
         {"name": "views", "columns": "user STRING, page STRING", **views},
         {"name": "out", **(out or {})},
     ]
-    return {
-        "apiVersion": "streamapp.dev/v1alpha1",
-        "kind": "StreamApp",
-        "metadata": {"name": "a"},
-        "spec": {
-            "systems": [{"name": "main", "kafka": kafka}],
-            "streams": [{"system": "main", **stream} for stream in streams],
-            "operators": [
-                {"name": "made", "map": {"from": "views", "select": select}},
-                {"name": "sent", "sendTo": {"from": "made", "stream": "out"}},
-            ],
-            "onBadRecord": {"action": "skip"},
-        },
-    }
+    operators = [
+        {"name": "made", "map": {"from": "views", "select": select}},
+        {"name": "sent", "sendTo": {"from": "made", "stream": "out"}},
+    ]
+    system = registry_system("http://127.0.0.1:1")
+    return app_resource(operators, streams, system=system, onBadRecord={"action": "skip"})
 
 
 def raw(running: InProcessApp, stream: str) -> list[tuple[bytes | None, bytes | None]]:
