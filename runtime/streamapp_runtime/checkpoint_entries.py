@@ -63,6 +63,8 @@ START_POSITIONS: Final = CheckpointEntry(b"\x00starts", forms.START_POSITIONS)
 """Where partitions are begun that are not read from their oldest record."""
 STREAM_IDENTITIES: Final = CheckpointEntry(b"\x00identities", forms.STREAM_IDENTITIES)
 """What tells the streams that the app reads from others that may be made under their names."""
+LEADER_EPOCHS: Final = CheckpointEntry(b"\x00epochs", forms.LEADER_EPOCHS)
+"""The epochs of the leaders under which partitions were read last."""
 WRITERS_MODEL: Final = CheckpointEntry(b"\x00model", forms.WRITERS_MODEL)
 """The version of which tasks write to which stream."""
 BOUNDED_TURN: Final = CheckpointEntry(b"\x00turn", forms.BOUNDED_TURN)
@@ -87,6 +89,7 @@ CHECKPOINT_ENTRIES: Final = (
     LAYOUT,
     START_POSITIONS,
     STREAM_IDENTITIES,
+    LEADER_EPOCHS,
     WRITERS_MODEL,
     BOUNDED_TURN,
     STATE_SCHEMAS,

@@ -26,6 +26,7 @@ RESET: Final = DurableForm("last reset", 1, _STREAM, _DRIVER, _ABSENT)
 START_POSITIONS: Final = DurableForm("start positions", 1, _STREAM, _DRIVER, _ABSENT)
 WRITERS: Final = DurableForm("list of writers", 1, _STREAM, "the next driver, which fences them", _ABSENT)
 STREAM_IDENTITIES: Final = DurableForm("identities of streams", 1, _STREAM, _DRIVER, _ABSENT)
+LEADER_EPOCHS: Final = DurableForm("epochs of leaders", 1, _STREAM, _DRIVER, _ABSENT)
 WRITERS_MODEL: Final = DurableForm("version of upstream tasks", 1, _STREAM, _DRIVER, _ABSENT)
 BOUNDED_TURN: Final = DurableForm("turn of a batch app", 1, _STREAM, _DRIVER, _ABSENT)
 STATE_SCHEMAS: Final = DurableForm(
@@ -104,6 +105,7 @@ DURABLE_FORMS: Final = (
     START_POSITIONS,
     WRITERS,
     STREAM_IDENTITIES,
+    LEADER_EPOCHS,
     WRITERS_MODEL,
     BOUNDED_TURN,
     STATE_SCHEMAS,

@@ -114,7 +114,7 @@ def test_every_numbered_form_is_checked_by_its_reader() -> None:
 
 def test_keys_of_entries_differ_and_begin_with_a_nul() -> None:
     keys = [entry.key for entry in CHECKPOINT_ENTRIES]
-    assert len(set(keys)) == len(keys) == 13
+    assert len(set(keys)) == len(keys) == 14
     assert all(key.startswith(b"\x00") for key in keys)
     assert {b"\x00driver", b"\x00owner", b"\x00reset", b"\x00writers", b"\x00fence"} == OUTLIVE_RESET
 

@@ -423,6 +423,7 @@ GOLDEN_FORMS = [
     entry(entries.START_POSITIONS, b'{"views#1": 40}', {"views#1": 40}, dict),
     entry(entries.WRITERS, b'["processor-0"]', ["processor-0"], list),
     entry(entries.STREAM_IDENTITIES, b'{"page-views": "id-7"}', {"page-views": "id-7"}, dict),
+    entry(entries.LEADER_EPOCHS, b'{"page-views#1": 4}', {"page-views#1": 4}, dict),
     entry(entries.WRITERS_MODEL, b'{"version": 2, "hash": "ab"}', {"version": 2, "hash": "ab"}, dict),
     entry(
         entries.BOUNDED_TURN,

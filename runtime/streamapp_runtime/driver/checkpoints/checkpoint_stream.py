@@ -13,6 +13,7 @@ from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.checkpoint_entries import (
     INCARNATION,
     LAYOUT,
+    LEADER_EPOCHS,
     OUTLIVE_RESET,
     START_POSITIONS,
     STREAM_IDENTITIES,
@@ -53,6 +54,7 @@ class CheckpointStream:
     starts: dict[Partition, int] = field(default_factory=dict)  # where not at the oldest record
     entries: dict[bytes, bytes] = field(default_factory=dict)  # what drivers wrote beside the checkpoints
     identities: dict[str, str] = field(default_factory=dict)  # by topic
+    epochs: dict[str, int] = field(default_factory=dict)  # of leaders, by topic and partition
     dropped: DroppedState | None = None  # what this start gave up, where it did
     _record: bytes | None = None  # what this driver wrote of itself
     _decoded: dict[str, tuple[str, Checkpoint]] = field(default_factory=dict)  # by task, with its text
@@ -168,6 +170,13 @@ class CheckpointStream:
             self._put({STREAM_IDENTITIES.key: STREAM_IDENTITIES.encode(all_identities)})
             self.identities = all_identities
 
+    def note_epochs(self, epochs: Mapping[str, int]) -> None:
+        """Write which leaders partitions have, by their names in the system, before more of them is read."""
+        all_epochs = self.epochs | dict(epochs)
+        if all_epochs != self.epochs:
+            self._put({LEADER_EPOCHS.key: LEADER_EPOCHS.encode(all_epochs)})
+            self.epochs = all_epochs
+
     def recreated_topics(self, identities: Mapping[str, str]) -> frozenset[str]:
         """The topics that are not the ones that were known by these names."""
         return frozenset(
@@ -245,6 +254,7 @@ class CheckpointStream:
         self.layout = read_layout(values, self.stream) or self.layout
         self.starts = START_POSITIONS.read(values, self.stream, _decode_starts) or {}
         self.identities = STREAM_IDENTITIES.read(values, self.stream, _decode_identities) or {}
+        self.epochs = LEADER_EPOCHS.read(values, self.stream, _decode_epochs) or {}
         self.entries = {key: value for key, value in values.items() if key.startswith(b"\x00")}
         tasks = [key.decode() for key in values if key not in self.entries]
         self.checkpoints, self._decoded = {}, {}
@@ -269,6 +279,10 @@ def _decode_writers(names: Any) -> frozenset[str]:
 
 def _decode_identities(identities: Any) -> dict[str, str]:
     return {str(stream): str(identity) for stream, identity in identities.items()}
+
+
+def _decode_epochs(epochs: Any) -> dict[str, int]:
+    return {str(partition): int(epoch) for partition, epoch in epochs.items()}
 
 
 def _decode_starts(starts: Any) -> dict[Partition, int]:

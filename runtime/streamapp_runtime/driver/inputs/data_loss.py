@@ -32,7 +32,7 @@ class DataLoss:
     _checked: float = float("-inf")
     _shrunk: dict[Partition, float] = field(default_factory=dict)  # since when it ends before a position
     _unreachable: dict[Partition, float] = field(default_factory=dict)  # the same with a split offset
-    _epochs: dict[Partition, int] = field(default_factory=dict)  # of the leaders whose records were read
+    _epochs: dict[Partition, int] = field(default_factory=dict)  # of leaders, as they are recorded
 
     def give_up_lost(
         self,
@@ -61,7 +61,9 @@ class DataLoss:
         for partition in self._beyond_end(furthest, spans, self._shrunk):
             end, at = spans[partition].end, furthest[partition]
             lost_ranges[partition] = f"{partition}: it ends at {end}, and was read up to {at} before"
-        for partition, end in self._cut_histories(furthest, spans).items():
+        led = {partition: spans[partition].epoch for partition in furthest}
+        new_epochs = {p: epoch for p, epoch in led.items() if epoch >= 0 and self._epochs.get(p) != epoch}
+        for partition, end in self._cut_histories(new_epochs, furthest).items():
             lost_ranges[partition] = (
                 f"{partition}: its next leader has it up to {end}, and it was read up to "
                 f"{furthest[partition]} before"
@@ -74,6 +76,9 @@ class DataLoss:
             due = frozenset()
         if lost_ranges or lost_offsets or due:
             self._give_up(lost_ranges, lost_offsets, due, spans)
+        if new_epochs:  # before anything is read that these leaders have
+            self.ledger.note_epochs({self._address(p): epoch for p, epoch in new_epochs.items()})
+            self._epochs |= new_epochs
         return bool(cleared or lost_ranges or lost_offsets or due)
 
     def _check_identities(self, streams: frozenset[str], *, at_once: bool) -> None:
@@ -85,16 +90,16 @@ class DataLoss:
             self.recreated = frozenset(stream for stream in self.streams if self._topic(stream) in new)
 
     def _cut_histories(
-        self, offsets: Mapping[Partition, int], spans: Mapping[Partition, OffsetSpan]
+        self, epochs: Mapping[Partition, int], offsets: Mapping[Partition, int]
     ) -> dict[Partition, int]:
-        """The partitions whose next leader lacks records before these offsets, and where its history goes on.
+        """The partitions whose next leader lacks records that were read, and where its history goes on.
 
         What it has taken since may reach beyond the offset, so that the end of the partition does not tell.
         """
-        led = {partition: spans[partition].epoch for partition in offsets if spans[partition].epoch >= 0}
-        earlier = {p: self._epochs[p] for p, epoch in led.items() if self._epochs.get(p, epoch) < epoch}
-        ends = self.systems.epoch_ends(earlier) if earlier else {}
-        self._epochs |= led
+        recorded = {p: self.ledger.epochs.get(self._address(p), epoch) for p, epoch in epochs.items()}
+        earlier = {p: epoch for p, epoch in recorded.items() if epoch < epochs[p]}
+        read = {p for positions in self.ledger.positions().values() for p in positions} if earlier else set()
+        ends = self.systems.epoch_ends({p: earlier[p] for p in earlier.keys() & read})
         return {partition: end for partition, end in ends.items() if end < offsets[partition]}
 
     def _lost_offsets(self, spans: Mapping[Partition, OffsetSpan]) -> dict[Partition, str]:
@@ -152,6 +157,9 @@ class DataLoss:
 
     def _topic(self, stream: str) -> str:
         return self.systems.connections.label(stream)
+
+    def _address(self, partition: Partition) -> str:
+        return str(Partition(self._topic(partition.stream), partition.index))
 
     def _of_topics(self, identities: Mapping[str, str]) -> dict[str, str]:
         return {self._topic(stream): identity for stream, identity in identities.items()}

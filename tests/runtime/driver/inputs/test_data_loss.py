@@ -152,6 +152,22 @@ def test_what_a_later_leader_lacks_is_lost_though_it_has_other_records_by_then(t
         ]
 
 
+def test_what_a_later_leader_lacks_is_lost_though_no_driver_ran_when_it_took_over(tmp_path: Path) -> None:
+    first = opened(tmp_path, kind=LedLog)
+    log = first.system
+    assert isinstance(log, LedLog)
+    with closing(log):
+        assert not first.look()
+        log.epoch, log.epoch_end = 2, 6
+        ledger = CheckpointStream(log, "app.checkpoint")
+        ledger.open("run")
+        second = Losing(log, ledger)
+        assert (second.look(), second.look()) == (True, False)
+        assert second.ledger.positions() == {"t0": {VIEWS[0]: 5}, "t1": {}}
+        log.epoch = 3
+        assert not second.look()  # nothing is read of the partition: what the next leader lacks is not lost
+
+
 def test_an_app_that_may_lose_nothing_ends_at_once(tmp_path: Path) -> None:
     losing = opened(tmp_path, goes_on=False)
     losing.recreate()
