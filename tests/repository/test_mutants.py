@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from tests.harness.mutants.__main__ import report
-from tests.harness.mutants.coverage_map import importers, read_hits
+from tests.harness.mutants.coverage_map import importers, read_hits, shared_words
 from tests.harness.mutants.faults import FaultKind, chosen_faults, faults_of
 from tests.harness.mutants.mutant_tree import HITS, probed
 from tests.harness.mutants.verdicts import Verdict, VerdictFile, killer
@@ -100,6 +100,13 @@ def test_a_module_without_functions_is_covered_by_what_runs_its_importers() -> N
         "streamapp/reader.py",
         "runtime/streamapp_runtime/lane.py",
     ]
+
+
+def test_the_tests_of_a_module_come_before_others_that_run_it() -> None:
+    module = "operator/streamapp_operator/reconciler/objects/configuration_versions.py"
+    near = "tests/operator/reconciler/test_changed_configuration.py::test_a_restart"
+    assert shared_words(module, near) == 2  # reconciler, configuration
+    assert shared_words(module, "tests/operator/cli/test_why_command.py::test_versions_are_said[1]") == 1
 
 
 def test_the_report_counts_by_room_and_names_what_survived() -> None:

@@ -12,7 +12,7 @@ from typing import Final
 
 import click
 
-from tests.harness.mutants.coverage_map import covering_tests
+from tests.harness.mutants.coverage_map import covering_tests, shared_words
 from tests.harness.mutants.faults import PRODUCT, Fault, chosen_faults
 from tests.harness.mutants.mutant_tree import MutantTree, resolved
 from tests.harness.mutants.verdicts import Verdict, VerdictFile, killer
@@ -27,6 +27,7 @@ TIERS: Final = {
 """By tier, the tests of it, as the Makefile's stages choose them."""
 
 MOST_TESTS: Final = 150
+"""So many tests are run for a fault: those first whose names share words with its module's path."""
 SECONDS: Final = 240
 
 
@@ -63,7 +64,8 @@ class Judge:
                 self._passing[key] = self._first_failure(tree, tier, chosen) is None
             return self._passing[key]
 
-        return killer(list(dict.fromkeys(tests))[:MOST_TESTS], with_fault, passes_without)
+        nearest = sorted(dict.fromkeys(tests), key=lambda test: -shared_words(fault.path, test))
+        return killer(nearest[:MOST_TESTS], with_fault, passes_without)
 
     def _first_failure(self, tree: MutantTree, tier: str, tests: Sequence[str]) -> str | None:
         with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as listed:

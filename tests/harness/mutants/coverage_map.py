@@ -1,13 +1,17 @@
 """The tests that run each fault's text: by probes in it, since a tracer takes three times as long."""
 
 import ast
+import re
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Final
 
 from tests.harness.mutants.faults import Fault, product_modules
 from tests.harness.mutants.mutant_tree import HITS, MutantTree, function_lines, probed
+
+_NO_SUBJECTS: Final = frozenset({"py", "streamapp", "runtime", "operator", "test", "tests"})
 
 
 def covering_tests(
@@ -40,6 +44,12 @@ def read_hits(folder: Path) -> dict[int, list[str]]:
     return {
         number: sorted(covering, key=lambda test: (breadth[test], test)) for number, covering in tests.items()
     }
+
+
+def shared_words(module: str, test: str) -> int:
+    """The number of words that the path of a module shares with a test's path and name."""
+    every = [frozenset(re.findall(r"[a-z]+", text.lower())) for text in (module, test)]
+    return len(every[0] & every[1] - _NO_SUBJECTS)
 
 
 def probes_of(root: Path, faults: list[Fault]) -> Mapping[str, Mapping[int, list[int]]]:
