@@ -32,6 +32,8 @@ def main(seconds: int, seed: int | None, is_case: bool, processes: bool, kafka: 
     seeds: Iterable[int] = [first] if is_case else seeds_from(first)
     if kafka:
         seeds = (seed for seed in seeds if fits_kafka(random_case(seed)))
+    elif processes:
+        seeds = (seed for seed in seeds if not random_case(seed).has_registry)
     if not is_case:
         click.echo(f"seed {first}")
     report = search(seeds, seconds, driver)

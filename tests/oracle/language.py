@@ -45,10 +45,9 @@ _BY_REASON: Final[Mapping[str, str]] = {
     "for later": (
         "streams.metadata.keyFormat streams.metadata.keyColumns "
         "streams.metadata.keyAvroSchema streams.metadata.keyWriterSchema "
-        "streams.avroSchema streams.registry streams.writerSchema streams.start "
+        "streams.start "
         "streams.carriesWatermarks streams.feedback "
-        "tables.changelog "
-        "formats.protobuf"
+        "tables.changelog"
     ),
 }
 NOT_GENERATED: Final = {path: reason for reason, paths in _BY_REASON.items() for path in paths.split()}
