@@ -17,6 +17,7 @@ from google.protobuf.message_factory import GetMessageClass
 from google.protobuf.timestamp_pb2 import DESCRIPTOR as TIMESTAMP_FILE
 
 from tests.oracle.cases.case import Framing, Header, Row
+from tests.oracle.cases.column_values import key_text
 from tests.oracle.cases.resource_reading import RECORD_NAME
 from tests.oracle.cases.schema_texts import ADDED
 
@@ -29,8 +30,16 @@ def foreign_value(form: str, text: str, row: Row) -> bytes:
     return _ENCODERS[form](text, {ADDED: 7, **row})
 
 
-def foreign_row(form: str, text: str, schema_id: int, value: bytes | None) -> Row | None:
-    """The row in a record that is written by this schema; ValueError where it says another one."""
+def foreign_key(form: str, text: str, schema_id: int, key: bytes | None) -> bytes | None:
+    """The text of a key that is written by this schema, by itself or as the one field."""
+    value = foreign_content(form, text, schema_id, key)
+    if isinstance(value, dict):
+        (value,) = value.values()
+    return key_text(value)
+
+
+def foreign_content(form: str, text: str, schema_id: int, value: bytes | None) -> Any:
+    """The row, or the key, that is written by this schema; ValueError where it says another one."""
     if value is None:
         return None
     frame = b"\0" + schema_id.to_bytes(4)
@@ -60,9 +69,12 @@ def _avro(text: str, row: Row) -> bytes:
     return written.getvalue()
 
 
-def _avro_row(text: str, value: bytes) -> Row:
-    row = fastavro.schemaless_reader(BytesIO(value), _avro_schema(text), None)
-    return dict(row) if isinstance(row, dict) else {}
+def _avro_row(text: str, value: bytes) -> Any:
+    return fastavro.schemaless_reader(BytesIO(value), _avro_schema(text), None)
+
+
+def _json_row(_: str, value: bytes) -> Any:
+    return json.loads(value)
 
 
 @cache
@@ -143,4 +155,8 @@ _ENCODERS: Final[Mapping[str, Callable[[str, Row], bytes]]] = {
     "json": _json,
     "protobuf": _protobuf,
 }
-_DECODERS: Final[Mapping[str, Callable[[str, bytes], Row]]] = {"avro": _avro_row, "protobuf": _protobuf_row}
+_DECODERS: Final[Mapping[str, Callable[[str, bytes], Any]]] = {
+    "avro": _avro_row,
+    "json": _json_row,
+    "protobuf": _protobuf_row,
+}

@@ -25,8 +25,8 @@ from tests.oracle.cases.case import (
     Send,
     Step,
 )
-from tests.oracle.cases.resource_reading import input_streams, subject_of
-from tests.oracle.foreign_encoding import foreign_row, foreign_value, framed
+from tests.oracle.cases.resource_reading import input_streams, key_subject_of, subject_of
+from tests.oracle.foreign_encoding import foreign_content, foreign_key, foreign_value, framed
 
 
 class NeedsSparkError(Exception):
@@ -76,6 +76,7 @@ def run_in_kit(case: Case) -> Outcome:
         if case.is_batch:
             app.run_turn()
         outcome = outcome_of(app, case)
+        _read_keys(app, case, outcome.streams)
         outcome.foreign_rows = _foreign_rows(app, case, outcome.streams)
         return outcome
 
@@ -117,11 +118,14 @@ def _first_schemas(case: Case) -> dict[str, str] | None:
     """The oldest schema of each subject that the app does not register itself; None without a registry."""
     if not case.has_registry:
         return None
-    return {
-        subject_of(stream): case.schemas[stream["name"]][0]
-        for stream in case.spec["streams"]
-        if stream["name"] in case.schemas and not stream.get("writerSchema", {}).get("autoRegister")
-    }
+    schemas = {}
+    for stream in case.spec["streams"]:
+        name, of_keys = stream["name"], stream.get("metadata", {}).get("keyWriterSchema", {})
+        if name in case.schemas and not stream.get("writerSchema", {}).get("autoRegister"):
+            schemas[subject_of(stream)] = case.schemas[name][0]
+        if name in case.key_schemas and not of_keys.get("autoRegister"):
+            schemas[key_subject_of(stream)] = case.key_schemas[name]
+    return schemas
 
 
 def _sent_batch(app: InProcessApp, case: Case, stream: str, records: Sequence[InputRecord]) -> pa.RecordBatch:
@@ -153,9 +157,27 @@ def _foreign_rows(app: InProcessApp, case: Case, written: Collection[str]) -> di
         if name in written and name in case.schemas and form != "json":
             text = case.schemas[name][0]
             schema_id = app.register(subject_of(stream), text)
-            values = [value for _, batch in stored_batches(app._systems, name) for value in batch["value"]]
-            rows[name] = [foreign_row(form, text, schema_id, value.as_py()) for value in values]
+            rows[name] = [
+                foreign_content(form, text, schema_id, value) for value in _stored(app, name, "value")
+            ]
     return rows
+
+
+def _read_keys(app: InProcessApp, case: Case, written: dict[str, list[WrittenRecord]]) -> None:
+    """Put the texts of keys under a registry, by the libraries of others, in place of their bytes."""
+    for stream in case.spec["streams"]:
+        name = stream["name"]
+        if name in written and name in case.key_schemas:
+            form, text = stream["metadata"]["keyFormat"], case.key_schemas[name]
+            schema_id = app.register(key_subject_of(stream), text)
+            keys = [foreign_key(form, text, schema_id, key) for key in _stored(app, name, "key")]
+            records = zip(written[name], keys, strict=True)
+            written[name] = [replace(record, key=key) for record, key in records]
+
+
+def _stored(app: InProcessApp, stream: str, part: str) -> list[bytes | None]:
+    """The values or the keys of a stream as they lie there, in the order of its records."""
+    return [one for _, batch in stored_batches(app._systems, stream) for one in batch[part].to_pylist()]
 
 
 def _take(app: InProcessApp, case: Case, step: Step, streams: Sequence[str]) -> None:

@@ -43,8 +43,7 @@ _BY_REASON: Final[Mapping[str, str]] = {
     ),
     "rows cannot hold them, and apps that declare them are refused": "types.CHAR types.VARCHAR types.VARIANT",
     "for later": (
-        "streams.metadata.keyFormat streams.metadata.keyColumns "
-        "streams.metadata.keyAvroSchema streams.metadata.keyWriterSchema "
+        "streams.metadata.keyWriterSchema.subject "
         "streams.start "
         "streams.carriesWatermarks streams.feedback "
         "tables.changelog"

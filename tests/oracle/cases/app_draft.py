@@ -50,6 +50,8 @@ class AppDraft:
     flows: list[Flow] = field(default_factory=list)
     edits: list[Part] = field(default_factory=list)  # operators as later edits have them
     schemas: dict[str, list[SchemaVersion]] = field(default_factory=dict)  # by stream, of registered ones
+    key_schemas: dict[str, str] = field(default_factory=dict)  # by stream, of registered keys
+    schema_ids: dict[str, int] = field(default_factory=dict)  # by text, of schemas that are named by their id
     filled: dict[str, Flow] = field(default_factory=dict)  # tables that the app fills, and from what
 
     def name(self, kind: str) -> str:

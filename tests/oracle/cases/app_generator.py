@@ -28,6 +28,7 @@ class RandomApp:
     resource: Part
     edits: list[Edit]
     schemas: Mapping[str, Sequence[SchemaVersion]]
+    key_schemas: Mapping[str, str]
 
 
 def random_app(chance: random.Random, partitions: int, whole_sends: bool) -> RandomApp:
@@ -61,7 +62,7 @@ def random_app(chance: random.Random, partitions: int, whole_sends: bool) -> Ran
         spec["batch"] = {"rows": chance.choice((1, 2, 3, 7, 20))}
     metadata = {"name": "oracle", "namespace": "test"}
     head = {"apiVersion": "streamapp.dev/v1alpha1", "kind": "StreamApp", "metadata": metadata}
-    return RandomApp({**head, "spec": spec}, edits, draft.schemas)
+    return RandomApp({**head, "spec": spec}, edits, draft.schemas, draft.key_schemas)
 
 
 def _system(draft: AppDraft, path: str) -> Part:
@@ -182,6 +183,8 @@ def _add_output(draft: AppDraft, flow: Flow) -> None:
     keys = [column for column, kind in flow.columns.items() if kind in KEY_TYPES]
     if flow.settled and keys and draft.chance.random() < 0.5:
         stream["key"] = draft.chance.choice(keys)
+        if draft.has_registry and stream["key"] == flow.key and len(flow.columns) > 1:
+            stream["metadata"] = registry_generator.output_key_form(draft, stream, flow.columns[flow.key])
     times = [column for column, kind in flow.columns.items() if kind == "TIMESTAMP"]
     time = draft.chance.choice(times) if times and flow.settled and draft.chance.random() < 0.2 else None
     held = [column for column, kind in flow.columns.items() if kind in HEADER_TYPES]

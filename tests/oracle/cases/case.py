@@ -95,11 +95,14 @@ class Case:
     whole_sends: bool
     steps: tuple[Step, ...]
     schemas: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by stream, the oldest first
+    key_schemas: Mapping[str, str] = field(default_factory=dict)  # by stream, of keys under a registry
 
     @property
     def has_registry(self) -> bool:
         """Whether streams are under a schema registry, which is in the kit's memory alone."""
-        return any(stream.get("registry") for stream in self.spec["streams"])
+        return any(
+            stream.get("registry") or stream["name"] in self.key_schemas for stream in self.spec["streams"]
+        )
 
     def resource_after(self, steps: int) -> Mapping[str, Any]:
         """The resource as the edits among the first steps have made it."""

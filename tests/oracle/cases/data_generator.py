@@ -44,7 +44,7 @@ def random_case(seed: int) -> Case:
     for edit in app.edits:
         steps.insert(chance.randint(0, len(steps)), edit)
     schemas = {name: tuple(one.text for one in versions) for name, versions in app.schemas.items()}
-    return Case(seed, resource, partitions, processors, whole_sends, tuple(steps), schemas)
+    return Case(seed, resource, partitions, processors, whole_sends, tuple(steps), schemas, app.key_schemas)
 
 
 def in_unit(time: int, stream: Mapping[str, Any]) -> datetime | int:

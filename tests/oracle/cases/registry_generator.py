@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tests.oracle.cases.app_draft import KEY_COLUMN, AppDraft, Part
-from tests.oracle.cases.schema_texts import ADDED, SchemaVersion, fitting_forms, schema_text
+from tests.oracle.cases.schema_texts import ADDED, SchemaVersion, fitting_forms, lone_schema_text, schema_text
 
 SYSTEM: Final[Part] = {
     "kafka": {"bootstrapServers": "kafka:9092", "schemaRegistry": {"url": "http://127.0.0.1:1"}}
@@ -38,8 +38,30 @@ def output_form(draft: AppDraft, stream: str, columns: Mapping[str, str]) -> Par
         subject = chance.choice(("topic", "record", "topicRecord"))
         made["writerSchema"] = {"subject": subject, "autoRegister": registers}
     elif chance.random() < 0.3:
-        made["writerSchema"] = {"id": _FIRST_ID + len(draft.schemas)}
+        made["writerSchema"] = {"id": _schema_id(draft, text)}
     return made
+
+
+def output_key_form(draft: AppDraft, stream: Part, kind: str) -> Part:
+    """The `metadata` of an output whose keys are written by a schema, in the values too or beside them."""
+    chance, column = draft.chance, stream["key"]
+    form = chance.choice(fitting_forms((kind,)))
+    text = lone_schema_text(form, kind) if form != "protobuf" and chance.random() < 0.4 else None
+    text = text or schema_text(form, {column: kind})
+    made: Part = {"keyFormat": form}
+    if not stream.get("registry") and chance.random() < 0.4:
+        made["keyColumns"] = f"{column} {kind}"
+    draft.key_schemas[stream["name"]] = text
+    if form == "avro" and chance.random() < 0.4:
+        made |= {"keyAvroSchema": text, "keyWriterSchema": {"autoRegister": chance.random() < 0.5}}
+    elif chance.random() < 0.4:
+        made["keyWriterSchema"] = {"id": _schema_id(draft, text)}
+    return made
+
+
+def _schema_id(draft: AppDraft, text: str) -> int:
+    """The id that a resource names: a registry has one for each schema."""
+    return draft.schema_ids.setdefault(text, _FIRST_ID + len(draft.schema_ids))
 
 
 def _versions(draft: AppDraft, form: str, columns: Mapping[str, str]) -> list[SchemaVersion]:

@@ -29,12 +29,16 @@ def split_list(text: str, brackets: str = "()[]") -> list[str]:
     return [part.strip() for part in parts]
 
 
-def columns_of(stream: Part) -> dict[str, str]:
-    """The columns that a stream or table declares, by name."""
+def columns_of(stream: Part, field: str = "columns") -> dict[str, str]:
+    """The columns that a stream or table declares, by name, or those of another field."""
     return {
-        name: kind
-        for name, _, kind in (part.partition(" ") for part in split_list(stream["columns"], "()<>"))
+        name: kind for name, _, kind in (part.partition(" ") for part in split_list(stream[field], "()<>"))
     }
+
+
+def key_subject_of(stream: Part) -> str:
+    """The name under which a registry has the schemas of a stream's keys."""
+    return f"{stream.get('topic', stream['name'])}-key"
 
 
 def subject_of(stream: Part) -> str:

@@ -67,6 +67,14 @@ def schema_text(form: str, columns: Mapping[str, str]) -> str:
     return _TEXTS[form](columns)
 
 
+def lone_schema_text(form: str, kind: str) -> str:
+    """A schema of Avro or JSON for values of a type without a record around them."""
+    if form == "avro":
+        return json.dumps(_avro_type("", kind))
+    types = {"BOOLEAN": "boolean", "INT": "integer", "BIGINT": "integer"}
+    return json.dumps({"type": types.get(kind, "string")})
+
+
 def _avro_text(columns: Mapping[str, str]) -> str:
     fields = [
         {"name": name, "type": ["null", _avro_type(name, kind)], "default": None}
