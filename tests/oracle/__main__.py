@@ -32,6 +32,8 @@ def main(seconds: int, seed: int | None, is_case: bool, processes: bool, kafka: 
     seeds: Iterable[int] = [first] if is_case else seeds_from(first)
     if kafka:
         seeds = (seed for seed in seeds if fits_kafka(random_case(seed)))
+    elif processes:
+        seeds = (seed for seed in seeds if not random_case(seed).has_registry)
     if not is_case:
         click.echo(f"seed {first}")
     report = search(seeds, seconds, driver)
@@ -51,11 +53,14 @@ def main(seconds: int, seed: int | None, is_case: bool, processes: bool, kafka: 
 def described(case: Case) -> list[str]:
     """The case as people read it."""
     text = yaml.safe_dump(dict(case.resource), sort_keys=False, default_flow_style=None, width=160)
-    lines = [text, f"{case.partitions} partitions, {case.processors} processors"]
+    schemas = [f"schemas of {name}: {texts}" for name, texts in case.schemas.items()]
+    lines = [text, *schemas, f"{case.partitions} partitions, {case.processors} processors"]
     for step in case.steps:
         lines.append(f"send to {step.stream}:" if isinstance(step, Send) else str(step))
         if isinstance(step, Send):
-            lines += [f"  {record.key!r} {record.row} at {record.timestamp}" for record in step.records]
+            for record in step.records:
+                written = f", schema {record.version} {record.framing}" * (step.stream in case.schemas)
+                lines.append(f"  {record.key!r} {record.row} at {record.timestamp}{written}")
     return lines
 
 

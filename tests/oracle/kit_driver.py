@@ -1,7 +1,7 @@
 """The driver in this process: runs a case in the test kit, and says what came of it."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 from streamapp.spec.resource.streams import Stream
 from streamapp_runtime.systems.stream_system import HEADERS, RECORDS_WITH_HEADERS, without_empty_headers
 from streamapp_runtime.testing.in_process_app import InProcessApp
-from streamapp_runtime.testing.record_rows import StreamRecord
+from streamapp_runtime.testing.record_rows import StreamRecord, stored_batches
 from tests.oracle.answers.edited_operators import EditedOperators
 from tests.oracle.cases.case import (
     Advance,
@@ -25,7 +25,8 @@ from tests.oracle.cases.case import (
     Send,
     Step,
 )
-from tests.oracle.cases.resource_reading import input_streams
+from tests.oracle.cases.resource_reading import input_streams, key_subject_of, subject_of
+from tests.oracle.foreign_encoding import foreign_content, foreign_key, foreign_value, framed
 
 
 class NeedsSparkError(Exception):
@@ -51,6 +52,7 @@ class Outcome:
     late: list[tuple[str, int]] = field(default_factory=list)
     bad: list[str] = field(default_factory=list)
     open: list[tuple[str, int, int, int | None]] = field(default_factory=list)  # as `Expected` has them
+    foreign_rows: dict[str, list[Row | None]] = field(default_factory=dict)  # of streams, by other libraries
     is_of_streams: bool = False  # whether tables and windows that wait were not looked at
 
 
@@ -63,16 +65,20 @@ def run_in_kit(case: Case) -> Outcome:
         partitions=dict.fromkeys(streams, case.partitions),
         processors=case.processors,
         at=at,
+        schemas=_first_schemas(case),
         spark_notice=refuse_spark,
     ) as app:
         for number, step in enumerate(case.steps, 1):
             if isinstance(step, Edit):
                 app.restart(case.resource_after(number))
             else:
-                _take(app, step, streams)
+                _take(app, case, step, streams)
         if case.is_batch:
             app.run_turn()
-        return outcome_of(app, case)
+        outcome = outcome_of(app, case)
+        _read_keys(app, case, outcome.streams)
+        outcome.foreign_rows = _foreign_rows(app, case, outcome.streams)
+        return outcome
 
 
 _DELETION: Final = b'{"op":"d","before":null,"after":null}'
@@ -86,13 +92,18 @@ def refuse_spark(reason: str) -> None:
 def input_batch(
     stream: Stream, encode: Callable[[list[Row]], pa.RecordBatch], records: Sequence[InputRecord]
 ) -> pa.RecordBatch:
-    """The records of an input, with keys and times of their own; without a row they are deletions."""
+    """The records of an input by the product's encoding of their rows; without a row they are deletions."""
     deletion = _DELETION if stream.format == "debezium" and not stream.flattened else None
     rows = [record.row or {} for record in records]
     values = encode(rows).column("value").to_pylist() if rows else []
     written = [
         deletion if record.row is None else value for record, value in zip(records, values, strict=True)
     ]
+    return _record_batch(records, written)
+
+
+def _record_batch(records: Sequence[InputRecord], written: Sequence[bytes | None]) -> pa.RecordBatch:
+    """Records of these values, with keys and times of their own."""
     headers = [[{"name": name, "value": value} for name, value in record.headers] for record in records]
     arrays = [
         pa.array([record.key for record in records], pa.binary()),
@@ -103,11 +114,76 @@ def input_batch(
     return without_empty_headers(pa.RecordBatch.from_arrays(arrays, schema=RECORDS_WITH_HEADERS))
 
 
-def _take(app: InProcessApp, step: Step, streams: Sequence[str]) -> None:
+def _first_schemas(case: Case) -> dict[str, str] | None:
+    """The oldest schema of each subject that the app does not register itself; None without a registry."""
+    if not case.has_registry:
+        return None
+    schemas = {}
+    for stream in case.spec["streams"]:
+        name, of_keys = stream["name"], stream.get("metadata", {}).get("keyWriterSchema", {})
+        if name in case.schemas and not stream.get("writerSchema", {}).get("autoRegister"):
+            schemas[subject_of(stream)] = case.schemas[name][0]
+        if name in case.key_schemas and not of_keys.get("autoRegister"):
+            schemas[key_subject_of(stream)] = case.key_schemas[name]
+    return schemas
+
+
+def _sent_batch(app: InProcessApp, case: Case, stream: str, records: Sequence[InputRecord]) -> pa.RecordBatch:
+    """The records of a send; those under a registry are encoded without the product."""
+    declared = app.app.spec.stream(stream)
+    if stream not in case.schemas:
+        return input_batch(declared, partial(app.encoded, stream), records)
+    (part,) = (one for one in case.spec["streams"] if one["name"] == stream)
+    ids = [app.register(subject_of(part), text) for text in case.schemas[stream]]
+    values: list[bytes | None] = []
+    sent = []
+    for record in records:
+        value, headers = None, record.headers
+        if record.row is not None:
+            text = case.schemas[stream][record.version]
+            plain = foreign_value(declared.format, text, record.row)
+            value, own = framed(plain, ids[record.version], record.framing)
+            headers += own
+        values.append(value)
+        sent.append(replace(record, headers=headers))
+    return _record_batch(sent, values)
+
+
+def _foreign_rows(app: InProcessApp, case: Case, written: Collection[str]) -> dict[str, list[Row | None]]:
+    """The rows of outputs under a registry, those of JSON aside, by the libraries of others."""
+    rows: dict[str, list[Row | None]] = {}
+    for stream in case.spec["streams"]:
+        name, form = stream["name"], stream.get("format")
+        if name in written and name in case.schemas and form != "json":
+            text = case.schemas[name][0]
+            schema_id = app.register(subject_of(stream), text)
+            rows[name] = [
+                foreign_content(form, text, schema_id, value) for value in _stored(app, name, "value")
+            ]
+    return rows
+
+
+def _read_keys(app: InProcessApp, case: Case, written: dict[str, list[WrittenRecord]]) -> None:
+    """Put the texts of keys under a registry, by the libraries of others, in place of their bytes."""
+    for stream in case.spec["streams"]:
+        name = stream["name"]
+        if name in written and name in case.key_schemas:
+            form, text = stream["metadata"]["keyFormat"], case.key_schemas[name]
+            schema_id = app.register(key_subject_of(stream), text)
+            keys = [foreign_key(form, text, schema_id, key) for key in _stored(app, name, "key")]
+            records = zip(written[name], keys, strict=True)
+            written[name] = [replace(record, key=key) for record, key in records]
+
+
+def _stored(app: InProcessApp, stream: str, part: str) -> list[bytes | None]:
+    """The values or the keys of a stream as they lie there, in the order of its records."""
+    return [one for _, batch in stored_batches(app._systems, stream) for one in batch[part].to_pylist()]
+
+
+def _take(app: InProcessApp, case: Case, step: Step, streams: Sequence[str]) -> None:
     match step:
         case Send(stream, records):
-            batch = input_batch(app.app.spec.stream(stream), partial(app.encoded, stream), records)
-            app.send_records({stream: batch})
+            app.send_records({stream: _sent_batch(app, case, stream, records)})
         case Kill(before_commit):
             app.kill(before_commit=before_commit)
         case Restart():

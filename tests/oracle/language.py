@@ -43,12 +43,10 @@ _BY_REASON: Final[Mapping[str, str]] = {
     ),
     "rows cannot hold them, and apps that declare them are refused": "types.CHAR types.VARCHAR types.VARIANT",
     "for later": (
-        "streams.metadata.keyFormat streams.metadata.keyColumns "
-        "streams.metadata.keyAvroSchema streams.metadata.keyWriterSchema "
-        "streams.avroSchema streams.registry streams.writerSchema streams.start "
+        "streams.metadata.keyWriterSchema.subject "
+        "streams.start "
         "streams.carriesWatermarks streams.feedback "
-        "tables.changelog "
-        "formats.protobuf"
+        "tables.changelog"
     ),
 }
 NOT_GENERATED: Final = {path: reason for reason, paths in _BY_REASON.items() for path in paths.split()}

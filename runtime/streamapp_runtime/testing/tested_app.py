@@ -96,6 +96,7 @@ def _without_broker(app: StreamApp) -> dict[str, Any]:
         {"name": system.name, "home": system is home, **_kind_in_a_test(declared)}
         for system, declared in zip(app.spec.systems, spec["systems"], strict=True)
     ]
+    spec.setdefault("partitionSettle", "0s")  # as on any embedded log: the kit is the only producer
     streams = [_without_table_fields(stream) for stream in spec["streams"]]
     if spec.get("lateRows", {}).get("action", "drop") == "drop":
         spec["lateRows"] = {"action": "stream", "stream": LATE_STREAM}

@@ -15,7 +15,7 @@ Record = tuple[tuple[bytes | None, int, Any], Any]
 
 def differences(expected: Expected, outcome: Outcome) -> list[str]:
     """A line for each stream, table or count that is not as it should be."""
-    lines: list[str] = []
+    lines = _reading_differences(outcome)
     for name, stream in expected.streams.items():
         records = [
             (
@@ -37,6 +37,16 @@ def differences(expected: Expected, outcome: Outcome) -> list[str]:
     if not expected.bad - expected.unread <= len(outcome.bad) <= expected.bad:
         lines.append(f"bad records: {expected.bad} expected, {len(outcome.bad)} found: {outcome.bad[:3]}")
     return lines
+
+
+def _reading_differences(outcome: Outcome) -> list[str]:
+    """A line for each record of an output that the product reads otherwise than another library."""
+    return [
+        f"stream {name}: another library reads {row}, the product {record.row}"
+        for name, rows in outcome.foreign_rows.items()
+        for row, record in zip(rows, outcome.streams[name], strict=True)
+        if plain(row) != plain(record.row)
+    ]
 
 
 def _stream_differences(stream: ExpectedStream, records: Sequence[Record]) -> list[str]:

@@ -23,7 +23,7 @@ from tests.oracle.answers.own_code_answers import numbered_rows, rate_of
 from tests.oracle.answers.time_reference import Emissions, sessions_of, windows_of
 from tests.oracle.answers.watermarks import ENDED, Watermarks, lowest_of, partitions_at
 from tests.oracle.answers.whole_versions import ENDLESS, whole_versions
-from tests.oracle.cases.case import Advance, Case, Grow, Header, InputRecord, Send
+from tests.oracle.cases.case import GOOD_FRAMINGS, Advance, Case, Grow, Header, InputRecord, Send
 from tests.oracle.cases.column_values import (
     ARROW,
     HEADER_TYPES,
@@ -172,15 +172,19 @@ class Reference:
         of_records = stream.get("metadata", {})
         topic, has_text_keys = stream.get("topic", name), of_records.get("keyFormat") == "string"
         partitioner = stream.get("partitioner", "murmur2")
+        side_inputs = {
+            side["stream"] for table in self.spec["tables"] for side in table.get("sideInputs", ())
+        }
         for step, record, turn in self._records(name):
             count = partitions_at(self.case, step)
             place = turn % count if record.key is None else partition(record.key, count, partitioner)
             offset = written[place]
             written[place] += 1
             lacks_key = stream.get("key") and record.key is None
-            if relied and lacks_key:
+            unreadable = record.framing not in GOOD_FRAMINGS
+            if unreadable or (relied and lacks_key):
                 self.expected.bad += 1
-                self.expected.unread += self.case.is_batch and self._fills_table(name)
+                self.expected.unread += self.case.is_batch and name in side_inputs
                 continue
             time = self._event_time(stream, record)
             if stream.get("eventTime") and record.row is not None and record.row.get("ts") is not None:
@@ -275,7 +279,9 @@ class Reference:
         source = body["from"]
         (stream,) = (one for one in self.spec["streams"] if one["name"] == body["stream"])
         key = stream.get("key")
-        columns = self.columns[source]
+        of_keys = stream.get("metadata", {})
+        in_keys = columns_of(of_keys, "keyColumns") if "keyColumns" in of_keys else ()
+        columns = [column for column in self.columns[source] if column not in in_keys]
         written = (
             "_k" if key is None or key == self.keys[source] else f"CASE WHEN NOT _x THEN {_text_key(key)} END"
         )

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tests.oracle.cases.schema_texts import SchemaVersion
+
 KEY_COLUMN: Final = "k"
 Part = dict[str, Any]
 
@@ -41,11 +43,15 @@ class AppDraft:
     whole_sends: bool
     is_batch: bool
     key_type: str
+    has_registry: bool
     streams: list[Part] = field(default_factory=list)
     tables: list[Part] = field(default_factory=list)
     operators: list[Part] = field(default_factory=list)
     flows: list[Flow] = field(default_factory=list)
     edits: list[Part] = field(default_factory=list)  # operators as later edits have them
+    schemas: dict[str, list[SchemaVersion]] = field(default_factory=dict)  # by stream, of registered ones
+    key_schemas: dict[str, str] = field(default_factory=dict)  # by stream, of registered keys
+    schema_ids: dict[str, int] = field(default_factory=dict)  # by text, of schemas that are named by their id
     filled: dict[str, Flow] = field(default_factory=dict)  # tables that the app fills, and from what
 
     def name(self, kind: str) -> str:

@@ -1,11 +1,11 @@
 """Random apps: resources as data, operator after operator over the flows that there are so far."""
 
 import random
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
-from tests.oracle.cases import expression_pool, own_code_generator
+from tests.oracle.cases import expression_pool, own_code_generator, registry_generator
 from tests.oracle.cases.app_draft import KEY_COLUMN, AppDraft, Flow, Part
 from tests.oracle.cases.case import Edit
 from tests.oracle.cases.column_values import (
@@ -18,11 +18,23 @@ from tests.oracle.cases.column_values import (
 )
 from tests.oracle.cases.edit_generator import random_edits
 from tests.oracle.cases.resource_reading import columns_of
+from tests.oracle.cases.schema_texts import SchemaVersion
 
 
-def random_app(chance: random.Random, partitions: int, whole_sends: bool) -> tuple[Part, list[Edit]]:
-    """The resource of an app, and edits that it gets in their order."""
-    draft = AppDraft(chance, partitions, whole_sends, chance.random() < 0.3, chance.choice(KEY_TYPES))
+@dataclass(frozen=True, slots=True)
+class RandomApp:
+    """The resource of an app, edits that it gets in their order, and schemas by stream."""
+
+    resource: Part
+    edits: list[Edit]
+    schemas: Mapping[str, Sequence[SchemaVersion]]
+    key_schemas: Mapping[str, str]
+
+
+def random_app(chance: random.Random, partitions: int, whole_sends: bool) -> RandomApp:
+    """An app of up to three inputs and six operators, and outputs of all that nothing else reads."""
+    is_batch, key_type = chance.random() < 0.3, chance.choice(KEY_TYPES)
+    draft = AppDraft(chance, partitions, whole_sends, is_batch, key_type, chance.random() < 0.3)
     for number in range(chance.randint(1, 3)):
         _add_input(draft, f"in{number}")
     for _ in range(chance.randint(1, 6)):
@@ -31,9 +43,9 @@ def random_app(chance: random.Random, partitions: int, whole_sends: bool) -> tup
     for flow in [flow for flow in draft.flows if _is_unread(draft, flow)] or draft.flows[-1:]:
         _add_output(draft, flow)
     edits = random_edits(draft)
-    systems: list[Part] = [{"name": "main", "embedded": {"path": "data"}}]
+    systems: list[Part] = [{"name": "main", **_system(draft, "data")}]
     if chance.random() < 0.3:
-        systems.append({"name": "other", "home": True, "embedded": {"path": "other"}})
+        systems.append({"name": "other", "home": True, **_system(draft, "other")})
         for stream in draft.streams:
             stream["system"] = chance.choice(("main", "other"))
     spec: Part = {
@@ -50,7 +62,11 @@ def random_app(chance: random.Random, partitions: int, whole_sends: bool) -> tup
         spec["batch"] = {"rows": chance.choice((1, 2, 3, 7, 20))}
     metadata = {"name": "oracle", "namespace": "test"}
     head = {"apiVersion": "streamapp.dev/v1alpha1", "kind": "StreamApp", "metadata": metadata}
-    return {**head, "spec": spec}, edits
+    return RandomApp({**head, "spec": spec}, edits, draft.schemas, draft.key_schemas)
+
+
+def _system(draft: AppDraft, path: str) -> Part:
+    return registry_generator.SYSTEM if draft.has_registry else {"embedded": {"path": path}}
 
 
 def _hashed_by(partitioner: str) -> Part:
@@ -84,7 +100,7 @@ def _add_input(draft: AppDraft, name: str) -> Flow:
     stream: Part = {
         "name": name,
         "system": "main",
-        **_format(chance, columns),
+        **_format(draft, name, columns),
         **_hashed_by(partitioner),
         "columns": ", ".join(f"{column} {kind}" for column, kind in columns.items()),
     }
@@ -111,8 +127,11 @@ def _add_input(draft: AppDraft, name: str) -> Flow:
     return flow
 
 
-def _format(chance: random.Random, columns: dict[str, str]) -> Part:
+def _format(draft: AppDraft, stream: str, columns: dict[str, str]) -> Part:
     """A format that can have these columns, and its options."""
+    chance = draft.chance
+    if draft.has_registry and chance.random() < 0.6:
+        return registry_generator.input_form(draft, stream, columns)
     formats = ["json", "json", "columns"]
     if columns.get(KEY_COLUMN) != "STRING":  # Debezium's keys in quotes are texts of JSON
         formats.append("debezium")
@@ -155,6 +174,8 @@ def _add_output(draft: AppDraft, flow: Flow) -> None:
     (column, kind), *others = flow.columns.items()
     if not others and kind in WHOLE_VALUES:
         stream |= {"format": WHOLE_VALUES[kind], "columns": f"{column} {kind}"}
+    elif draft.has_registry and draft.chance.random() < 0.6:
+        stream |= registry_generator.output_form(draft, stream["name"], flow.columns)
     elif draft.chance.random() < 0.4:
         stream["format"] = draft.chance.choice(("columns", "avro"))
     elif draft.chance.random() < 0.3 and not any("<" in kind for kind in flow.columns.values()):
@@ -162,6 +183,8 @@ def _add_output(draft: AppDraft, flow: Flow) -> None:
     keys = [column for column, kind in flow.columns.items() if kind in KEY_TYPES]
     if flow.settled and keys and draft.chance.random() < 0.5:
         stream["key"] = draft.chance.choice(keys)
+        if draft.has_registry and stream["key"] == flow.key and len(flow.columns) > 1:
+            stream["metadata"] = registry_generator.output_key_form(draft, stream, flow.columns[flow.key])
     times = [column for column, kind in flow.columns.items() if kind == "TIMESTAMP"]
     time = draft.chance.choice(times) if times and flow.settled and draft.chance.random() < 0.2 else None
     held = [column for column, kind in flow.columns.items() if kind in HEADER_TYPES]
@@ -362,7 +385,7 @@ def _add_table(draft: AppDraft, flow: Flow, *, broadcast: bool) -> str | None:
         side["versions"] = "nullKey"
     if side["bootstrap"] and draft.whole_sends and draft.partitions > 1:
         return None  # some tasks would wait for it and others not: a batch would not take a send whole
-    form = _format(chance, columns)
+    form = _format(draft, source, columns)
     form |= _hashed_by(chance.choice(("murmur2", "crc32")) if broadcast else flow.partitioner)
     draft.streams.append({"name": source, "system": "main", "key": KEY_COLUMN, "columns": listed, **form})
     if (table["store"] != "memory" or not broadcast) and "versions" not in side:

@@ -1,13 +1,28 @@
 """A random case: an app as data, what is written to its streams, and what happens meanwhile."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final, TypeAlias
 
 from tests.oracle.cases.resource_reading import edited
 
 Row: TypeAlias = dict[str, Any]
 Header: TypeAlias = tuple[str, bytes | None]
+
+
+class Framing(StrEnum):
+    """How a record under a registry says which schema it is written by."""
+
+    BEFORE = "before the value"
+    HEADER = "in a header"
+    UNKNOWN = "by an id that no schema has"
+    NONE = "not at all"
+    CUT = "by a part of an id"
+
+
+GOOD_FRAMINGS: Final = (Framing.BEFORE, Framing.HEADER)
+"""Those with which a record can be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +33,8 @@ class InputRecord:
     row: Row | None
     timestamp: int  # milliseconds
     headers: tuple[Header, ...] = ()
+    version: int = 0  # of the schemas of its stream, if these are registered
+    framing: Framing = Framing.BEFORE
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +94,15 @@ class Case:
     processors: int
     whole_sends: bool
     steps: tuple[Step, ...]
+    schemas: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by stream, the oldest first
+    key_schemas: Mapping[str, str] = field(default_factory=dict)  # by stream, of keys under a registry
+
+    @property
+    def has_registry(self) -> bool:
+        """Whether streams are under a schema registry, which is in the kit's memory alone."""
+        return any(
+            stream.get("registry") or stream["name"] in self.key_schemas for stream in self.spec["streams"]
+        )
 
     def resource_after(self, steps: int) -> Mapping[str, Any]:
         """The resource as the edits among the first steps have made it."""

@@ -6,8 +6,20 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from tests.oracle.cases.app_draft import KEY_COLUMN
-from tests.oracle.cases.app_generator import random_app
-from tests.oracle.cases.case import Advance, Case, Grow, InputRecord, Kill, Restart, Row, Send, Step
+from tests.oracle.cases.app_generator import RandomApp, random_app
+from tests.oracle.cases.case import (
+    GOOD_FRAMINGS,
+    Advance,
+    Case,
+    Framing,
+    Grow,
+    InputRecord,
+    Kill,
+    Restart,
+    Row,
+    Send,
+    Step,
+)
 from tests.oracle.cases.column_values import from_ms, key_pool, key_text, random_headers, random_value
 from tests.oracle.cases.resource_reading import columns_of, input_streams, milliseconds
 
@@ -24,13 +36,15 @@ def random_case(seed: int) -> Case:
     """The case of a seed."""
     chance = random.Random(seed)  # noqa: S311 - nothing here is secret
     partitions, whole_sends = chance.choice((1, 1, 2, 3, 4)), chance.random() < 0.6
-    resource, edits = random_app(chance, partitions, whole_sends)
+    app = random_app(chance, partitions, whole_sends)
+    resource = app.resource
     processors = chance.choice((1, 1, 2, 3))
-    writer = _Writer(chance, resource, whole_sends, partitions)
+    writer = _Writer(chance, app, whole_sends, partitions)
     steps = writer.steps(is_batch=resource["spec"]["mode"] == "batch")
-    for edit in edits:
+    for edit in app.edits:
         steps.insert(chance.randint(0, len(steps)), edit)
-    return Case(seed, resource, partitions, processors, whole_sends, tuple(steps))
+    schemas = {name: tuple(one.text for one in versions) for name, versions in app.schemas.items()}
+    return Case(seed, resource, partitions, processors, whole_sends, tuple(steps), schemas, app.key_schemas)
 
 
 def in_unit(time: int, stream: Mapping[str, Any]) -> datetime | int:
@@ -42,10 +56,8 @@ def in_unit(time: int, stream: Mapping[str, Any]) -> datetime | int:
 class _Writer:
     """Writes records of growing time, out of order by as much as the case bears."""
 
-    def __init__(
-        self, chance: random.Random, resource: Mapping[str, Any], whole_sends: bool, partitions: int
-    ):
-        self.chance, self.spec = chance, resource["spec"]
+    def __init__(self, chance: random.Random, app: RandomApp, whole_sends: bool, partitions: int):
+        self.chance, self.spec, self.schemas = chance, app.resource["spec"], app.schemas
         self.partitions = partitions
         self.now = int(datetime.fromisoformat(chance.choice(STARTS) + "+00:00").timestamp() * 1000)
         # How many tasks have a broadcast stream after a growth is for later.
@@ -102,7 +114,8 @@ class _Writer:
         if chance.random() < 0.06 and key is not None:
             return InputRecord(key_text(key), None, self.now, headers)
         self.now += chance.choice((0, 0, 1, 400, 1_000, 2_500, 9_000))
-        row: Row = {name: random_value(chance, kind) for name, kind in columns.items()}
+        version, framing, kinds = self.version(stream)
+        row: Row = {name: random_value(chance, kinds[name]) if name in kinds else None for name in columns}
         row[KEY_COLUMN] = key
         if "id" in columns:
             self.next_id += 1
@@ -112,4 +125,17 @@ class _Writer:
             row["ts"] = in_unit(time, stream) if chance.random() > 0.04 else None
             if isinstance(row["ts"], datetime):
                 row["ts"] += timedelta(microseconds=chance.choice((0, 0, 0, 1, 999)))
-        return InputRecord(key_text(key), row, self.now, headers)
+        return InputRecord(key_text(key), row, self.now, headers, version, framing)
+
+    def version(self, stream: Mapping[str, Any]) -> tuple[int, Framing, Mapping[str, str]]:
+        """The schema that a record is written by, how it says so, and the columns that it has there."""
+        versions, chance = self.schemas.get(stream["name"]), self.chance
+        if versions is None:
+            return 0, Framing.BEFORE, columns_of(stream)
+        number = chance.randrange(len(versions))
+        framings = [Framing.BEFORE]
+        if not stream.get("metadata", {}).keys() & {"headers", "headerList"}:  # they would have the id
+            framings.append(Framing.HEADER)
+        if chance.random() < 0.04:
+            framings = [framing for framing in Framing if framing not in GOOD_FRAMINGS]
+        return number, chance.choice(framings), versions[number].kinds

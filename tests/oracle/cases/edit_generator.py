@@ -6,7 +6,7 @@ from typing import Final
 from tests.oracle.cases import expression_pool
 from tests.oracle.cases.app_draft import AppDraft
 from tests.oracle.cases.case import Edit
-from tests.oracle.cases.resource_reading import kind_of, sources_of, split_list
+from tests.oracle.cases.resource_reading import columns_of, kind_of, sources_of, split_list
 
 STATELESS: Final = frozenset({"filter", "map", "merge", "flatMap", "sendTo"})
 
@@ -25,16 +25,16 @@ def random_edits(draft: AppDraft) -> list[Edit]:
 
 def _changed_rows(draft: AppDraft) -> Edit | None:
     """Another condition, or other expressions for the columns that there are."""
-    chance, columns_of = draft.chance, {flow.name: flow.columns for flow in draft.flows}
+    chance, flow_columns = draft.chance, {flow.name: flow.columns for flow in draft.flows}
     found = [one for one in draft.operators if "filter" in one or "select" in one.get("map", ())]
     if not found:
         return None
     operator = chance.choice(found)
     kind, body = kind_of(operator)
-    columns = columns_of[body["from"]]
+    columns = flow_columns[body["from"]]
     if kind == "filter":
         return Edit(operator["name"], kind, {**body, "where": expression_pool.condition(chance, columns)})
-    entries, made = split_list(body["select"]), columns_of[operator["name"]]
+    entries, made = split_list(body["select"]), flow_columns[operator["name"]]
     for place, entry in enumerate(entries):
         expression, _, name = entry.rpartition(" AS ")
         drawn = [expression_pool.value(chance, columns) for _ in range(5)] if expression else []
@@ -93,5 +93,9 @@ def _no_output(draft: AppDraft) -> Edit | None:
     (stream,) = (one for one in draft.streams if one["name"] == body["stream"])
     (flow,) = (flow for flow in draft.flows if flow.name == body["from"])
     # No operator says its columns any more, and its records are read at the end.
-    stream["columns"] = ", ".join(f"{column} {kind}" for column, kind in flow.columns.items())
+    of_keys = stream.get("metadata", {})
+    in_keys = columns_of(of_keys, "keyColumns") if "keyColumns" in of_keys else ()
+    stream["columns"] = ", ".join(
+        f"{column} {kind}" for column, kind in flow.columns.items() if column not in in_keys
+    )
     return Edit(output, "sendTo", None)

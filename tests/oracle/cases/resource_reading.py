@@ -6,6 +6,8 @@ from typing import Any, Final
 
 _UNITS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 Part = Mapping[str, Any]
+RECORD_NAME: Final = "oracle.Row"
+"""The full name of the records and messages that have schemas."""
 
 
 def milliseconds(text: str) -> int:
@@ -27,12 +29,28 @@ def split_list(text: str, brackets: str = "()[]") -> list[str]:
     return [part.strip() for part in parts]
 
 
-def columns_of(stream: Part) -> dict[str, str]:
-    """The columns that a stream or table declares, by name."""
+def columns_of(stream: Part, field: str = "columns") -> dict[str, str]:
+    """The columns that a stream or table declares, by name, or those of another field."""
     return {
-        name: kind
-        for name, _, kind in (part.partition(" ") for part in split_list(stream["columns"], "()<>"))
+        name: kind for name, _, kind in (part.partition(" ") for part in split_list(stream[field], "()<>"))
     }
+
+
+def key_subject_of(stream: Part) -> str:
+    """The name under which a registry has the schemas of a stream's keys."""
+    return f"{stream.get('topic', stream['name'])}-key"
+
+
+def subject_of(stream: Part) -> str:
+    """The name under which a registry has the schemas of a stream's values."""
+    topic = stream.get("topic", stream["name"])
+    match stream.get("writerSchema", {}).get("subject", "topic"):
+        case "topic":
+            return f"{topic}-value"
+        case "topicRecord":
+            return f"{topic}-{RECORD_NAME}"
+        case _:
+            return RECORD_NAME
 
 
 def kind_of(operator: Part) -> tuple[str, Part]:

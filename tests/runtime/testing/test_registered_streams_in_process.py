@@ -72,6 +72,20 @@ def rows_are_written_and_read(form: str) -> None:
         assert running.rows("views") == running.rows("out")
 
 
+def test_records_of_added_partitions_are_read_at_once_as_without_a_registry() -> None:
+    views = {"format": "avro", "registry": True, "key": "user"}
+    counted = app(views)
+    counted["spec"]["operators"][0] = {
+        "name": "made",
+        "aggregate": {"from": "views", "aggregates": "count(*) AS n"},
+    }
+    with InProcessApp(counted, schemas={"views-value": VIEW}) as running:
+        running.grow("views", 4)
+        running.send("views", [{"user": user} for user in ("ann", "bob", "cyd", "dan")])
+        assert {record.partition for record in running.records("views")} != {0}
+        assert sorted(row["user"] for row in running.rows("out")) == ["ann", "bob", "cyd", "dan"]
+
+
 def test_a_newer_schema_is_that_of_rows_from_then_on_and_of_outputs_after_a_restart() -> None:
     form = {"format": "avro", "registry": True}
     schemas = {"views-value": VIEW, "out-value": VIEW}
