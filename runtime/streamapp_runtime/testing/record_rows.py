@@ -19,6 +19,8 @@ from streamapp_runtime.driver.start.writer_schemas import WriterSchemaRefusedErr
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.formats.format_options import options_of
 from streamapp_runtime.formats.record_format import KeyedFormat, RecordFormat
+from streamapp_runtime.formats.registered_keys import RegisteredKeys
+from streamapp_runtime.formats.registry.schema_frames import KEY_HEADER, with_header_frames
 from streamapp_runtime.formats.row_writer import KeyedRows, UnwritableRowError, WrittenRecords
 from streamapp_runtime.key_partitioning import by_partition, partition_of
 from streamapp_runtime.operators.compilation.piece import ARROW_KEY_TYPES
@@ -30,6 +32,7 @@ from streamapp_runtime.systems.stream_system import (
     RECORDS,
     RECORDS_WITH_HEADERS,
     UnavailableError,
+    has_headers,
 )
 from streamapp_runtime.testing.clock_times import as_datetime, from_milliseconds, to_milliseconds
 from streamapp_runtime.testing.kit_errors import UnfitRowError, WrongUseError
@@ -100,7 +103,8 @@ class RowCodec:
         values = records.column("value")
         decoded = self.format.decode(values)
         deleted = decoded.tombstones(values).to_pylist()
-        return [None if gone else row for row, gone in zip(decoded.columns.to_pylist(), deleted, strict=True)]
+        rows = zip(decoded.columns.to_pylist(), self._of_keys(records), deleted, strict=True)
+        return [None if gone else row | in_key for row, in_key, gone in rows]
 
     def columns_of(self, records: pa.RecordBatch) -> pa.RecordBatch:
         """The columns of the records that are no tombstones."""
@@ -128,6 +132,17 @@ class RowCodec:
             if value is not None and time is not None:
                 divisor = _DIVISORS[time.unit]
                 yield to_milliseconds(value) if divisor is None else int(value) * divisor
+
+    def _of_keys(self, records: pa.RecordBatch) -> list[Row]:
+        """The columns of rows that lie in the keys of records."""
+        options = options_of(self.stream)
+        if self.schemas is None or not options.key_columns:
+            return [{}] * len(records)
+        keys = records.column("key")
+        if has_headers(records):
+            keys = with_header_frames(keys, records.column("headers"), KEY_HEADER)
+        rows: list[Row] = RegisteredKeys(options, (), self.schemas).decode(keys).columns.to_pylist()
+        return rows
 
     def _written(self, rows: Sequence[Row], *, with_keys: bool) -> Iterator[tuple[bytes | None, bytes]]:
         """The key and the value of each row; with a registry by the schemas that it names."""

@@ -279,9 +279,7 @@ class Reference:
         source = body["from"]
         (stream,) = (one for one in self.spec["streams"] if one["name"] == body["stream"])
         key = stream.get("key")
-        of_keys = stream.get("metadata", {})
-        in_keys = columns_of(of_keys, "keyColumns") if "keyColumns" in of_keys else ()
-        columns = [column for column in self.columns[source] if column not in in_keys]
+        columns = self.columns[source]
         written = (
             "_k" if key is None or key == self.keys[source] else f"CASE WHEN NOT _x THEN {_text_key(key)} END"
         )

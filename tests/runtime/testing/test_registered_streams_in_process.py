@@ -145,6 +145,7 @@ def test_a_key_of_several_columns_and_one_that_is_a_column_of_the_values_too() -
     with InProcessApp(app(tenant, select="id, page"), schemas=schemas) as running:
         running.send("views", {"tenant": "a", "id": 7, "page": "/"})
         assert raw(running, "views") == [(b"\0\0\0\0\x01\x02a\x0e", b'{"user":null,"page":"/"}')]
+        assert running.rows("views") == [{"user": None, "page": "/", "tenant": "a", "id": 7}]
         assert running.rows("out") == [{"id": 7, "page": "/"}]
     with InProcessApp(
         app({"key": "user", "metadata": {"keyFormat": "json"}}),
