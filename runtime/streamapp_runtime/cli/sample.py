@@ -7,7 +7,7 @@ import click
 
 from streamapp.cli.app_sources import one_app
 from streamapp.spec.problem import nearest
-from streamapp.spec.value_types.format_names import LINES, READ_ONLY
+from streamapp.spec.value_types.format_names import LINES
 from streamapp_runtime.cli.duration_option import seconds_of
 
 if TYPE_CHECKING:
@@ -94,8 +94,8 @@ def _declared(app: "StreamApp", name: str) -> "Stream":
     stream = streams[name]
     if stream.columns is None:
         raise click.ClickException(f'"{name}" declares no columns to make rows from: write columns for it')
-    is_encoded = stream.needs_registry and stream.format not in READ_ONLY  # by `log write`, of JSON lines
-    if stream.carries_watermarks or not (is_encoded or (stream.format in LINES and not stream.registry)):
+    has_lines = stream.takes_registered_rows or (stream.format in LINES and not stream.registry)
+    if stream.carries_watermarks or not has_lines:
         what = "carries watermarks" if stream.carries_watermarks else f"has the format {stream.format}"
         what += " under a schema registry" if stream.registry else ""
         hint = "send rows to it in a test, with streamapp.testing"
@@ -111,7 +111,7 @@ def _line_format(app: "StreamApp", stream: "Stream") -> "RecordFormat":
 
     options = format_options(app).get(stream.name, DEFAULT_OPTIONS)
     try:
-        if stream.needs_registry:
+        if stream.takes_registered_rows:
             return open_format("json", row_columns(stream))
         return open_format(stream.format, parse_columns(stream.columns or ""), options)
     except UnfitFormatError as error:

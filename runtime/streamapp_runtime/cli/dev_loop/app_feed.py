@@ -11,7 +11,6 @@ from typing import Final
 import pyarrow as pa
 
 from streamapp.author.app_streams import InputRoles
-from streamapp.spec.value_types.format_names import READ_ONLY
 from streamapp_runtime.cli.dev_loop.data_lines import DataFiles, UnfitDataError, read_file_lines
 from streamapp_runtime.cli.dev_loop.dev_options import SampleRows, display_path
 from streamapp_runtime.cli.record_input.line_keys import line_keys
@@ -90,7 +89,7 @@ class AppFeed:
         self._sent[name], first = lines, len(sent_lines)
         if stream.carries_watermarks:
             raise UnfitDataError(f'"{name}" carries control messages of another app: it takes no lines')
-        if stream.format not in _LINES or (stream.needs_registry and stream.format not in READ_ONLY):
+        if stream.format not in _LINES or stream.takes_registered_rows:
             return self._encoded(name, path, first)
         keys, values = read.keys[first:], read.values[first:]
         if keys_of_lines := line_keys(self.app.app, name):

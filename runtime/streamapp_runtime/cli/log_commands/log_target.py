@@ -11,7 +11,6 @@ import click
 
 from streamapp.cli.secrets_option import secrets_option
 from streamapp.spec.problem import nearest
-from streamapp.spec.value_types.format_names import READ_ONLY
 from streamapp.spec.value_types.partitioner_names import PartitionerName
 from streamapp_runtime.cli.log_access import open_log
 
@@ -112,7 +111,7 @@ class LogTarget:
         """The stream of an app where it is under a schema registry; refused where lines are none of it."""
         streams = self._parsed_app.spec.streams if is_app_source(self.log) else ()
         declared = next((one for one in streams if one.name == stream and one.needs_registry), None)
-        if declared is not None and declared.format in READ_ONLY:
+        if declared is not None and not declared.takes_registered_rows:
             raise click.ClickException(
                 f'"{stream}" has changes under a schema registry, which its connector writes; send them in a '
                 "test as bytes, with streamapp.testing"
