@@ -61,8 +61,7 @@ class DataLoss:
         for partition in self._beyond_end(furthest, spans, self._shrunk):
             end, at = spans[partition].end, furthest[partition]
             lost_ranges[partition] = f"{partition}: it ends at {end}, and was read up to {at} before"
-        led = {partition: spans[partition].epoch for partition in furthest}
-        new_epochs = {p: epoch for p, epoch in led.items() if epoch >= 0 and self._epochs.get(p) != epoch}
+        new_epochs = {p: spans[p].epoch for p in furthest if 0 <= spans[p].epoch != self._epochs.get(p)}
         for partition, end in self._cut_histories(new_epochs, furthest).items():
             lost_ranges[partition] = (
                 f"{partition}: its next leader has it up to {end}, and it was read up to "
