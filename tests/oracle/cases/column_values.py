@@ -8,8 +8,6 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from streamapp_runtime.systems.stream_system import HEADERS
-
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 TEXTS: Final = (
     "",
@@ -52,7 +50,9 @@ ARROW: Final[dict[str, pa.DataType]] = {
 """Each type that is generated, as Arrow has it."""
 HEADER_TYPES: Final[dict[str, pa.DataType]] = {
     "MAP<STRING, BINARY>": pa.map_(pa.string(), pa.binary()),
-    "ARRAY<STRUCT<name: STRING, value: BINARY>>": HEADERS.type,
+    "ARRAY<STRUCT<name: STRING, value: BINARY>>": pa.list_(
+        pa.struct([("name", pa.string()), ("value", pa.binary())])
+    ),
 }
 """The types that only columns of headers have."""
 METADATA: Final = {

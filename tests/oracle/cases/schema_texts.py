@@ -33,7 +33,7 @@ _AVRO: Final[Mapping[str, Any]] = {
     "MAP<STRING, INT>": {"type": "map", "values": ["null", "int"]},
     "MAP<STRING, BINARY>": {"type": "map", "values": ["null", "bytes"]},
 }
-_PROTOBUF: Final[Mapping[str, int]] = {
+_PROTOBUF: Final[Mapping[str, "FieldDescriptorProto.Type.ValueType"]] = {
     "BOOLEAN": FieldDescriptorProto.TYPE_BOOL,
     "TINYINT": FieldDescriptorProto.TYPE_INT32,
     "SMALLINT": FieldDescriptorProto.TYPE_SINT32,
@@ -121,7 +121,7 @@ def _protobuf_message(name: str, columns: Mapping[str, str]) -> DescriptorProto:
     message, types = DescriptorProto(name=name), {"TIMESTAMP": ".google.protobuf.Timestamp", _STRUCT: "In"}
     for place, (column, kind) in enumerate(columns.items()):
         field = message.field.add(name=column, number=place + 1, proto3_optional=True, oneof_index=place)
-        field.type, field.label = _PROTOBUF[kind], FieldDescriptorProto.LABEL_OPTIONAL  # type: ignore[assignment]
+        field.type, field.label = _PROTOBUF[kind], FieldDescriptorProto.LABEL_OPTIONAL
         if kind in types:
             field.type_name = types[kind]
         message.oneof_decl.add(name=f"_{column}")
