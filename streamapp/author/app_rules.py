@@ -43,7 +43,7 @@ def _invalid(path: str, message: str, reason: Reason = Reason.INVALID_SPEC) -> P
 
 def _visibility(app: StreamApp) -> Iterator[Problem]:
     for index, table in enumerate(app.spec.tables):
-        if table.in_versions and table.visibility == "sameBatch":
+        if app.spec.in_versions(table) and table.visibility == "sameBatch":
             message = "versions take each other's place between batches, whatever the joins are; leave it out"
             yield _invalid(f"spec.tables[{index}].visibility", message)
 
@@ -52,12 +52,12 @@ def _versions(app: StreamApp) -> Iterator[Problem]:
     """Bounded data sets whose versions cannot be told apart."""
     carrying = {stream.name for stream in app.spec.streams if stream.carries_watermarks}
     for index, table in enumerate(app.spec.tables):
-        seals = {side.versions for side in table.side_inputs}
+        seals = {app.spec.versions_of(side) for side in table.side_inputs}
         for number, side in enumerate(table.side_inputs):
             path = f"spec.tables[{index}].sideInputs[{number}].versions"
-            if side.versions == "none" and len(seals) > 1:
+            if app.spec.versions_of(side) == "none" and len(seals) > 1:
                 message = "the table's other side inputs seal versions: say what seals those of this one"
-                yield _invalid(path, message)
+                yield _invalid(path, f"{message} (of a table that is read: refresh)")
             if side.versions == "endOfStream" and side.stream not in carrying:
                 message = f'no end of stream comes in "{side.stream}"; '
                 yield _invalid(path, f"{message}say carriesWatermarks: true if another app makes it")
@@ -216,12 +216,19 @@ def _tables(app: StreamApp) -> Iterator[Problem]:
             if stream.partitions is not None:
                 message = "its system has the count; a partitionBy says that of the stream it makes"
                 yield _invalid(f"{path}.partitions", message)
+            if stream.refresh is not None:
+                message = (
+                    f'the system "{stream.system}" has streams, which are read on by themselves; leave it out'
+                )
+                yield _invalid(f"{path}.refresh", message)
             continue
         if stream.name in read:
             yield from _imported(app, stream, path)
-        elif stream.partitions is not None:
-            message = "is of tables that are read, and this one is only written; leave it out"
-            yield _invalid(f"{path}.partitions", message)
+        else:
+            for field in ("partitions", "refresh"):
+                if getattr(stream, field) is not None:
+                    message = "is of tables that are read, and this one is only written; leave it out"
+                    yield _invalid(f"{path}.{field}", message)
         if stream.format != "json":
             yield _invalid(f"{path}.format", "a table has no format; leave it out")
         yield from _table_columns(stream, path)
@@ -263,6 +270,9 @@ def _imported(app: StreamApp, stream: Stream, path: str) -> Iterator[Problem]:
             if side.stream == stream.name and side.versions != "none":
                 message = f'nothing ends a version of "{stream.name}", which is a table; leave it out'
                 yield _invalid(f"spec.tables[{place}].sideInputs[{number}].versions", message)
+    if stream.refresh is not None and app.spec.mode == "batch":
+        message = "a batch app reads a table once, before its first batch; leave it out, or say mode: stream"
+        yield _invalid(f"{path}.refresh", message)
     of_records = {
         "primaryKey": bool(stream.primary_key),
         "metadata": stream.metadata is not None,

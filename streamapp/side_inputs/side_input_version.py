@@ -18,6 +18,7 @@ class EndOfVersion:
 
     upstream: str = ""
     upstreams: int = 1
+    is_abandoned: bool = False  # the version is a part of one, which nobody is to see
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class SideInputVersion:
         default_factory=dict
     )  # upstream tasks that sent the end
     ended: frozenset[Partition] = frozenset()
+    is_abandoned: bool = False  # its rows go when it is complete, and the previous version stays
 
     @property
     def sealed(self) -> int:
@@ -41,15 +43,17 @@ class SideInputVersion:
         ended_partitions = (
             self.ended | {partition} if len(upstreams) >= end_of_version.upstreams else self.ended
         )
-        return SideInputVersion(self.number, {**self.ended_upstreams, partition: upstreams}, ended_partitions)
+        ended_upstreams = {**self.ended_upstreams, partition: upstreams}
+        is_abandoned = self.is_abandoned or end_of_version.is_abandoned
+        return SideInputVersion(self.number, ended_upstreams, ended_partitions, is_abandoned)
 
     def whole(self, partitions: Collection[Partition]) -> bool:
         """True if the version has ended in all partitions."""
         return bool(partitions) and self.ended.issuperset(partitions)
 
     def following(self) -> "SideInputVersion":
-        """The next version, still empty."""
-        return SideInputVersion(self.number + 1)
+        """The next version, still empty: of one that was abandoned the same again."""
+        return SideInputVersion(self.number if self.is_abandoned else self.number + 1)
 
     def text(self) -> str:
         """The text that a store's mark holds."""
@@ -57,7 +61,8 @@ class SideInputVersion:
             str(partition): sorted(names) for partition, names in sorted(self.ended_upstreams.items())
         }
         ended_partitions = [str(partition) for partition in sorted(self.ended)]
-        return json.dumps({"number": self.number, "said": ended_upstreams, "ended": ended_partitions})
+        fields = {"number": self.number, "said": ended_upstreams, "ended": ended_partitions}
+        return json.dumps(fields | ({"abandoned": True} if self.is_abandoned else {}))
 
     @classmethod
     def parse(cls, text: str) -> "SideInputVersion | None":
@@ -76,6 +81,7 @@ class SideInputVersion:
                 Partition.parse(name): frozenset(names) for name, names in fields["said"].items()
             }
             ended_partitions = frozenset(map(Partition.parse, fields["ended"]))
-            return cls(int(fields["number"]), ended_upstreams, ended_partitions)
+            is_abandoned = bool(fields.get("abandoned", False))
+            return cls(int(fields["number"]), ended_upstreams, ended_partitions, is_abandoned)
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
             return None

@@ -84,7 +84,8 @@ class _Compilation:
                     if side.stream == stream.name:
                         name = side_name(stream.name, table.name)
                         relied = side_input_reliance(stream, table, side)
-                        self.add(name, path, partial(compile_read, stream, relied, table.name, side.versions))
+                        sign = self.spec.versions_of(side)
+                        self.add(name, path, partial(compile_read, stream, relied, table.name, sign))
 
     def operators(self) -> None:
         """Each operator after those that it reads, and after what gives a table its columns."""

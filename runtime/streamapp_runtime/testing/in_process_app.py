@@ -55,11 +55,12 @@ from streamapp_runtime.testing.record_rows import (
     RowCodec,
     StreamRecord,
     append_records,
+    end_version,
     with_headers,
 )
 from streamapp_runtime.testing.row_diff import Rows
 from streamapp_runtime.testing.side_outputs import BadRecordSeen, LateRowSeen, bad_records, late_rows
-from streamapp_runtime.testing.tested_app import AppSource, app_of, tested_app
+from streamapp_runtime.testing.tested_app import AppSource, app_of, refreshed_streams, tested_app
 from streamapp_runtime.testing.tested_state import TestedState
 from streamapp_runtime.testing.tested_streams import TestedStreams
 
@@ -220,6 +221,10 @@ class InProcessApp(TestApp):
         if headers:
             records = with_headers(records, headers)
         self._write([(codec, records)], moves_clock=at is None)
+
+    def is_refreshed(self, stream: str) -> bool:
+        """True if a stream is a table that the app reads again and again: each send is a version of it."""
+        return stream in refreshed_streams(self._deployed)
 
     def encoded(self, stream: str, rows: Iterable[Row | bytes]) -> pa.RecordBatch:
         """Rows as records of a stream, with the keys that they have."""
@@ -483,11 +488,14 @@ class InProcessApp(TestApp):
 
     def _write(self, records: Iterable[tuple[RowCodec, pa.RecordBatch]], *, moves_clock: bool) -> None:
         """Write records, move the clock to their newest event time if asked to, and process them."""
-        newest = self.now
+        newest, refreshed = self.now, set()
         for codec, batch in records:
+            refreshed |= {codec.stream.name} if self.is_refreshed(codec.stream.name) else set()
             append_records(self._systems, codec.stream.name, batch, codec.stream.partitioner)
             if moves_clock:
                 newest = max([newest, *codec.event_times(batch)])
+        for stream in sorted(refreshed):
+            end_version(self._systems, stream)
         self._clock.move(newest)
         self._settle()
 

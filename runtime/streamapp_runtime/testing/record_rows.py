@@ -15,6 +15,7 @@ from streamapp.spec.resource.streams import Stream
 from streamapp.spec.value_types.column_list import Column
 from streamapp.spec.value_types.partitioner_names import DEFAULT_PARTITIONER, PartitionerName
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.imports.table_records import end_record
 from streamapp_runtime.driver.start.writer_schemas import WriterSchemaRefusedError, open_row_writer
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.formats.format_options import options_of
@@ -251,6 +252,14 @@ def append_records(
     transaction = systems.of_stream(stream).begin(WRITER, 0)
     for index, part in by_partition(records, places):
         transaction.append(systems.locate(partitions[index]), part)
+    transaction.commit()
+
+
+def end_version(systems: Systems, stream: str) -> None:
+    """End a version of a table that is refreshed."""
+    transaction = systems.of_stream(stream).begin(WRITER, 0)
+    for index in range(systems.partitions(stream) or 1):
+        transaction.append(systems.locate(Partition(stream, index)), end_record(None))
     transaction.commit()
 
 

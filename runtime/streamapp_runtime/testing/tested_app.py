@@ -5,7 +5,7 @@ rows of operators that are observed.
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -61,6 +61,9 @@ def observed_streams(app: StreamApp) -> dict[str, str]:
     }
 
 
+_OF_TABLES: Final = frozenset({"primaryKey", "partitions", "refresh"})
+
+
 def _parsed(source: AppSource) -> ParseResult:
     match source:
         case StreamApp():
@@ -98,6 +101,7 @@ def _without_broker(app: StreamApp) -> dict[str, Any]:
     ]
     spec.setdefault("partitionSettle", "0s")  # as on any embedded log: the kit is the only producer
     streams = [_without_table_fields(stream) for stream in spec["streams"]]
+    tables = [_in_versions(table, refreshed_streams(app)) for table in spec.get("tables", ())]
     if spec.get("lateRows", {}).get("action", "drop") == "drop":
         spec["lateRows"] = {"action": "stream", "stream": LATE_STREAM}
         streams.append({"name": LATE_STREAM, "system": home.name})
@@ -107,12 +111,26 @@ def _without_broker(app: StreamApp) -> dict[str, Any]:
             spec[policy] = {**rule, "action": "deadLetter", "stream": BAD_STREAM}
     if BAD_STREAM in {spec.get(policy, {}).get("stream") for policy in ("onBadRecord", "onCodeError")}:
         streams.append({"name": BAD_STREAM, "system": home.name})
-    return {**data, "spec": {**spec, "streams": streams}}
+    return {**data, "spec": {**spec, "streams": streams, **({"tables": tables} if tables else {})}}
+
+
+def refreshed_streams(app: StreamApp) -> frozenset[str]:
+    """The tables that the app reads again and again: in a test each send to one is a version of it."""
+    return frozenset(stream.name for stream in app.spec.streams if stream.refresh is not None)
+
+
+def _in_versions(table: Mapping[str, Any], refreshed: Collection[str]) -> dict[str, Any]:
+    """The table, whose versions end as the kit ends them where its stream stands in for such a table."""
+    sides = [
+        side | ({"versions": "nullKey"} if side["stream"] in refreshed else {})
+        for side in table.get("sideInputs", ())
+    ]
+    return {**table, **({"sideInputs": sides} if sides else {})}
 
 
 def _without_table_fields(stream: Mapping[str, Any]) -> dict[str, Any]:
     """The stream that stands in for a table: a test sees each row that is written, and sends others."""
-    return {name: value for name, value in stream.items() if name not in {"primaryKey", "partitions"}}
+    return {name: value for name, value in stream.items() if name not in _OF_TABLES}
 
 
 def _kind_in_a_test(declared: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from streamapp.spec.resource.runtime_policies import (
 from streamapp.spec.resource.state import Placement, State
 from streamapp.spec.resource.streams import Stream
 from streamapp.spec.resource.systems import System, home_system
-from streamapp.spec.resource.tables import Table
+from streamapp.spec.resource.tables import SideInput, Table, VersionSign
 from streamapp.spec.value_types.partitioner_names import DEFAULT_PARTITIONER, PartitionerName
 from streamapp.spec.value_types.scalars import (
     AppName,
@@ -176,6 +176,15 @@ class Spec(Part):
     def table(self, name: str) -> Table:
         """The declared table of that name."""
         return next(table for table in self.tables if table.name == name)
+
+    def versions_of(self, side: SideInput) -> VersionSign:
+        """The sign that ends a version of a side input; of a table that is refreshed its imports say it."""
+        is_refreshed = any(one.refresh for one in self.streams if one.name == side.stream)
+        return "import" if is_refreshed else side.versions
+
+    def in_versions(self, table: Table) -> bool:
+        """True if the rows of a table come as versions, each seen when it is whole."""
+        return any(self.versions_of(side) != "none" for side in table.side_inputs)
 
 
 class StreamApp(Part):

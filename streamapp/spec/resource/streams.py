@@ -24,6 +24,7 @@ from streamapp.spec.value_types.scalars import (
     Columns,
     LongDuration,
     Name,
+    RefreshInterval,
     ShortDuration,
     Topic,
 )
@@ -132,6 +133,8 @@ class Stream(Part):
     """Of a table: rows replace those with the same values in these columns; unset: each is added."""
     partitions: Annotated[int | None, Field(ge=1, le=100_000), Effect.REFUSED] = None
     """Of a table that is read: into so many its rows are put by their keys; unset: one."""
+    refresh: Annotated[RefreshInterval | None, Effect.RESTART] = None
+    """Of a table that fills tables: how often a newer version is looked for, which replaces the rows."""
     metadata: RecordMetadata | None = None
     """Columns of what its records have beside their values, for the expressions of this app."""
     keys: Annotated[Literal["checked", "unchecked"], Effect.RESTART] = "checked"

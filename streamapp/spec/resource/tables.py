@@ -16,6 +16,9 @@ from streamapp.spec.value_types.scalars import (
     ShortDuration,
 )
 
+VersionSign = Literal["none", "endOfStream", "nullKey", "import"]
+"""The end of a version of a side input. Imports of a table that is refreshed write their own."""
+
 
 class SideInput(Part):
     """A stream that fills a table."""
@@ -92,8 +95,3 @@ class Table(Part):
     """A store of side inputs that was last used longer ago is rebuilt, not trusted."""
     visibility: Literal["nextBatch", "sameBatch"] = "nextBatch"
     """When an update of a side input is seen: from the next batch on, or by the joins of the same batch."""
-
-    @property
-    def in_versions(self) -> bool:
-        """True if its rows come as versions, each seen when it is whole."""
-        return any(side.versions != "none" for side in self.side_inputs)

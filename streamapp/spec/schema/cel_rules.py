@@ -243,9 +243,9 @@ RULES: Mapping[str, list[Rule]] = {
             "primaryKey goes with streams of a system of tables",
         ),
         _rule(
-            "self.streams.all(s, !has(s.partitions) || self.systems.exists(y, "
+            "self.streams.all(s, !(has(s.partitions) || has(s.refresh)) || self.systems.exists(y, "
             f"y.name == s.system && [{_has_kinds(sorted(TABLE_KINDS), 'y')}].exists(k, k)))",
-            "partitions goes with streams of a system of tables",
+            "partitions and refresh go with streams of a system of tables",
         ),
         _rule(
             "self.systems.filter(y, has(y.home) && y.home).size() <= 1",

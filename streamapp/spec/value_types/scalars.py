@@ -119,6 +119,7 @@ Duration = Annotated[str, Field(pattern=durations.PATTERN, max_length=32, exampl
 ShortDuration = Annotated[Duration, AfterValidator(_within("0s", "1d"))]
 LongDuration = Annotated[Duration, AfterValidator(_within("0s", "3650d"))]
 Span = Annotated[Duration, AfterValidator(_within("1ms", "3650d"))]
+RefreshInterval = Annotated[Duration, AfterValidator(_within("1s", "3650d"))]
 
 Name = Annotated[str, Field(pattern=NAME, min_length=1, max_length=63)]
 AppName = Annotated[

@@ -50,6 +50,21 @@ def reading_app(
     return parsed.apps[0]
 
 
+def refreshed_app(system: dict[str, Any], columns: str, **stream: Any) -> StreamApp:
+    """An app that fills a table with the table `sales`, and looks for newer versions of it."""
+    read = {"name": "in", "system": "tables", "topic": "sales", "columns": columns, **stream}
+    resource = app_resource(
+        [{"name": "send", "sendTo": {"from": "orders", "stream": "out"}}],
+        [read, {"name": "orders", "system": "main", "columns": columns}, {"name": "out", "system": "main"}],
+        [{"name": "sales", "sideInputs": [{"stream": "in", "bootstrap": True}]}],
+        applicationId="orders",
+        systems=[HOME, {"name": "tables", **system}],
+    )
+    parsed = parse_data(resource)
+    assert not parsed.problems, parsed.problems
+    return parsed.apps[0]
+
+
 class ImportedApp:
     """One home, and a driver after another."""
 

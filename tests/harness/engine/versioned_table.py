@@ -38,6 +38,7 @@ class Versioned:
     kind: StoreKind = StoreKind.LMDB
     partitions: int = 1
     broadcast: bool = False
+    sign: str = "nullKey"
     shared: str = ""  # the copy that all lanes were told to read
     batches: int = 0
     system: EmbeddedSystem = field(init=False)
@@ -54,7 +55,7 @@ class Versioned:
             "bytes",
             COLUMNS,
             table="prices",
-            versions="nullKey",
+            versions=self.sign,
         )
         self.new_worker()
 

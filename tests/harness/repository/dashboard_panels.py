@@ -161,6 +161,15 @@ APPS = (
         "ops",
     ),
     Panel(
+        "Refreshed tables",
+        "Newer versions of tables that were imported, and looks at tables that failed, a second.",
+        [
+            rate(driver.REFRESHES, *APP, "stream", within=_APP).called("imported"),
+            rate(driver.REFRESH_FAILURES, *APP, "stream", within=_APP).called("failed"),
+        ],
+        "ops",
+    ),
+    Panel(
         "Silent systems",
         "Systems of inputs that do not answer.",
         [whole(driver.SILENT, *APP, "system", within=_APP)],

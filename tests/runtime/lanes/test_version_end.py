@@ -6,7 +6,12 @@ from streamapp.control.control_message import EndOfStream, UpstreamTask, UserRec
 from streamapp.control.message_codec import encode_message
 from streamapp.side_inputs.side_input_version import EndOfVersion
 from streamapp.spec.value_types.column_list import parse_columns
-from streamapp_runtime.lanes.records.version_end import VersionEnd, first_version_end
+from streamapp_runtime.lanes.records.version_end import (
+    IMPORT_ABANDONED,
+    IMPORT_ENDED,
+    VersionEnd,
+    first_version_end,
+)
 from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole
 from streamapp_runtime.systems.stream_system import STORED
 
@@ -33,6 +38,16 @@ def test_a_version_ends_at_the_first_record_without_a_key() -> None:
 def test_a_version_goes_on_while_every_record_has_a_key() -> None:
     assert first_version_end(reading("nullKey"), records([b"a"], [None])) is None
     assert first_version_end(reading("nullKey"), records([], [])) is None
+
+
+def test_an_import_ends_where_it_says_so_and_not_at_a_row_without_a_key() -> None:
+    keys, rows = [b"a", None, None, None], [b"{}", b"no row", IMPORT_ABANDONED, IMPORT_ENDED]
+    end = first_version_end(reading("import"), records(keys, rows))
+    assert end == VersionEnd(2, 10, EndOfVersion(is_abandoned=True))
+    assert first_version_end(reading("import"), records(keys[2:3], rows[3:])) == VersionEnd(
+        0, 8, EndOfVersion()
+    )
+    assert first_version_end(reading("import"), records(keys[:2], rows[:2])) is None
 
 
 def test_a_version_ends_at_an_end_of_stream_and_says_whose_it_is() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from streamapp.testing import AppFailedError, TestApp
-from tests.harness.core.app_resources import app_resource
+from tests.harness.core.app_resources import EMBEDDED, app_resource
 
 Start = Callable[..., TestApp]
 
@@ -55,3 +55,15 @@ def test_a_turn_without_a_whole_version_fails_with_the_stream(streamapp: Start) 
     batch.send("views", {"page": "a", "n": 1})
     with pytest.raises(AppFailedError, match='rows wait for the first version of "prices"'):
         batch.run_turn()
+
+
+def test_each_send_to_a_table_that_is_refreshed_is_a_version(streamapp: Start) -> None:
+    prices = {**PRICES, "system": "exports", "partitions": 2, "refresh": "10m"}
+    table = {"name": "prices", "broadcast": True, "sideInputs": [{"stream": "prices", "bootstrap": True}]}
+    systems = [EMBEDDED, {"name": "exports", "files": {"path": "exports", "format": "csv"}}]
+    app = streamapp(app_resource((WITH, SENT), [VIEWS, prices, {"name": "out"}], (table,), systems=systems))
+    app.send("prices", [{"page": "a", "price": 1}, {"page": "b", "price": 1}])
+    app.send("prices", {"page": "a", "price": 2})
+    assert {key: row["price"] for key, row in app.table("prices").items()} == {"a": 2}
+    app.send("views", [{"page": "a", "n": 1}, {"page": "b", "n": 2}])
+    assert app.rows("out") == [{"n": 1, "price": 2}]

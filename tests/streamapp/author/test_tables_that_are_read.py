@@ -126,3 +126,22 @@ def test_a_join_needs_as_many_partitions_as_its_stream_has(partitions: int | Non
     problems = [one.message for one in proposal_problems(app, proposal)]
     assert bool(problems) is (partitions is None)
     assert all("orders has 3; say partitions: 3 of stream names; or " in one for one in problems), problems
+
+
+def test_a_table_that_is_refreshed_fills_a_table_in_versions() -> None:
+    app = read_app(refresh="10m")
+    assert not messages(app)
+    assert app.spec.in_versions(app.spec.tables[0])
+    assert not read_app().spec.in_versions(read_app().spec.tables[0])
+
+
+def test_what_cannot_be_refreshed_is_refused() -> None:
+    assert "spec.streams[1].refresh" in messages(read_app(mode="batch", refresh="10m"))
+    data = dict(as_data(read_app(refresh="10m")))
+    streams = [data["spec"]["streams"][0] | {"refresh": "1m"}, *data["spec"]["streams"][1:]]
+    problems = messages(parse_data(data | {"spec": data["spec"] | {"streams": streams}}).apps[0])
+    assert problems["spec.streams[0].refresh"][1].endswith("leave it out")
+    tables = [data["spec"]["tables"][0] | {"visibility": "sameBatch"}]
+    assert "spec.tables[0].visibility" in messages(
+        parse_data(data | {"spec": data["spec"] | {"tables": tables}}).apps[0]
+    )

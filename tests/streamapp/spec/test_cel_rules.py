@@ -118,7 +118,7 @@ REFUSED: list[tuple[str, str, Data]] = [
     ("WriterSchema", "id goes without", stream(writerSchema={"id": 7, "autoRegister": True})),
     ("Spec", "registry needs kafka.schemaRegistry", stream(registry=True, format="avro")),
     ("Spec", "primaryKey goes with streams of", stream(primaryKey=["user"])),
-    ("Spec", "partitions goes with streams of", stream(partitions=4)),
+    ("Spec", "partitions and refresh go with streams of", stream(partitions=4)),
     ("System", "a system of tables cannot be the home", tables(home=True)),
     ("Spec", "one system has streams", spec(systems=[tables()["spec"]["systems"][1] | {"name": "main"}])),
     ("Stream", "timestamps as numbers go with", stream(timestamps="seconds", format="columns")),

@@ -41,6 +41,11 @@ def pending_imports(connections: SystemConnections, ledger: CheckpointStream) ->
     return frozenset(connections.imports.keys() - imported_tables(ledger).keys())
 
 
+def imports_document(tables: Mapping[str, ImportedTable]) -> dict[str, object]:
+    """The entry of these imports, by stream."""
+    return {"tables": {stream: table.document() for stream, table in tables.items()}}
+
+
 def parse_imports(document: Any) -> dict[str, ImportedTable]:
     """The imports of an entry."""
     return {str(stream): ImportedTable.parse(fields) for stream, fields in document["tables"].items()}

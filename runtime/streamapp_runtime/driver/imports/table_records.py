@@ -39,6 +39,12 @@ def table_records(stream: Stream, version: TableSnapshot) -> Iterator[pa.RecordB
         yield pa.RecordBatch.from_arrays([keys, values, times], schema=RECORDS)
 
 
+def end_record(sign: bytes | None) -> pa.RecordBatch:
+    """The record that ends a version in a partition: it has no key, and this value."""
+    columns = [pa.nulls(1, pa.binary()), pa.array([sign], pa.binary()), pa.nulls(1, pa.int64())]
+    return pa.RecordBatch.from_arrays(columns, schema=RECORDS)
+
+
 def _values(form: RecordFormat, batch: pa.RecordBatch, row_form: RowForm) -> pa.BinaryArray:
     match row_form:
         case RowForm.COLUMNS:

@@ -26,6 +26,7 @@ from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
 from streamapp_runtime.driver.failures import RETRIABLE, FailedError, FinalFailureError
 from streamapp_runtime.driver.garbage_collection import collect_seldom
 from streamapp_runtime.driver.imports.table_import import ImportProgress
+from streamapp_runtime.driver.imports.table_refreshes import RefreshStatus, TableRefreshes
 from streamapp_runtime.driver.modes.model_follower import ModelFollower
 from streamapp_runtime.driver.modes.stop_signal import SignalStop, StoppedError
 from streamapp_runtime.driver.reporting.open_windows import open_windows
@@ -37,6 +38,7 @@ from streamapp_runtime.driver.state_queries.state_queries import StateQueries
 from streamapp_runtime.lanes import tables_file
 from streamapp_runtime.systems.answering_systems import silent_systems_text
 from streamapp_runtime.systems.app_systems import Systems
+from streamapp_runtime.systems.connection import SystemConnections
 from streamapp_runtime.systems.stream_system import (
     FencedError,
     InvalidSettingsError,
@@ -124,7 +126,7 @@ def run_app(
     mode.refuse_early(storage)
     systems = open_app_systems(mode.app, storage)
     deliveries = OutboxDeliveries(mode.app, storage.systems)
-    executor_pool = mode.open_executors(storage)
+    executor_pool, refreshes = mode.open_executors(storage), None
     try:
         ledger = CheckpointStream(systems.home, checkpoint_stream(mode.app.application_id))
         try:
@@ -150,10 +152,12 @@ def run_app(
         _start(loop)
         collect_seldom()
         idle = _with_compaction(systems, observer.idle)
-        watched = _WatchedDeliveries(observer, deliveries)
+        refreshes = TableRefreshes(lambda: _running(loop), ledger)
+        refreshes.start()
+        background = _BackgroundWork(observer, deliveries, refreshes)
         with watched_calls(systems.trouble, loop.recovery.outages.driver_waits):
-            _serve(loop, follower, stop, watched, idle, mode.limits)
-        _end(loop, follower, stop, watched, mode.limits)
+            _serve(loop, follower, stop, background, idle, mode.limits)
+        _end(loop, follower, stop, background, mode.limits)
     except StoppedError:
         return
     finally:
@@ -161,16 +165,20 @@ def run_app(
             queries.end()
         mute_jvm()
         executor_pool.close()
+        if refreshes is not None:
+            refreshes.close()
         deliveries.close()
         systems.close()
 
 
 @dataclass(slots=True)
-class _WatchedDeliveries:
-    """The deliveries of a run, of whose troubles its observer is told as they come and go."""
+class _BackgroundWork:
+    """The deliveries and refreshes of a run, of whose troubles its observer is told as they come and go."""
 
     observer: RunObserver
     deliveries: OutboxDeliveries
+    refreshes: TableRefreshes
+    _refreshed: tuple[RefreshStatus, ...] = ()
     _statuses: tuple[DeliveryStatus, ...] = ()
     _hindered: tuple[str, ...] = ()
 
@@ -178,6 +186,11 @@ class _WatchedDeliveries:
         """Tell what is new; the failure of a delivery that cannot go on is raised."""
         if self.deliveries.failure is not None:
             raise _undeliverable(self.deliveries.failure)
+        if self.refreshes.failure is not None:
+            raise self.refreshes.failure
+        if (refreshed := self.refreshes.statuses) != self._refreshed:
+            self._refreshed = refreshed
+            self.observer.tables_refreshed(refreshed)
         statuses = self.deliveries.statuses
         if statuses == self._statuses:
             return
@@ -226,6 +239,12 @@ def _undeliverable(error: Exception) -> FinalFailureError:
     return FinalFailureError(f"an output cannot be delivered: {error}")
 
 
+def _running(loop: Loop) -> tuple[StreamApp, SystemConnections]:
+    """The app as it runs, also after an edit."""
+    context = loop.launch.context
+    return context.app, context.systems.connections
+
+
 def _start(loop: Loop) -> None:
     """Begin a loop; what goes wrong may go well another time."""
     try:
@@ -238,7 +257,7 @@ def _serve(
     loop: Loop,
     follower: ModelFollower,
     stop: SignalStop,
-    watched: _WatchedDeliveries,
+    background: _BackgroundWork,
     idle: Callable[[], None],
     limits: RunLimits,
 ) -> None:
@@ -250,10 +269,10 @@ def _serve(
         if limits.until_end and loop.backlog.answering.silent_seconds > MOST_OUTAGE_SECONDS:
             raise FailedError(silent_systems_text(loop.backlog.answering.silent))
         follower.follow()
-        watched.look()
+        background.look()
         batch = loop.step()
         if batch is not None:
-            watched.observer.batch_committed(batch)
+            background.observer.batch_committed(batch)
             follower.report(batch)
             if loop.planner.ended:
                 return
@@ -268,16 +287,16 @@ def _serve(
 
 
 def _end(
-    loop: Loop, follower: ModelFollower, stop: SignalStop, watched: _WatchedDeliveries, limits: RunLimits
+    loop: Loop, follower: ModelFollower, stop: SignalStop, background: _BackgroundWork, limits: RunLimits
 ) -> None:
     """Settle all batches, deliver what is in outboxes where the run has an end, and say the last word."""
     loop.release()
     if limits.until_end:
-        watched.deliveries.drain(stop.is_set, stop.wait)
-        watched.look()
+        background.deliveries.drain(stop.is_set, stop.wait)
+        background.look()
     follower.report(ended=True)
     if limits.until_end and not loop.planner.ended:
-        watched.observer.windows_left_open(open_windows(loop.launch, loop.planner.reached))
+        background.observer.windows_left_open(open_windows(loop.launch, loop.planner.reached))
     loop.close_turn()
 
 

@@ -12,6 +12,7 @@ from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.retries import OutageNotice
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.checkpoints.outbox_delivery import DeliveryStatus, by_system
+from streamapp_runtime.driver.imports.table_refreshes import RefreshStatus
 from streamapp_runtime.driver.reporting.newest_levels import NewestLevels
 from streamapp_runtime.driver.reporting.run_metrics import (
     BAD,
@@ -35,6 +36,8 @@ from streamapp_runtime.driver.reporting.run_metrics import (
     MODEL,
     MOVED,
     OUTBOX,
+    REFRESH_FAILURES,
+    REFRESHES,
     REFUSED,
     RESTORED,
     RESTORING,
@@ -62,6 +65,7 @@ class RunMetrics(RunObserver):
     _input_streams: frozenset[str] = frozenset()
     _state: NewestLevels = field(default_factory=NewestLevels)
     _delivery_totals: Counter[tuple[Metric, str]] = field(default_factory=Counter)  # by counter and system
+    _refreshed: dict[str, RefreshStatus] = field(default_factory=dict)  # by stream
 
     @property
     def registry(self) -> CollectorRegistry:
@@ -142,6 +146,15 @@ class RunMetrics(RunObserver):
             for (metric, system), total in totals.items():
                 self._values.increment(metric, system, by=total - self._delivery_totals[metric, system])
         self._delivery_totals = totals
+
+    def tables_refreshed(self, statuses: tuple[RefreshStatus, ...]) -> None:
+        """Count the imports of newer versions of tables, and the looks that failed."""
+        with self._values.changes():
+            for status in statuses:
+                last = self._refreshed.get(status.stream, RefreshStatus(status.stream))
+                self._values.increment(REFRESHES, status.stream, by=status.versions - last.versions)
+                self._values.increment(REFRESH_FAILURES, status.stream, by=status.failures - last.failures)
+        self._refreshed = {status.stream: status for status in statuses}
 
     def systems_unavailable(self, systems: tuple[SilentSystem, ...]) -> None:
         """Note the systems that do not answer."""

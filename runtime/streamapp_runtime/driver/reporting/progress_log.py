@@ -9,6 +9,7 @@ from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.checkpoints.outbox_delivery import DeliveryStatus
 from streamapp_runtime.driver.imports.table_import import ImportProgress
+from streamapp_runtime.driver.imports.table_refreshes import RefreshStatus
 from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction
 from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition
 from streamapp_runtime.driver.reporting.open_windows import OpenWindows
@@ -26,6 +27,7 @@ from streamapp_runtime.driver.reporting.run_messages import (
     outage_message,
     outboxes_message,
     plan_message,
+    refresh_message,
     search_message,
     silent_systems_message,
     slow_message,
@@ -58,6 +60,7 @@ class ProgressLog(RunObserver):
     _idle: bool = False  # and told to be so
     _unended: tuple[str, ...] = ()  # what rows wait for
     _last_failure: str = ""
+    _refreshed: tuple[RefreshStatus, ...] = ()
     _lines: int = 0
     _begun: float = 0.0
     _last: float = 0.0
@@ -71,6 +74,15 @@ class ProgressLog(RunObserver):
         self._last = self._last or self.clock()
         if progress.ended or self._due(self.clock() - self._last):
             self._say(import_message(progress))
+
+    def tables_refreshed(self, statuses: tuple[RefreshStatus, ...]) -> None:
+        """Say which table was imported anew, and once why one cannot be."""
+        before = {status.stream: status for status in self._refreshed}
+        self._refreshed = statuses
+        for status in statuses:
+            last = before.get(status.stream, RefreshStatus(status.stream))
+            if status.trouble != last.trouble or status.versions != last.versions:
+                self.say(refresh_message(status, is_imported=status.versions != last.versions))
 
     def launched(self, launch: Launch) -> None:
         """Say what is about to run."""

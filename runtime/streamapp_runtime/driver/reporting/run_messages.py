@@ -18,6 +18,7 @@ from streamapp_runtime.driver.batches.run_change import ChangeKind, RunChange
 from streamapp_runtime.driver.checkpoints.outbox_delivery import DeliveryStatus
 from streamapp_runtime.driver.checkpoints.state_reset import DroppedState
 from streamapp_runtime.driver.imports.table_import import ImportProgress
+from streamapp_runtime.driver.imports.table_refreshes import RefreshStatus
 from streamapp_runtime.driver.inputs.open_transactions import OpenTransaction, open_transactions_text
 from streamapp_runtime.driver.inputs.unread_partitions import UnreadPartition, unread_partitions_text
 from streamapp_runtime.driver.reporting.open_windows import OpenWindows
@@ -223,6 +224,20 @@ def import_message(progress: ImportProgress) -> RunMessage:
     facts: dict[str, object] = {"event": "import", "message": text, "stream": progress.stream}
     facts |= {"rows": progress.rows, "ended": progress.ended}
     return RunMessage(text, facts, passing=not progress.ended)
+
+
+def refresh_message(status: RefreshStatus, *, is_imported: bool) -> RunMessage:
+    """The import of a newer version of a table, or why it cannot be looked at."""
+    facts: dict[str, object] = {"event": "refresh", "stream": status.stream}
+    if status.trouble:
+        text = (
+            f"{status.stream}: the table is not refreshed, and rows see its version before: {status.trouble}"
+        )
+        return RunMessage(text, facts | {"message": text}, level="warn")
+    text = f"{status.stream}: the table is refreshed again"
+    if is_imported:
+        text = f"{status.stream}: a newer version is imported, {counted(status.rows, 'row')}"
+    return RunMessage(text, facts | {"message": text, "rows": status.rows})
 
 
 def outboxes_message(statuses: Collection[DeliveryStatus]) -> RunMessage:

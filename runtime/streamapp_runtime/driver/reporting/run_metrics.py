@@ -158,6 +158,18 @@ DELIVERY_FAILURES = Metric(
     "Deliveries that failed and were tried again.",
     ("system",),
 )
+REFRESHES = Metric(
+    "streamapp_table_refreshes_total",
+    MetricKind.COUNTER,
+    "Newer versions of a table that were imported while the app ran.",
+    ("stream",),
+)
+REFRESH_FAILURES = Metric(
+    "streamapp_table_refresh_failures_total",
+    MetricKind.COUNTER,
+    "Looks at a table that failed and were tried again.",
+    ("stream",),
+)
 SILENT = Metric(
     "streamapp_system_silent",
     MetricKind.GAUGE,
@@ -170,7 +182,7 @@ METRICS = (
     LATENCY, NULL_KEYS, NULL_TIMES, REMOTE_ASKED, REMOTE_CACHED, REMOTE_UNANSWERED,
     ENTRIES, BYTES, FREE_BYTES, VOLUME, MEMORY, FREED, RESTORED, RESTORED_BYTES, RESTORING, FILLING, TASKS,
     MODEL, MOVED, REFUSED, INCARNATION,
-    OUTBOX, DELIVERED, DELIVERIES, DELIVERY_FAILURES, SILENT,
+    OUTBOX, DELIVERED, DELIVERIES, DELIVERY_FAILURES, REFRESHES, REFRESH_FAILURES, SILENT,
 )  # fmt: skip
 
 COUNTED = {

@@ -7,6 +7,7 @@ from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.loop import LoopObserver
 from streamapp_runtime.driver.checkpoints.outbox_delivery import DeliveryStatus
 from streamapp_runtime.driver.imports.table_import import ImportProgress
+from streamapp_runtime.driver.imports.table_refreshes import RefreshStatus
 from streamapp_runtime.driver.reporting.open_windows import OpenWindows
 from streamapp_runtime.driver.start.launch import Launch
 
@@ -18,6 +19,9 @@ class RunObserver(LoopObserver):
 
     def import_progressed(self, progress: ImportProgress) -> None:
         """So many rows of a table that the app reads are imported."""
+
+    def tables_refreshed(self, statuses: tuple[RefreshStatus, ...]) -> None:
+        """The refreshes of tables are so far now, one of them imported or in trouble."""
 
     def launched(self, launch: Launch) -> None:
         """This is about to run."""

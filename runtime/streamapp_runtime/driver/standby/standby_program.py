@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from streamapp.author.problems import proposal_problems
 from streamapp.author.proposal import Proposal
 from streamapp.jobmodel.job_model import JobModel
+from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.tables import Table
 from streamapp.tasks.groupers.grouping_request import Assignment
 from streamapp_runtime.driver.imports.imported_table import pending_imports
@@ -46,7 +47,7 @@ class StandbyProgram:
             if spec.changelog is not None and spec.kind is not StoreKind.MEMORY
         }
         pending = pending_imports(context.systems.connections, context.ledger)
-        filled = {table.name for table in app.spec.tables if _is_filled_early(table, pending)}
+        filled = {table.name for table in app.spec.tables if _is_filled_early(app, table, pending)}
         side_specs = side_input_store_specs(app, self.program)
         early_specs = {name: spec for name, spec in side_specs.items() if name in filled}
         setup = reading_setup(context, self.compiled, self.assignment, specs, early_specs)
@@ -85,12 +86,12 @@ def standby_program(
     return StandbyProgram(proposal, proposal.assignment, compile_app(context.app, proposal, spark))
 
 
-def _is_filled_early(table: Table, pending: Collection[str]) -> bool:
+def _is_filled_early(app: StreamApp, table: Table, pending: Collection[str]) -> bool:
     """True if a table of each task is filled from the whole of its streams, with rows as they come.
 
     Tables for all tasks, and those whose rows come as versions, are made by batches of all lanes. Rows of an
     import that is not complete may be none of the table's.
     """
     sides = [] if any(side.stream in pending for side in table.side_inputs) else table.side_inputs
-    is_simple = not table.broadcast and not table.in_versions and table.store != "memory"
+    is_simple = not table.broadcast and not app.spec.in_versions(table) and table.store != "memory"
     return is_simple and bool(sides) and all(side.bootstrap and side.python is None for side in sides)

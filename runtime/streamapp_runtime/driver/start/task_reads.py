@@ -106,12 +106,14 @@ def broadcast_tables_of(
             count = proposal.plan.streams[read.stream].partitions or 0
             parts.setdefault(read.table, []).extend(Partition(read.name, index) for index in range(count))
     tables = {table.name: table for table in app.spec.tables}
-    return tuple(_broadcast_table(tables[name], partitions) for name, partitions in sorted(parts.items()))
+    return tuple(
+        _broadcast_table(app, tables[name], partitions) for name, partitions in sorted(parts.items())
+    )
 
 
-def _broadcast_table(table: Table, partitions: Iterable[Partition]) -> BroadcastTable:
-    before = table.visibility == "sameBatch"
-    return BroadcastTable(table.name, tuple(partitions), table.store == "memory", table.in_versions, before)
+def _broadcast_table(app: StreamApp, table: Table, partitions: Iterable[Partition]) -> BroadcastTable:
+    before, in_versions = table.visibility == "sameBatch", app.spec.in_versions(table)
+    return BroadcastTable(table.name, tuple(partitions), table.store == "memory", in_versions, before)
 
 
 def fills_broadcast_table(app: StreamApp, read: Read) -> bool:

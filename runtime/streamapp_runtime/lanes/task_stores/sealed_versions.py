@@ -81,19 +81,21 @@ class SealedVersions:
     def swap(
         self, store: RecordedStore, empty: RecordedStore | None, commit: Callable[[Store], None]
     ) -> RecordedStore:
-        """See the version that is whole; gives the store that the next one is filled into.
+        """See the whole version, unless it is abandoned; gives the store that the next one is filled into.
 
         `empty` is a new store where stores are in memory; `commit` writes the mark.
         """
         self.filling, whole = self.filling.following(), self.filling
         if empty is not None:
-            self._visible_store = store
+            if not whole.is_abandoned:
+                self._visible_store = store
             commit(empty)
             return empty
-        name = self._name(whole.number)
-        self.snapshots.remove(name)  # begun by a worker that was killed
-        self.snapshots.publish(store, name)
-        crash_point("adjunct.sealed")
+        name = self._name(self.filling.sealed)
+        if not whole.is_abandoned:
+            self.snapshots.remove(name)  # begun by a worker that was killed
+            self.snapshots.publish(store, name)
+            crash_point("adjunct.sealed")
         for keys, _ in list(store.batches()):
             store.put(keys, pa.nulls(len(keys), pa.binary()))
         commit(store)

@@ -58,7 +58,7 @@ def side_input_store_specs(app: StreamApp, program: Program) -> dict[str, SideIn
                 milliseconds(table.max_store_age),
                 table.broadcast,
                 table.visibility == "sameBatch",
-                table.in_versions,
+                app.spec.in_versions(table),
                 sides,
             )
     return specs

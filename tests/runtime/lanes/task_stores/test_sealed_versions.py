@@ -1,10 +1,12 @@
 """Rows see one version of a bounded data set at a time, and each as a whole."""
 
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from streamapp_runtime.lanes.records.version_end import IMPORT_ABANDONED, IMPORT_ENDED
 from streamapp_runtime.lanes.task_stores.sealed_versions import SealedVersions
 from streamapp_runtime.stores.store import StoreKind
 from tests.harness.engine.versioned_table import NAME, Versioned
@@ -124,4 +126,31 @@ def test_a_version_that_was_seen_and_is_lost_is_filled_again(tmp_path: Path, kin
     table.new_worker()
     assert table.get("a") == ("1", 1)
     assert table.content() == {"a": "1"}
+    table.close()
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_of_an_abandoned_import_are_never_seen(tmp_path: Path, kind: StoreKind, restarts: bool) -> None:
+    table = Versioned(tmp_path, kind, partitions=2, sign="import")
+    ended, abandoned = IMPORT_ENDED.decode(), IMPORT_ABANDONED.decode()
+    dice = random.Random(str(kind))  # noqa: S311
+    seen, whole = {}, list[dict[str, str]]()
+    for version in range(12):
+        rows = {f"{key}": f"{version}" for key in dice.sample("abcdef", 3)}
+        is_whole = version in {0, 11} or dice.random() < 0.5
+        for partition in (0, 1):
+            for key, value in rows.items():
+                if ord(key) % 2 == partition:
+                    table.write(key, value, partition)
+            if dice.random() < 0.5:
+                table.batch()
+            table.write(None, ended if is_whole else abandoned, partition)
+        whole += [rows] if is_whole else []
+        if restarts and kind is not StoreKind.MEMORY and dice.random() < 0.3:
+            table.restarts()
+        while table.behind():
+            table.batch()
+        seen = table.content()
+        assert seen == whole[-1]
     table.close()
