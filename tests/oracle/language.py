@@ -24,7 +24,9 @@ _BY_REASON: Final[Mapping[str, str]] = {
         "outbox delivery onDataLoss batch.bytes batch.interval batch.latency batch.timeout "
         "batch.independentLanes"
     ),
-    "is of tables, which the kit has logs in place of": "streams.primaryKey streams.partitions streams.refresh",
+    "is of tables, which the kit has logs in place of": (
+        "streams.primaryKey streams.partitions streams.refresh"
+    ),
     "resets, and edits that change the meaning of state, are for later": (
         "resetNonce stateChanges onPartitionChange partitionSettle"
     ),

@@ -17,6 +17,7 @@ from streamapp_runtime.systems.connection import (
     KafkaConnection,
     open_system,
 )
+from streamapp_runtime.systems.stream_system import StreamSystem
 from tests.harness.runs.app_runs import Input, read_all, write_all
 from tests.harness.runs.run_process import COMMAND, run_killed_at
 
@@ -85,14 +86,9 @@ def _refresh_under_kills(home: dict[str, Any], connection: Connection, tmp_path:
         log = tmp_path / "log"
         with log.open("w") as lines, subprocess.Popen(command, stderr=lines) as running:
             try:
-                _await(lambda: "a newer version is imported" in log.read_text(), log)
-                write_all(system, f"{prefix}orders", _orders(), 2)
-                _await(lambda: len(read_all(system, f"{prefix}out")) == ORDERS, log)
+                _await(lambda: _sees(system, prefix, last), log)
             finally:
                 running.terminate()
-        rows = [record.value for record in read_all(system, f"{prefix}out")]
-    expected = {str(key): None if key % 3 == last % 3 else last for key in range(ORDERS)}
-    assert {row["id"]: row["version"] for row in rows} == expected
 
 
 def _write_version(table: Path, version: int) -> None:
@@ -110,5 +106,15 @@ def _await(is_done: Callable[[], bool], log: Path) -> None:
         time.sleep(0.2)
 
 
-def _orders() -> list[Input]:
-    return [Input(str(key), {"id": str(key), "n": key}) for key in range(ORDERS)]
+def _sees(system: StreamSystem, prefix: str, last: int) -> bool:
+    """True if the next order of each key is joined with the last version; each task turns to it by itself."""
+    seen = len(read_all(system, f"{prefix}out"))
+    orders = [Input(str(key), {"id": str(key), "n": seen}) for key in range(ORDERS)]
+    write_all(system, f"{prefix}orders", orders, 2)
+    until = time.monotonic() + WAIT_SECONDS
+    while len(rows := [record.value for record in read_all(system, f"{prefix}out")]) < seen + ORDERS:
+        assert time.monotonic() < until, f"{len(rows)} rows"
+        time.sleep(0.1)
+    versions = {row["id"]: row["version"] for row in rows if row["n"] == seen}
+    assert len(versions) == ORDERS
+    return versions == {str(key): None if key % 3 == last % 3 else last for key in range(ORDERS)}
