@@ -203,3 +203,60 @@ def test_a_subject_that_no_stream_has_is_refused_with_the_nearest() -> None:
         InProcessApp(app(views), schemas={"view-value": VIEW})
     with InProcessApp(app({})) as running, pytest.raises(WrongUseError, match="give TestApp schemas="):
         running.register("views-value", VIEW)
+
+
+MONEY, TAX = record("Money", cents="long"), record("Tax", due="Money")
+
+
+def referring(schema: Any, **subjects: str) -> dict[str, Any]:
+    references = [{"name": name, "subject": subject, "version": 1} for name, subject in subjects.items()]
+    return {"schema": schema, "references": references}
+
+
+@pytest.mark.parametrize("named", [{}, {"writerSchema": {"id": 1}}])
+def test_rows_are_written_by_a_schema_that_refers_to_others(named: dict[str, Any]) -> None:
+    columns = "user STRING, tax STRUCT<due: STRUCT<cents: BIGINT>>"
+    views = {"format": "avro", "registry": True, "columns": columns, **named}
+    schemas = {
+        "views-value": referring(record("View", user="string", tax="Tax"), Money="money", Tax="tax"),
+        "tax": referring(json.dumps(TAX), Money="money"),
+        "money": MONEY,
+    }
+    with InProcessApp(app(views, select="user, tax.due.cents AS cents"), schemas=schemas) as running:
+        row = {"user": "ann", "tax": {"due": {"cents": 7}}}
+        running.send("views", row)
+        assert running.rows("views") == [row]
+        assert running.rows("out") == [{"user": "ann", "cents": 7}]
+        newer = running.register("money", record("Money", cents="long", currency="string"))
+        again = referring(record("View", user="string", tax="Money"), Money="money")
+        again["references"][0]["version"] = 2
+        assert running.register("views-value", again) == newer + 1
+
+
+@pytest.mark.usefixtures("process")
+def test_protobuf_is_written_by_a_schema_that_imports_another() -> None:
+    protobuf = 'syntax = "proto3"; import "tax.proto"; message View { string user = 1; Tax tax = 2; }'
+    views = {"format": "protobuf", "registry": True, "columns": "user STRING, tax STRUCT<cents: BIGINT>"}
+    schemas = {
+        "views-value": referring(protobuf, **{"tax.proto": "tax"}),
+        "tax": 'syntax = "proto3"; message Tax { int64 cents = 1; }',
+    }
+    with InProcessApp(app(views, select="user, tax.cents AS cents"), schemas=schemas) as running:
+        running.send("views", {"user": "ann", "tax": {"cents": 7}})
+        assert running.rows("out") == [{"user": "ann", "cents": 7}]
+
+
+@pytest.mark.parametrize(
+    ("schemas", "fault"),
+    [
+        ({"views-value": referring(VIEW, Tax="tax")}, '"tax" of version 1: the registry says: Subject not'),
+        (
+            {"views-value": referring(VIEW, Tax="tax"), "tax": referring(TAX, View="views-value")},
+            '"tax" of version 1 refers to itself',
+        ),
+        ({"views-value": {"schema": VIEW, "references": [{"name": "Tax"}]}}, "a reference is a dict of name"),
+    ],
+)
+def test_a_reference_to_nothing_is_refused_at_the_start(schemas: dict[str, Any], fault: str) -> None:
+    with pytest.raises(WrongUseError, match=fault):
+        InProcessApp(app({"format": "avro", "registry": True}), schemas=schemas)

@@ -105,6 +105,60 @@ def test_the_kinds_of_schemas_are_alike_in_the_registry_of_the_kit(schemas: Writ
     assert {kind: schemas.schema(schema_id).kind for kind, schema_id in ids.items()} == {n: n for n in texts}
 
 
+@pytest.mark.parametrize(
+    ("kind", "texts"),
+    [
+        (
+            "AVRO",
+            [
+                json.dumps(record("Money", cents="long")),
+                json.dumps(record("Tax", due="Money")),
+                json.dumps(record("Order", price="Money", tax="Tax")),
+            ],
+        ),
+        (
+            "PROTOBUF",
+            [
+                'syntax = "proto3";\nmessage Money {\n  int64 cents = 1;\n}\n',
+                'syntax = "proto3";\nimport "Money";\nmessage Tax {\n  Money due = 1;\n}\n',
+                'syntax = "proto3";\nimport "Money";\nimport "Tax";\n'
+                "message Order {\n  Money price = 1;\n  Tax tax = 2;\n}\n",
+            ],
+        ),
+    ],
+)
+def test_references_are_followed_alike_in_the_registry_of_the_kit(
+    schemas: WritableSchemas, request: pytest.FixtureRequest, kind: str, texts: list[str]
+) -> None:
+    run = uuid4().hex
+
+    def registered(place: int, **references: int) -> int:
+        named = [(name, f"{run}-{name}", version) for name, version in references.items()]
+        subject = f"{run}-{('Money', 'Tax', 'Order')[place]}"
+        if isinstance(schemas, MemoryRegistry):
+            return schemas.register(subject, texts[place], kind, references=named)
+        client: SchemaRegistryClient = request.getfixturevalue("client")
+        referred = [SchemaReference(*reference) for reference in named]
+        return client.register_schema(subject, Schema(texts[place], kind, referred))
+
+    registered(0)
+    registered(1, Money=1)
+    order = schemas.schema(registered(2, Money=1, Tax=1))
+    assert (order.kind, [dependency.name for dependency in order.dependencies]) == (kind, ["Money", "Tax"])
+    form = open_format(
+        "avro" if kind == "AVRO" else "protobuf",
+        parse_columns("price STRUCT<cents: BIGINT>, tax STRUCT<due: STRUCT<cents: BIGINT>>"),
+        FormatOptions(registry=True),
+        schemas,
+    )
+    index, own_id = b"\0" if kind == "PROTOBUF" else b"", schemas.subjects.newest(f"{run}-Order")
+    record_of_both = b"\x02\x04" if kind == "AVRO" else b"\x0a\x02\x08\x01\x12\x04\x0a\x02\x08\x02"
+    assert own_id is not None
+    decoded = form.decode(pa.array([b"\0" + own_id.to_bytes(4) + index + record_of_both]))
+    assert decoded.bad == ()
+    assert decoded.columns.to_pylist() == [{"price": {"cents": 1}, "tax": {"due": {"cents": 2}}}]
+
+
 def test_a_schema_that_it_finds_incompatible_is_refused_with_its_words(
     registry: str, client: SchemaRegistryClient
 ) -> None:
