@@ -17,10 +17,9 @@ from streamapp.spec.value_types.partitioner_names import DEFAULT_PARTITIONER, Pa
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.start.writer_schemas import WriterSchemaRefusedError, open_row_writer
 from streamapp_runtime.formats.arrow_types import arrow_schema
+from streamapp_runtime.formats.decoded_rows import decoded_keys, key_reader
 from streamapp_runtime.formats.format_options import options_of
 from streamapp_runtime.formats.record_format import KeyedFormat, RecordFormat
-from streamapp_runtime.formats.registered_keys import RegisteredKeys
-from streamapp_runtime.formats.registry.schema_frames import KEY_HEADER, with_header_frames
 from streamapp_runtime.formats.row_writer import KeyedRows, UnwritableRowError, WrittenRecords
 from streamapp_runtime.key_partitioning import by_partition, partition_of
 from streamapp_runtime.operators.compilation.piece import ARROW_KEY_TYPES
@@ -32,7 +31,6 @@ from streamapp_runtime.systems.stream_system import (
     RECORDS,
     RECORDS_WITH_HEADERS,
     UnavailableError,
-    has_headers,
 )
 from streamapp_runtime.testing.clock_times import as_datetime, from_milliseconds, to_milliseconds
 from streamapp_runtime.testing.kit_errors import UnfitRowError, WrongUseError
@@ -48,7 +46,10 @@ _DIVISORS: Final = {None: None, "milliseconds": 1, "seconds": 1000}
 
 @dataclass(frozen=True, slots=True)
 class StreamRecord:
-    """One record of a stream: `row` is None for a tombstone."""
+    """One record of a stream: `row` is None for a tombstone.
+
+    A key of a registry is a JSON object of its columns; one that cannot be decoded is shown as it is.
+    """
 
     key: str | None
     row: Row | None
@@ -133,15 +134,17 @@ class RowCodec:
                 divisor = _DIVISORS[time.unit]
                 yield to_milliseconds(value) if divisor is None else int(value) * divisor
 
+    def shown_keys(self, records: pa.RecordBatch) -> pa.BinaryArray:
+        """The keys of records; those of a registry as objects of their columns."""
+        reader = key_reader(self.stream, self.columns, self.schemas)
+        return records.column("key") if reader is None else decoded_keys(reader, records).shown
+
     def _of_keys(self, records: pa.RecordBatch) -> list[Row]:
         """The columns of rows that lie in the keys of records."""
-        options = options_of(self.stream)
-        if self.schemas is None or not options.key_columns:
+        reader = key_reader(self.stream, (), self.schemas) if options_of(self.stream).key_columns else None
+        if reader is None:
             return [{}] * len(records)
-        keys = records.column("key")
-        if has_headers(records):
-            keys = with_header_frames(keys, records.column("headers"), KEY_HEADER)
-        rows: list[Row] = RegisteredKeys(options, (), self.schemas).decode(keys).columns.to_pylist()
+        rows: list[Row] = decoded_keys(reader, records).decoded.columns.to_pylist()
         return rows
 
     def _written(self, rows: Sequence[Row], *, with_keys: bool) -> Iterator[tuple[bytes | None, bytes]]:
@@ -266,9 +269,9 @@ def stored_batches(systems: Systems, stream: str) -> Iterator[tuple[int, pa.Reco
 def stream_records(systems: Systems, codec: RowCodec) -> Iterator[StreamRecord]:
     """The records of a stream with their rows, partition by partition."""
     for index, batch in stored_batches(systems, codec.stream.name):
-        rows = codec.rows(batch)
-        for record, row in zip(batch.to_pylist(), rows, strict=True):
-            key = None if record["key"] is None else record["key"].decode(errors="backslashreplace")
+        shown = zip(batch.to_pylist(), codec.rows(batch), codec.shown_keys(batch).to_pylist(), strict=True)
+        for record, row, octets in shown:
+            key = None if octets is None else octets.decode(errors="backslashreplace")
             headers = header_pairs(record["headers"])
             yield StreamRecord(key, row, record["timestamp"], index, record["offset"], headers)
 

@@ -119,6 +119,10 @@ def test_columns_of_keys_are_written_by_their_own_schema_as_tombstones_are() -> 
             (b"\0\0\0\0\x02\x06ann", b"\0\0\0\0\x01\x02/"),
             (b"\0\0\0\0\x02\x06ann", None),
         ]
+        assert [(seen.key, seen.row) for seen in running.records("views")] == [
+            ('{"user":"ann"}', {"user": "ann", "page": "/"}),
+            ('{"user":"ann"}', None),
+        ]
         assert [(seen.key, seen.row) for seen in running.records("out")] == [
             ("ann", {"user": "ann", "page": "/"}),
             ("ann", None),
@@ -147,6 +151,8 @@ def test_a_key_of_several_columns_and_one_that_is_a_column_of_the_values_too() -
         assert raw(running, "views") == [(b"\0\0\0\0\x01\x02a\x0e", b'{"user":null,"page":"/"}')]
         assert running.rows("views") == [{"user": None, "page": "/", "tenant": "a", "id": 7}]
         assert running.rows("out") == [{"id": 7, "page": "/"}]
+        running.send("views", {"id": 8, "page": "/"}, key="plain")
+        assert [seen.key for seen in running.records("views")] == ['{"tenant":"a","id":7}', "plain"]
     with InProcessApp(
         app({"key": "user", "metadata": {"keyFormat": "json"}}),
         schemas={"views-key": json.dumps({"type": "string"})},
@@ -154,6 +160,14 @@ def test_a_key_of_several_columns_and_one_that_is_a_column_of_the_values_too() -
         running.send("views", {"user": "ann", "page": "/"})
         assert raw(running, "views") == [(b'\0\0\0\0\x01"ann"', b'{"user":"ann","page":"/"}')]
         assert running.bad() == []
+
+
+def test_registered_keys_of_outputs_are_shown_as_objects_of_their_columns() -> None:
+    out = {"key": "user", "metadata": {"keyFormat": "avro"}}
+    with InProcessApp(app({"key": "user"}, out), schemas={"out-key": KEY}) as running:
+        running.send("views", {"user": "ann", "page": "/"})
+        assert raw(running, "out") == [(b"\0\0\0\0\x01\x06ann", b'{"user":"ann","page":"/"}')]
+        assert [seen.key for seen in running.records("out")] == ['{"user":"ann"}']
 
 
 def test_a_schema_has_the_id_that_the_stream_writes_by_and_others_have_new_ones() -> None:
