@@ -8,8 +8,13 @@ from typing import Any, NamedTuple, Self
 
 from streamapp.spec.problem import nearest
 from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.streams import Stream
+from streamapp.spec.value_types.column_list import parse_columns
+from streamapp.spec.value_types.format_names import READ_ONLY
 from streamapp_runtime.driver.start.app_storage import AppStorage, embedded_storage
-from streamapp_runtime.driver.start.writer_schemas import key_subject_of, subject_of, written_parts
+from streamapp_runtime.driver.start.writer_schemas import key_subject_of, written_parts
+from streamapp_runtime.formats.arrow_types import arrow_schema
+from streamapp_runtime.formats.debezium.written_changes import change_columns
 from streamapp_runtime.registered_schema import RegisteredSchema, SchemaId, UnknownSchemaError, shown_id
 from streamapp_runtime.systems.kafka.schema_registry.registry_schemas import (
     Description,
@@ -21,8 +26,8 @@ from streamapp_runtime.testing.kit_errors import WrongUseError
 SchemaSource = str | Mapping[str, Any]
 """The text of a schema; or one of Avro or JSON as the object that the text is.
 
-Or, as registries take it, an object of `schema`, which is one of these, and of `references`: each with the
-`name` that the schema calls it by, its `subject`, and its `version`, which is the first where it is left out.
+Or, as registries take it, an object of `schema`, which is one of these, of `schemaType` and of `references`:
+each with the `name` that the schema calls it by, its `subject`, and its `version`, the first if left out.
 """
 
 
@@ -138,11 +143,14 @@ def registry_of_app(app: StreamApp, schemas: Mapping[str, SchemaSource]) -> Memo
     sources = {subject: _source(schema) for subject, schema in schemas.items()}
     for subject, source in sources.items():
         if subject in subjects:
-            _add_referred(subjects, sources, source, subjects[subject].kind)
+            _add_referred(subjects, sources, source, source.kind or subjects[subject].kind)
     for subject in sorted(schemas, key=lambda name: name not in subjects or subjects[name].schema_id is None):
         _register(registry, subjects, subject, sources[subject])
     for subject in schemas:
         _check_references(registry, registry.newest(subject))
+    for stream in app.spec.streams:
+        if stream.registry and stream.format in READ_ONLY and stream.columns is not None:
+            _register_own(registry, stream)
     return registry
 
 
@@ -160,11 +168,20 @@ def register_of_app(registry: MemoryRegistry, app: StreamApp, subject: str, sche
     return schema_id
 
 
+def _register_own(registry: MemoryRegistry, stream: Stream) -> None:
+    """Register a schema of a stream of changes by its columns, where the test has given none."""
+    (values, *_) = written_parts(stream)
+    if registry.newest(values.subject) is None:
+        columns = change_columns(parse_columns(stream.columns or ""), flattened=stream.flattened)
+        registry.register(values.subject, values.kind.own_schema(arrow_schema(columns)), values.kind.name)
+
+
 class _Source(NamedTuple):
-    """The text of a schema, and what it refers to."""
+    """The text of a schema, what it refers to, and its kind where it says that."""
 
     text: str
     references: tuple[_Reference, ...] = ()
+    kind: str | None = None
 
 
 def _source(schema: SchemaSource) -> _Source:
@@ -172,13 +189,15 @@ def _source(schema: SchemaSource) -> _Source:
         return _Source(schema)
     if "schema" not in schema or "type" in schema:
         return _Source(json.dumps(schema))
-    own, references = schema["schema"], schema.get("references") or ()
-    text = own if isinstance(own, str) else json.dumps(own)
+    inner, references = schema["schema"], schema.get("references") or ()
+    text = inner if isinstance(inner, str) else json.dumps(inner)
     try:
-        each = tuple(_Reference(one["name"], one["subject"], one.get("version", 1)) for one in references)
+        referred = tuple(
+            _Reference(each["name"], each["subject"], each.get("version", 1)) for each in references
+        )
     except (KeyError, TypeError, AttributeError):
         raise WrongUseError(f"{references!r}: a reference is a dict of name, subject and version") from None
-    return _Source(text, each)
+    return _Source(text, referred, schema.get("schemaType"))
 
 
 def _add_referred(
@@ -199,7 +218,7 @@ def _register(
     kind, schema_id = subjects[subject]
     is_first = registry.newest(subject) is None
     named = schema_id if is_first else None
-    return registry.register(subject, source.text, kind, named, source.references)
+    return registry.register(subject, source.text, source.kind or kind, named, source.references)
 
 
 def _check_references(registry: MemoryRegistry, schema_id: int | None) -> None:
@@ -211,13 +230,11 @@ def _check_references(registry: MemoryRegistry, schema_id: int | None) -> None:
 
 
 def _subjects_of(app: StreamApp) -> dict[str, _SubjectOfApp]:
-    """The subjects of an app's streams; those of changes have schemas of Avro."""
+    """The subjects of an app's streams; schemas of changes are Avro, unless they say another type."""
     subjects: dict[str, _SubjectOfApp] = {}
     for stream in app.spec.streams:
-        if stream.registry and not any(written_parts(stream)):
-            subjects |= dict.fromkeys(
-                (subject_of(stream), key_subject_of(stream)), _SubjectOfApp("AVRO", None)
-            )
+        if stream.registry and stream.format in READ_ONLY:
+            subjects[key_subject_of(stream)] = _SubjectOfApp("AVRO", None)
         for part in written_parts(stream):
             subjects[part.subject] = _SubjectOfApp(part.kind.name, part.asked.id)
     return subjects
