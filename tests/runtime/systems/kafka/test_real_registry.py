@@ -15,8 +15,10 @@ from confluent_kafka.serialization import MessageField, SerializationContext
 from google.protobuf.message_factory import GetMessageClass
 from hypothesis import given, settings
 
+from streamapp.spec.resource.streams import Stream
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp.spec.value_types.format_names import KeyFormat
+from streamapp_runtime.cli.record_input.registered_lines import RegisteredLines
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.formats.format_options import FormatOptions, ResolvedWriterSchema
 from streamapp_runtime.formats.json.registered_json import JSON
@@ -27,7 +29,7 @@ from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.registered_schema import UnknownSchemaError, WritableSchemas
 from streamapp_runtime.systems.kafka.schema_registry.registry_schemas import open_registry_schemas
 from streamapp_runtime.systems.kafka.schema_registry.registry_subjects import IncompatibleSchemaError
-from streamapp_runtime.systems.stream_system import DeniedError
+from streamapp_runtime.systems.stream_system import RECORDS, DeniedError
 from streamapp_runtime.testing.memory_registry import MemoryRegistry
 from tests.harness.engine.avro_schemas import Evolution, evolutions
 from tests.harness.engine.protobuf_schemas import ProtobufRecords, as_rows, protobuf_records
@@ -445,3 +447,53 @@ def test_protobuf_and_json_keys_are_read_by_confluents_deserializers(
     text = '{"$schema": "http://json-schema.org/draft-07/schema#", "type": "string"}'
     lone = keys_written(registry, "json", f"t{uuid4().hex}-key", text, "user STRING", [{"user": "ann"}])
     assert [key[5:] for key in lone] == [b'"ann"']
+
+
+def test_changes_are_read_by_confluents_deserializers(registry: str, client: SchemaRegistryClient) -> None:
+    from confluent_kafka.schema_registry.json_schema import JSONDeserializer
+
+    value = record("Value", id="long", at={"type": "long", "connect.name": "io.debezium.time.Timestamp"})
+    envelope = record(
+        "Envelope", before=["null", value], after=["null", "Value"], source=record("Source", lsn="long")
+    )
+    envelope["fields"].append({"name": "op", "type": "string"})
+    at = {"type": "integer", "title": "io.debezium.time.Timestamp"}
+    properties = {"id": {"type": "integer"}, "at": at}
+    row = {"type": "object", "properties": properties, "required": ["id", "at"]}
+    parts = {
+        "before": {"oneOf": [{"type": "null"}, row]},
+        "after": {"oneOf": [{"type": "null"}, row]},
+        "source": {"type": "object", "properties": {"lsn": {"type": "integer"}}, "required": ["lsn"]},
+        "op": {"type": "string"},
+    }
+    of_json = json.dumps({"type": "object", "properties": parts, "required": list(parts)})
+    lines = [
+        {"after": {"id": 7, "at": "2026-01-31T12:00:00.005"}, "op": "c"},
+        {"before": {"id": 7}, "op": "d"},
+    ]
+    for kind, text in (("AVRO", json.dumps(envelope)), ("JSON", of_json)):
+        topic = f"t{uuid4().hex}"
+        schemas = open_registry_schemas([registry], 30, {})
+        schemas.subjects.register(f"{topic}-value", text, kind)
+        schemas.subjects.register(f"{topic}-key", json.dumps(record("Key", id="long")))
+        columns = "id BIGINT, at TIMESTAMP_NTZ"
+        form: Any = {"format": "debezium", "registry": True, "key": "id", "columns": columns}
+        registered = RegisteredLines.of(Stream(name=topic, system="main", **form), schemas)
+        texts = pa.array([json.dumps(line).encode() for line in lines])
+        none = pa.nulls(len(lines), pa.binary())
+        records = pa.RecordBatch.from_arrays([none, texts, pa.array([0, 0])], schema=RECORDS)
+        written = registered.encoded(records, none, pa.array([1, 2]))
+        context = SerializationContext(topic, MessageField.VALUE)
+        read = (
+            AvroDeserializer(client)
+            if kind == "AVRO"
+            else JSONDeserializer(text, schema_registry_client=client)
+        )
+        time = int(datetime(2026, 1, 31, 12, 0, 0, 5000, UTC).timestamp() * 1000)
+        source = {"lsn": 0}
+        assert [read(each, context) for each in written.column("value").to_pylist()] == [
+            {"before": None, "after": {"id": 7, "at": time}, "source": source, "op": "c"},
+            {"before": {"id": 7, "at": 0}, "after": None, "source": source, "op": "d"},
+        ]
+        key = AvroDeserializer(client)
+        assert [key(each, context) for each in written.column("key").to_pylist()] == [{"id": 7}] * 2
