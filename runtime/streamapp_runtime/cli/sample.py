@@ -7,7 +7,7 @@ import click
 
 from streamapp.cli.app_sources import one_app
 from streamapp.spec.problem import nearest
-from streamapp.spec.value_types.format_names import LINES
+from streamapp.spec.value_types.format_names import LINES, READ_ONLY
 from streamapp_runtime.cli.duration_option import seconds_of
 
 if TYPE_CHECKING:
@@ -94,10 +94,8 @@ def _declared(app: "StreamApp", name: str) -> "Stream":
     stream = streams[name]
     if stream.columns is None:
         raise click.ClickException(f'"{name}" declares no columns to make rows from: write columns for it')
-    has_lines = stream.takes_registered_rows or (stream.format in LINES and not stream.registry)
-    if stream.carries_watermarks or not has_lines:
+    if stream.carries_watermarks or not (stream.needs_registry or stream.format in LINES):
         what = "carries watermarks" if stream.carries_watermarks else f"has the format {stream.format}"
-        what += " under a schema registry" if stream.registry else ""
         hint = "send rows to it in a test, with streamapp.testing"
         raise click.ClickException(f'"{name}" {what}: its records are no lines of text; {hint}')
     return stream
@@ -106,12 +104,16 @@ def _declared(app: "StreamApp", name: str) -> "Stream":
 def _line_format(app: "StreamApp", stream: "Stream") -> "RecordFormat":
     """The format in which the app itself reads the stream; under a registry JSON, as `log write` takes it."""
     from streamapp.spec.value_types.column_list import parse_columns
+    from streamapp_runtime.formats.debezium.debezium_format import DebeziumFormat
     from streamapp_runtime.formats.format_options import format_options, row_columns
+    from streamapp_runtime.formats.json.json_spelling import PLAIN
     from streamapp_runtime.formats.stream_format import DEFAULT_OPTIONS, UnfitFormatError, open_format
 
     options = format_options(app).get(stream.name, DEFAULT_OPTIONS)
     try:
-        if stream.takes_registered_rows:
+        if stream.needs_registry and stream.format in READ_ONLY:
+            return DebeziumFormat(row_columns(stream), None, PLAIN, flattened=stream.flattened)
+        if stream.needs_registry:
             return open_format("json", row_columns(stream))
         return open_format(stream.format, parse_columns(stream.columns or ""), options)
     except UnfitFormatError as error:

@@ -13,15 +13,21 @@ import pyarrow.compute as pc
 from streamapp.spec.problem import nearest
 from streamapp.spec.resource.streams import Stream
 from streamapp.spec.value_types.column_list import Column
+from streamapp.spec.value_types.format_names import READ_ONLY
 from streamapp.spec.value_types.partitioner_names import DEFAULT_PARTITIONER, PartitionerName
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.imports.table_records import end_record
-from streamapp_runtime.driver.start.writer_schemas import WriterSchemaRefusedError, open_row_writer
+from streamapp_runtime.driver.start.writer_schemas import (
+    WriterSchemaRefusedError,
+    open_row_writer,
+    with_keys_of_changes,
+)
 from streamapp_runtime.formats.arrow_types import arrow_schema
+from streamapp_runtime.formats.debezium.change_rows import AFTER, BEFORE, DELETED, OP
+from streamapp_runtime.formats.debezium.written_changes import keys_of_changes
+from streamapp_runtime.formats.decoded_rows import decoded_keys, key_reader
 from streamapp_runtime.formats.format_options import options_of
 from streamapp_runtime.formats.record_format import KeyedFormat, RecordFormat
-from streamapp_runtime.formats.registered_keys import RegisteredKeys
-from streamapp_runtime.formats.registry.schema_frames import KEY_HEADER, with_header_frames
 from streamapp_runtime.formats.row_writer import KeyedRows, UnwritableRowError, WrittenRecords
 from streamapp_runtime.key_partitioning import by_partition, partition_of
 from streamapp_runtime.operators.compilation.piece import ARROW_KEY_TYPES
@@ -33,7 +39,6 @@ from streamapp_runtime.systems.stream_system import (
     RECORDS,
     RECORDS_WITH_HEADERS,
     UnavailableError,
-    has_headers,
 )
 from streamapp_runtime.testing.clock_times import as_datetime, from_milliseconds, to_milliseconds
 from streamapp_runtime.testing.kit_errors import UnfitRowError, WrongUseError
@@ -49,7 +54,10 @@ _DIVISORS: Final = {None: None, "milliseconds": 1, "seconds": 1000}
 
 @dataclass(frozen=True, slots=True)
 class StreamRecord:
-    """One record of a stream: `row` is None for a tombstone."""
+    """One record of a stream: `row` is None for a tombstone.
+
+    A key of a registry is a JSON object of its columns; one that cannot be decoded is shown as it is.
+    """
 
     key: str | None
     row: Row | None
@@ -86,16 +94,14 @@ class RowCodec:
         if keys is not None:
             keys_as_bytes = [None if text is None else text.encode() for text in keys]
         elif key is not None and isinstance(self.format, KeyedFormat):
-            keys_as_bytes = self.format.decode(pa.array(filled, pa.binary())).keys(key).to_pylist()
+            of_changes = self.format.decode(pa.array(filled, pa.binary())).keys(key)
+            keys_as_bytes = self._written_keys(of_changes).to_pylist()
         arrays = [pa.array(keys_as_bytes, pa.binary()), pa.array(filled, pa.binary())]
         return pa.RecordBatch.from_arrays([*arrays, pa.array([at] * len(rows), pa.int64())], schema=RECORDS)
 
     def tombstones(self, keys: Sequence[str | int], at: int) -> pa.RecordBatch:
         """A record without a value for each key, which is behind a frame where rows have its value."""
-        own = pa.array([str(key).encode() for key in keys], pa.binary())
-        if self.schemas is not None and self.stream.key_is_decoded:
-            every = pa.repeat(True, len(keys))
-            own, _ = self._registered(KeyedRows(self._batch([{}] * len(keys)), own, every, every))
+        own = self._written_keys(pa.array([str(key).encode() for key in keys], pa.binary()))
         arrays = [own, pa.nulls(len(keys), pa.binary()), pa.array([at] * len(keys), pa.int64())]
         return pa.RecordBatch.from_arrays(arrays, schema=RECORDS)
 
@@ -116,7 +122,7 @@ class RowCodec:
     def timed(self, row: Row | bytes, at: int) -> Row | bytes:
         """A row with this event time, in milliseconds, where its stream has one and the row does not."""
         time = self.stream.event_time
-        if not isinstance(row, Mapping) or time is None:
+        if not isinstance(row, Mapping) or time is None or self._is_change(row):
             return row
         names = [column.name for column in self.columns if column.name.lower() == time.column.lower()]
         if not names or names[0] in row:  # without such a column it is the record's own time
@@ -134,25 +140,68 @@ class RowCodec:
                 divisor = _DIVISORS[time.unit]
                 yield to_milliseconds(value) if divisor is None else int(value) * divisor
 
+    def shown_keys(self, records: pa.RecordBatch) -> pa.BinaryArray:
+        """The keys of records; those of a registry as objects of their columns."""
+        stream = with_keys_of_changes(self.stream, self.schemas) if self.schemas else self.stream
+        reader = key_reader(stream, self.columns, self.schemas)
+        return records.column("key") if reader is None else decoded_keys(reader, records).shown
+
     def _of_keys(self, records: pa.RecordBatch) -> list[Row]:
         """The columns of rows that lie in the keys of records."""
-        options = options_of(self.stream)
-        if self.schemas is None or not options.key_columns:
+        reader = key_reader(self.stream, (), self.schemas) if options_of(self.stream).key_columns else None
+        if reader is None:
             return [{}] * len(records)
-        keys = records.column("key")
-        if has_headers(records):
-            keys = with_header_frames(keys, records.column("headers"), KEY_HEADER)
-        rows: list[Row] = RegisteredKeys(options, (), self.schemas).decode(keys).columns.to_pylist()
+        rows: list[Row] = decoded_keys(reader, records).decoded.columns.to_pylist()
         return rows
 
     def _written(self, rows: Sequence[Row], *, with_keys: bool) -> Iterator[tuple[bytes | None, bytes]]:
         """The key and the value of each row; with a registry by the schemas that it names."""
+        if self._has_registered_changes:
+            _, values = self._registered(KeyedRows.unkeyed(self._changes(rows)), with_keys=False)
+            return zip([None] * len(rows), values.to_pylist(), strict=True)
         batch = self._batch(rows)
         if self.schemas is None:
             return zip(self._keys(batch), self.format.encode(batch).to_pylist(), strict=True)
         keys, values = self._registered(KeyedRows.unkeyed(batch), with_keys=with_keys)
         plain = None if self.stream.has_registered_keys else self._keys(batch)
         return zip(plain or keys.to_pylist(), values.to_pylist(), strict=True)
+
+    def _written_keys(self, keys: pa.BinaryArray) -> pa.BinaryArray:
+        """Keys that rows have as those of records: by the schema of keys, where they are its values."""
+        if self.schemas is None or not with_keys_of_changes(self.stream, self.schemas).key_is_decoded:
+            return keys
+        rows, every = [Row()] * len(keys), pa.repeat(True, len(keys))
+        columns = self._changes(rows) if self.stream.format in READ_ONLY else self._batch(rows)
+        return self._registered(KeyedRows(columns, keys, every, every)).keys
+
+    def _changes(self, rows: Sequence[Row]) -> pa.RecordBatch:
+        """Rows as a snapshot has them, and changes as they are; their key column stands behind them."""
+        if self.stream.flattened:
+            marks = [row.get(DELETED) if isinstance(row, Mapping) else None for row in rows]
+            plain = [_without(row, DELETED) for row in rows]
+            changes = self._batch(plain).append_column(DELETED, pa.array(marks, pa.string()))
+        else:
+            each: list[Row] = [row if self._is_change(row) else {AFTER: row, OP: "r"} for row in rows]
+            parts = [self._part([change.get(name) for change in each]) for name in (BEFORE, AFTER)]
+            ops = pa.array([change[OP] for change in each], pa.string())
+            changes = pa.RecordBatch.from_arrays([*parts, ops], names=[BEFORE, AFTER, OP])
+        key = keys_of_changes(changes, self.columns, self.stream.key_in_values)
+        return changes if key is None else changes.append_column("key", key)
+
+    def _part(self, rows: Sequence[Row | None]) -> pa.StructArray:
+        batch = self._batch([{} if row is None else row for row in rows])
+        absent = pa.array([row is None for row in rows], pa.bool_())
+        return pa.StructArray.from_arrays(batch.columns, fields=list(batch.schema), mask=absent)
+
+    def _is_change(self, row: Row | bytes) -> bool:
+        """True for a change as a connector writes it, and not the row itself."""
+        if not self._has_registered_changes or self.stream.flattened or not isinstance(row, Mapping):
+            return False
+        return OP in row and OP not in {column.name for column in self.columns}
+
+    @property
+    def _has_registered_changes(self) -> bool:
+        return self.stream.registry and self.stream.format in READ_ONLY
 
     def _registered(self, rows: KeyedRows, *, with_keys: bool = True) -> WrittenRecords:
         """The records by the schemas of the registry; WrongUseError where it has none, or is away."""
@@ -212,6 +261,10 @@ class RowCodec:
             return list(key_bytes(column).to_pylist())
         texts = ["null" if value is None else json.dumps(value, default=str) for value in column.to_pylist()]
         return [None if text == "null" else text.strip('"').encode() for text in texts]
+
+
+def _without(row: Any, name: str) -> Any:
+    return {key: value for key, value in row.items() if key != name} if isinstance(row, Mapping) else row
 
 
 def _value(value: Any, kind: pa.DataType) -> Any:
@@ -275,9 +328,9 @@ def stored_batches(systems: Systems, stream: str) -> Iterator[tuple[int, pa.Reco
 def stream_records(systems: Systems, codec: RowCodec) -> Iterator[StreamRecord]:
     """The records of a stream with their rows, partition by partition."""
     for index, batch in stored_batches(systems, codec.stream.name):
-        rows = codec.rows(batch)
-        for record, row in zip(batch.to_pylist(), rows, strict=True):
-            key = None if record["key"] is None else record["key"].decode(errors="backslashreplace")
+        shown = zip(batch.to_pylist(), codec.rows(batch), codec.shown_keys(batch).to_pylist(), strict=True)
+        for record, row, octets in shown:
+            key = None if octets is None else octets.decode(errors="backslashreplace")
             headers = header_pairs(record["headers"])
             yield StreamRecord(key, row, record["timestamp"], index, record["offset"], headers)
 

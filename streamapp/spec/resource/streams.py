@@ -9,7 +9,6 @@ from streamapp.spec.resource.base import Part
 from streamapp.spec.resource.field_marks import Crd, Effect
 from streamapp.spec.value_types.column_list import Column, parse_columns
 from streamapp.spec.value_types.format_names import (
-    READ_ONLY,
     REGISTERED_KEYS,
     FormatName,
     KeyFormat,
@@ -180,11 +179,6 @@ class Stream(Part):
     def needs_registry(self) -> bool:
         """True if its values or its keys have schemas of a registry."""
         return bool(self.registry) or self.has_registered_keys
-
-    @property
-    def takes_registered_rows(self) -> bool:
-        """True if rows are written to it by schemas of a registry. Changes of a database are only read."""
-        return self.needs_registry and self.format not in READ_ONLY
 
     def key_column_of(self, columns: Sequence[Column]) -> tuple[Column, ...]:
         """The one of these columns that is its key; none where none is."""

@@ -15,7 +15,7 @@ from streamapp_runtime.rows.lines import UnusableLineError
 from streamapp_runtime.testing.memory_registry import MemoryRegistry
 
 
-def record(name: str, **fields: Any) -> str:
+def record(name: str, /, **fields: Any) -> str:
     parts = [{"name": field, "type": kind} for field, kind in fields.items()]
     return json.dumps({"type": "record", "name": name, "fields": parts})
 
@@ -110,3 +110,68 @@ def test_no_schema_is_registered_unless_the_stream_says_so() -> None:
         "register one, or say autoRegister: true"
     )
     assert (registry.newest("views-value"), registry.newest("views-key")) == (None, None)
+
+
+TABLE = json.loads(record("Value", id="long", name=["null", "string"]))
+ENVELOPE = record(
+    "Envelope", before=["null", TABLE], after=["null", "Value"], op="string", ts_ms=["null", "long"]
+)
+
+
+def written_changes(lines: list[dict[str, Any]], *, with_keys: bool, **more: Any) -> pa.RecordBatch:
+    """The records of changes under a registry that has schemas 1 of values and 2 of keys."""
+    fields: Any = {"format": "debezium", "registry": True, "columns": "id BIGINT, name STRING", "key": "id"}
+    registry = MemoryRegistry()
+    registry.register("views-value", more.pop("schema", ENVELOPE))
+    if with_keys:
+        registry.register("views-key", record("Key", id="long"))
+    registered = RegisteredLines.of(Stream(name="views", system="main", **fields, **more), registry)
+    text = "".join(f"{json.dumps(line)}\n" for line in lines)
+    (batch,) = _blocks(BytesIO(text.encode()), "json", None, None, registered)
+    return batch
+
+
+@pytest.mark.parametrize("with_keys", [True, False])
+def test_a_line_is_a_change_with_the_key_of_its_row(with_keys: bool) -> None:
+    lines = [
+        {"before": None, "after": {"id": 7, "name": "Ann"}, "op": "c", "source": {"lsn": 5}, "ts_ms": 6},
+        {"before": {"id": 7}, "after": None, "op": "d"},
+        {"__key": "7", "__tombstone": True},
+        {"__key": "8", "after": {"id": 7}, "op": "u"},
+    ]
+    batch = written_changes(lines, with_keys=with_keys)
+    frame, of_keys = b"\0\0\0\0\x01", [7, 7, 7, 8]
+    assert batch.column("key").to_pylist() == [
+        b"\0\0\0\0\x02" + bytes([2 * key]) if with_keys else str(key).encode() for key in of_keys
+    ]
+    assert batch.column("value").to_pylist() == [
+        frame + b"\0\x02\x0e\x02\x06Ann\x02c\0",
+        frame + b"\x02\x0e\0\0\x02d\0",
+        None,
+        frame + b"\0\x02\x0e\0\x02u\0",
+    ]
+
+
+def test_a_flattened_change_is_the_row_itself() -> None:
+    flat = record("Flat", id="long", name=["null", "string"], __deleted=["null", "string"])
+    lines = [{"id": 7, "name": "Ann"}, {"id": 7, "__deleted": "true"}]
+    batch = written_changes(lines, with_keys=False, flattened=True, schema=flat)
+    assert batch.column("key").to_pylist() == [b"7", b"7"]
+    assert batch.column("value").to_pylist() == [
+        b"\0\0\0\0\x01\x0e\x02\x06Ann\0",
+        b"\0\0\0\0\x01\x0e\0\x02\x08true",
+    ]
+
+
+def test_a_line_that_is_no_change_is_refused_by_its_number() -> None:
+    good = {"after": {"id": 7}, "op": "c"}
+    for line, fault in (
+        ({"id": 7}, "line 2: op: is missing or null and must not be"),
+        (
+            {"after": {"name": "Ann"}, "op": "c"},
+            "line 2: after.id: it is null, and must not be by the schema",
+        ),
+    ):
+        with pytest.raises(UnusableLineError) as refused:
+            written_changes([good, line], with_keys=False)
+        assert str(refused.value).startswith(fault)

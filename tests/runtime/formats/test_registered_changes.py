@@ -14,9 +14,14 @@ from hypothesis import strategies as st
 
 from streamapp.spec.resource.streams import Stream
 from streamapp.spec.value_types.column_list import parse_columns
-from streamapp_runtime.formats.arrow_types import column_list
-from streamapp_runtime.formats.debezium.registered_changes import RegisteredChanges
-from streamapp_runtime.formats.format_options import FormatOptions
+from streamapp_runtime.formats.arrow_types import arrow_schema, column_list
+from streamapp_runtime.formats.debezium.registered_changes import (
+    CHANGE_KINDS,
+    RegisteredChanges,
+    change_writer,
+)
+from streamapp_runtime.formats.debezium.written_changes import change_columns
+from streamapp_runtime.formats.format_options import FormatOptions, ResolvedWriterSchema
 from streamapp_runtime.formats.record_format import DecodedBatch
 from streamapp_runtime.formats.schema_difference import schema_columns, schema_difference, stream_columns
 from streamapp_runtime.formats.stream_format import open_format
@@ -266,3 +271,71 @@ def test_columns_of_the_registry_are_those_of_the_table() -> None:
     assert schema_difference(flat, "s-value", {1: registry().schema(6)}).refused == []
     with pytest.raises(UnresolvableSchemaError, match="after: a change has the row there"):
         stream_columns(registry().schema(3), stream)
+
+
+def written(schema_id: int, rows: list[dict[str, Any]], columns: str = COLUMNS) -> list[bytes]:
+    """Changes by a schema, which is the registry's."""
+    made = change_columns(parse_columns(columns), flattened=schema_id != 1)
+    form = change_writer(made, ResolvedWriterSchema(schema_id, json.dumps(SCHEMAS[schema_id])), "AVRO")
+    return list(form.encode(pa.RecordBatch.from_pylist(rows, form.schema)).to_pylist())
+
+
+@given(rows=st.lists(ROWS, max_size=5))
+def test_changes_are_written_by_the_schema_of_a_connector(rows: list[dict[str, Any]]) -> None:
+    envelopes = [{"before": None, "after": each, "op": "r"} for each in rows]
+    assert written(1, envelopes) == [
+        framed(
+            1,
+            {
+                "before": None,
+                "after": as_written(each),
+                "source": {"version": "", "ts_ms": 0},
+                "op": "r",
+                "ts_ms": None,
+            },
+        )
+        for each in rows
+    ]
+    batch = decoded(changes(), *written(1, envelopes))
+    assert (batch.bad, batch.columns.to_pylist()) == ((), rows)
+    assert written(2, rows) == [framed(2, {**as_written(each), "__deleted": None}) for each in rows]
+
+
+def test_a_row_before_may_say_its_key_alone_and_a_table_may_have_more_columns() -> None:
+    columns = "name STRING"
+    deleted = {"before": {"name": "Ann"}, "after": None, "op": "d"}
+    assert written(1, [deleted], columns) == [
+        framed(
+            1,
+            {
+                "before": row(0, name="Ann"),
+                "after": None,
+                "source": {"version": "", "ts_ms": 0},
+                "op": "d",
+                "ts_ms": None,
+            },
+        )
+    ]
+    flat = {"name": "Ann", "__deleted": "true"}
+    assert written(2, [flat], columns) == [framed(2, row(0, name="Ann", __deleted="true"))]
+
+
+@pytest.mark.parametrize(
+    ("schema_id", "change_of_row", "columns", "fault"),
+    [
+        (1, {"before": None, "after": {"id": 1, "age": 2}, "op": "c"}, "id INT, age INT", "after.age: the"),
+        (3, {"id": 1, "name": "Ann"}, "id INT, name STRING", "name: the schema has no such field"),
+        (1, {"before": None, "after": {"id": None}, "op": "c"}, "id INT", "after.id: it is null, and "),
+    ],
+)
+def test_a_change_that_the_schema_has_no_place_for_is_refused(
+    schema_id: int, change_of_row: dict[str, Any], columns: str, fault: str
+) -> None:
+    with pytest.raises(ValueError, match=fault):
+        written(schema_id, [change_of_row], columns)
+
+
+def test_a_schema_by_which_changes_could_not_be_read_is_refused() -> None:
+    made = arrow_schema(change_columns(parse_columns("id INT, born TIMESTAMP"), flattened=False))
+    with pytest.raises(UnresolvableSchemaError, match="born"):
+        CHANGE_KINDS["AVRO"].check_writable(made, ResolvedWriterSchema(1, json.dumps(ENVELOPE)))

@@ -14,8 +14,9 @@ from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorP
 from streamapp.spec.resource.streams import Stream
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.formats.arrow_types import column_list
-from streamapp_runtime.formats.debezium.registered_changes import RegisteredChanges
-from streamapp_runtime.formats.format_options import FormatOptions
+from streamapp_runtime.formats.debezium.registered_changes import RegisteredChanges, change_writer
+from streamapp_runtime.formats.debezium.written_changes import change_columns
+from streamapp_runtime.formats.format_options import FormatOptions, ResolvedWriterSchema
 from streamapp_runtime.formats.schema_difference import stream_columns
 from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.registered_schema import RegisteredSchema, SchemaId, UnresolvableSchemaError
@@ -268,3 +269,58 @@ def test_changes_in_protobuf_are_refused_with_a_mend() -> None:
     stream = Stream.model_validate({"name": "s", "system": "m", "format": "debezium", "registry": True})
     with pytest.raises(UnresolvableSchemaError, match="changes in Protobuf are not read"):
         stream_columns(schema, stream)
+
+
+def written(lookup: KnownSchemas, schema: dict[str, Any], rows: list[dict[str, Any]], columns: str) -> Any:
+    """Changes by a schema, which the lookup gets."""
+    lookup.schemas[1] = RegisteredSchema("JSON", json.dumps(schema))
+    made = change_columns(parse_columns(columns), flattened=schema is not ENVELOPE)
+    form = change_writer(made, ResolvedWriterSchema(1, json.dumps(schema)), "JSON")
+    return form.encode(pa.RecordBatch.from_pylist(rows, form.schema))
+
+
+def test_changes_are_written_by_the_schema_of_a_connector(lookup: KnownSchemas) -> None:
+    envelopes = [{"before": None, "after": each, "op": "c"} for each in (READ, {**NOTHING, "id": 2})]
+    values = written(lookup, ENVELOPE, envelopes, COLUMNS)
+    seen = {"seen": "2026-01-31T12:00:00Z", "finest": SECONDS * 1_000_000_000 + 8_000}
+    assert json.loads(values[0].as_py()[5:]) == {
+        "before": None,
+        "after": {**WRITTEN, **seen},
+        "source": {"ts_ms": 0},
+        "op": "c",
+        "ts_ms": None,
+    }
+    assert json.loads(values[1].as_py()[5:])["after"] == {**NOTHING, "id": 2}
+    batch = changes(lookup, COLUMNS).decode(values)
+    assert (batch.bad, batch.columns.to_pylist()) == ((), [READ, {**NOTHING, "id": 2}])
+    flat = written(lookup, FLAT, [{"id": 7, "__deleted": "true"}], "id INT")
+    assert json.loads(flat[0].as_py()[5:]) == {**NOTHING, "id": 7, "__deleted": "true"}
+
+
+def test_a_row_before_may_say_its_key_alone(lookup: KnownSchemas) -> None:
+    columns = "id INT, name STRING"
+    (value,) = written(lookup, ENVELOPE, [{"before": {"name": "Ann"}, "op": "d"}], columns).to_pylist()
+    change_read = json.loads(value[5:])
+    assert (change_read["op"], change_read["after"]) == ("d", None)
+    assert change_read["before"] == {**NOTHING, "id": 0, "name": "Ann"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "row", "columns", "fault"),
+    [
+        (FLAT, {"id": None}, "id INT", "^id: it is null, and must not be by the schema"),
+        (FLAT, {"id": 1, "age": 2}, "id INT, age INT", "^age: the schema has no such field"),
+        (FLAT, {"id": 1, "price": Decimal("0.001")}, "id INT, price DECIMAL(9,3)", "more digits than its"),
+        (
+            FLAT,
+            {"id": 1, "rate": 10**18 + Decimal("0.001")},
+            "id INT, rate DECIMAL(38,3)",
+            "more digits than a",
+        ),
+    ],
+)
+def test_a_change_that_the_schema_has_no_place_for_is_refused(
+    lookup: KnownSchemas, schema: dict[str, Any], row: dict[str, Any], columns: str, fault: str
+) -> None:
+    with pytest.raises(ValueError, match=fault):
+        written(lookup, schema, [row], columns)

@@ -91,7 +91,7 @@ class AppFeed:
         self._sent[name], first = lines, len(sent_lines)
         if stream.carries_watermarks:
             raise UnfitDataError(f'"{name}" carries control messages of another app: it takes no lines')
-        if stream.format not in _LINES or stream.takes_registered_rows:
+        if stream.format not in _LINES or stream.needs_registry:
             return self._encoded(name, path, first)
         keys, values = read.keys[first:], read.values[first:]
         if keys_of_lines := line_keys(self.app.app, name):

@@ -67,8 +67,8 @@ def write(
     One with "__tombstone": true has no value, and deletes that of its key.
     Changes of Debezium have the key of the row that they write or delete.
     Of a stream under a schema registry a line is an object of its columns, those of keys too, as log read
-    --rows prints them. It is written by the schema that the app would write by: the newest of the subject, or
-    what writerSchema says.
+    --rows prints them; one of changes has before, after and op, with rows as such objects. It is written by
+    the schema that the app would write by: the newest of the subject, or what writerSchema says.
     csv: the first line names the columns, each row becomes a JSON object. text: each line is a value; in a
     stream of format csv its key is that of the row. A record goes to the partition that Kafka's own
     producers choose for its key; without a key records go round. A record's time is that of writing it,
@@ -89,7 +89,7 @@ def write(
         name = names.in_system(stream)
         registered = _registered_lines(target, stream, form, key)
         line_keys = target.line_keys(stream) if form != "csv" and key is None and not registered else None
-        if form != "text" and line_keys is None:
+        if form != "text" and line_keys is None and not (registered and registered.has_changes):
             key = key or names.keys.get(stream)
         blocks = _blocks(file, form, key, line_keys, registered)
         first_block = list(islice(blocks, 1))  # before anything is made: it may be refused

@@ -14,9 +14,12 @@ from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.streams import RecordMetadata, Stream, WriterSchema
 from streamapp.spec.value_types.column_list import Column
+from streamapp.spec.value_types.format_names import READ_ONLY
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.formats.avro.schema_resolution import Schema, type_name
+from streamapp_runtime.formats.debezium.registered_changes import CHANGE_KINDS, change_writer
+from streamapp_runtime.formats.debezium.written_changes import change_columns
 from streamapp_runtime.formats.format_options import FormatOptions, ResolvedWriterSchema, options_of
 from streamapp_runtime.formats.registered_keys import KEY_KINDS, RegisteredKeys
 from streamapp_runtime.formats.registry.registry_format import RegisteredKind
@@ -47,31 +50,38 @@ class WriterSchemaRefusedError(ValueError):
 class WrittenPart:
     """The values, or the keys, of the records of a stream, and what the resource says of their schema."""
 
-    kind: RegisteredKind
+    kinds: Mapping[str, RegisteredKind]  # by their names; a schema of its own is of the first
     subject: str
     asked: WriterSchema
     own: str | None  # the schema that the resource has
     of_keys: bool
 
+    @property
+    def kind(self) -> RegisteredKind:
+        """The kind of a schema that the registry does not have."""
+        return next(iter(self.kinds.values()))
+
     @classmethod
     def values(cls, stream: Stream) -> Self:
         """The values of a stream with a registry."""
         asked, own = stream.writer_schema or _NEWEST, stream.avro_schema
-        kind, subject = REGISTERED_KINDS[stream.format], subject_of(stream)
-        return cls(kind, subject, asked, own, of_keys=False)
+        if stream.format in READ_ONLY:
+            return cls(CHANGE_KINDS, subject_of(stream), asked, own, of_keys=False)
+        kind = REGISTERED_KINDS[stream.format]
+        return cls({kind.name: kind}, subject_of(stream), asked, own, of_keys=False)
 
     @classmethod
     def keys(cls, stream: Stream, metadata: RecordMetadata) -> Self:
         """The keys of a stream that are those of a registry."""
         asked, own = metadata.key_writer_schema or _NEWEST, metadata.key_avro_schema
         kind, subject = KEY_KINDS[metadata.key_format], key_subject_of(stream)
-        return cls(kind, subject, asked, own, of_keys=True)
+        return cls({kind.name: kind}, subject, asked, own, of_keys=True)
 
     def resolved(self, columns: Sequence[Column], schemas: WritableSchemas) -> ResolvedWriterSchema:
         """The schema to write by; one of several errors where rows have no place in it."""
         kinds = arrow_schema(columns)
         writer = _resolved(self, kinds, schemas)
-        self.kind.check_writable(kinds, writer)
+        self.kinds[schemas.schema(writer.id).kind].check_writable(kinds, writer)
         return writer
 
 
@@ -143,22 +153,40 @@ def open_row_writer(
 ) -> RowWriter:
     """The writer of rows that do not come from the app, by the schemas that its own rows are written by.
 
-    Rows have the columns of `keyColumns` behind those of the values. Without keys none are written that are
-    those of the registry.
+    Rows have the columns of `keyColumns` behind those of the values, and changes, which are written as such,
+    their key column. Without keys none are written that are those of the registry.
     """
+    stream, has_changes = with_keys_of_changes(stream, schemas), stream.format in READ_ONLY
     options, keys, places = options_of(stream), tuple[Column, ...](), tuple[int, ...]()
+    values = change_columns(columns, flattened=stream.flattened) if has_changes else columns
     if with_keys and stream.has_registered_keys:
         keys = options.key_columns or stream.key_column_of(columns)
-        every = (*columns, *options.key_columns)
+        every = (*values, *(keys if has_changes else options.key_columns))
         places = tuple(every.index(key) for key in keys)
-    options = with_stream_writers(stream, options, columns, keys, schemas)
+    options = with_stream_writers(stream, options, values, keys, schemas)
     of_keys = RegisteredKeys(options, keys, schemas) if keys else None
-    return RowWriter(open_format(stream.format, columns, options, schemas), of_keys, places)
+    if has_changes and options.writer is not None:
+        form = change_writer(values, options.writer, schemas.schema(options.writer.id).kind)
+        return RowWriter(form, of_keys, places)
+    return RowWriter(open_format(stream.format, values, options, schemas), of_keys, places)
+
+
+def with_keys_of_changes(stream: Stream, schemas: WritableSchemas) -> Stream:
+    """A stream of changes with the format of the schema that their keys have, if any; others as they are."""
+    if not stream.registry or stream.format not in READ_ONLY or stream.key_in_values is None:
+        return stream
+    newest = schemas.subjects.newest(key_subject_of(stream))
+    if newest is None:
+        return stream
+    kind = schemas.schema(newest).kind
+    of_kind = {"key_format": next(name for name, each in KEY_KINDS.items() if each.name == kind)}
+    metadata = (stream.metadata or RecordMetadata()).model_copy(update=of_kind)
+    return stream.model_copy(update={"metadata": metadata})
 
 
 def written_parts(stream: Stream) -> Iterator[WrittenPart]:
-    """The parts of a stream's records that are written by schemas of a registry; changes are only read."""
-    if stream.registry and stream.format in REGISTERED_KINDS:
+    """The parts of a stream's records that are written by schemas of a registry."""
+    if stream.registry:
         yield WrittenPart.values(stream)
     if stream.metadata is not None and stream.has_registered_keys:
         yield WrittenPart.keys(stream, stream.metadata)
@@ -178,8 +206,8 @@ def _resolved(part: WrittenPart, columns: pa.Schema, schemas: WritableSchemas) -
                 f'the subject "{part.subject}" has no schema; register one, or say autoRegister: true'
             )
     registered = schemas.schema(schema_id)
-    if registered.kind != part.kind.name:
-        title = part.kind.title
+    if registered.kind not in part.kinds:
+        title = " or ".join(kind.title for kind in part.kinds.values())
         raise UnknownSchemaError(f"schema id {schema_id} is of {registered.kind}; name one of {title}")
     if registered.rules:
         rules = ", ".join(registered.rules)

@@ -1,8 +1,8 @@
 """The writing of Avro records, and what a schema has to be like for rows to be written by it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from io import BytesIO
-from typing import Final
+from typing import Any, Final
 
 import fastavro
 import pyarrow as pa
@@ -38,8 +38,13 @@ def parsed_writer(writer: ResolvedWriterSchema) -> Schema:
 
 def encoded_records(columns: pa.RecordBatch, schema: Schema, frame: bytes = b"") -> pa.BinaryArray:
     """The value of each row, behind a frame; ValueError where the schema has no place for a row."""
+    return written_rows(columns.to_pylist(maps_as_pydicts="strict"), schema, frame)
+
+
+def written_rows(rows: Iterable[Mapping[str, Any]], schema: Schema, frame: bytes) -> pa.BinaryArray:
+    """The same of rows as objects."""
     written = []
-    for row in columns.to_pylist(maps_as_pydicts="strict"):
+    for row in rows:
         value = BytesIO(frame)
         value.seek(len(frame))
         try:

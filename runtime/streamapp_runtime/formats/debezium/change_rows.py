@@ -28,7 +28,7 @@ from streamapp_runtime.formats.required_columns import MISSING, required_columns
 from streamapp_runtime.rows.byte_columns import true_places
 
 BEFORE, AFTER, OP = "before", "after", "op"
-_DELETED: Final = "__deleted"
+DELETED: Final = "__deleted"
 _WRITES: Final = pa.array(["c", "u", "r"])
 _PLACEHOLDER: Final = "__debezium_unavailable_value"
 _PLACEHOLDERS: Final = (
@@ -87,7 +87,7 @@ class ChangeRows:
                 faults = dict.fromkeys(places, f"{name}: {_UNAVAILABLE}") | faults
         if deleted.true_count:
             rows = [pc.if_else(deleted, pa.scalar(None, column.type), column) for column in rows]
-        fields = [*self.schema, pa.field(_DELETED, pa.bool_())]
+        fields = [*self.schema, pa.field(DELETED, pa.bool_())]
         if keys is not None:
             fields.append(pa.field(BEFORE, keys.type))
             columns = [*rows, deleted, pc.if_else(deleted, keys, pa.scalar(None, keys.type))]
@@ -106,7 +106,7 @@ class ChangeRows:
         return DecodedBatch(rows, bad, Deletions(deleted, keys))
 
     def _flat_fields(self) -> list[pa.Field]:
-        return [*self.schema, pa.field(_DELETED, pa.string())]
+        return [*self.schema, pa.field(DELETED, pa.string())]
 
     def _envelope_fields(self) -> list[pa.Field]:
         key = [] if self.key is None else [pa.field(BEFORE, pa.struct([self.schema.field(self.key.name)]))]

@@ -44,7 +44,7 @@ from streamapp_runtime.registered_schema import RegisteredSchema, UnresolvableSc
 
 _CONNECT: Final = "org.apache.kafka.connect.data"
 _DEBEZIUM: Final = "io.debezium.time"
-_DECIMAL: Final = f"{_CONNECT}.Decimal"
+DECIMAL: Final = f"{_CONNECT}.Decimal"
 _INSTANT, _LOCAL, _DAY = pa.timestamp("us", "UTC"), pa.timestamp("us"), pa.date32()
 _TEXTS: Final = pa.map_(pa.string(), pa.string())
 
@@ -57,7 +57,7 @@ class _Time(NamedTuple):
     spelling: JsonSpelling
 
 
-_TIMES: Final[Mapping[str, _Time]] = {
+TIMES: Final[Mapping[str, _Time]] = {
     f"{_CONNECT}.Date": _Time("integer", _DAY, JsonSpelling(dates="days")),
     f"{_CONNECT}.Timestamp": _Time("integer", _INSTANT, JsonSpelling(timestamps="milliseconds")),
     f"{_DEBEZIUM}.Date": _Time("integer", _DAY, JsonSpelling(dates="days")),
@@ -68,7 +68,7 @@ _TIMES: Final[Mapping[str, _Time]] = {
     f"{_DEBEZIUM}.IsoTimestamp": _Time("string", _LOCAL, JsonSpelling(local_timestamps="isostring")),
     f"{_DEBEZIUM}.ZonedTimestamp": _Time("string", _INSTANT, PLAIN),
 }
-if _TIMES.keys() != CONNECT_MEANINGS.keys():
+if TIMES.keys() != CONNECT_MEANINGS.keys():
     raise AssertionError("each time of Connect and Debezium has its row, as in Avro")
 _FLOATS: Final = (pa.float32(), pa.float64())
 _PLAIN: Final[Mapping[str, Sequence[pa.DataType]]] = {
@@ -90,8 +90,8 @@ _NARROW: Final[Mapping[str, pa.DataType]] = {
 
 def _conversion(schema: Any, kind: pa.DataType, path: str) -> TypeConversion:
     """The reading of values into a column; UnresolvableSchemaError where the column is of another type."""
-    schema = _described(schema, path)
-    name, inside = _type(schema, path), schema.get("properties")
+    schema = described(schema, path)
+    name, inside = connect_type(schema, path), schema.get("properties")
     if pa.types.is_struct(kind) and name == "object" and inside is not None:
         return struct_conversion(kind, _parts(inside, kind, path))
     if pa.types.is_list(kind) and name == "array":
@@ -100,10 +100,10 @@ def _conversion(schema: Any, kind: pa.DataType, path: str) -> TypeConversion:
         _conversion(schema.get("additionalProperties"), pa.string(), f"{path}{{}}")
         return conversion_of(kind)
     title = str(schema.get("title", name))
-    time = _TIMES.get(title)
+    time = TIMES.get(title)
     if time and time.type == name and time.column == kind:
         return conversion_of(kind, time.spelling)
-    if title == _DECIMAL and pa.types.is_decimal(kind):
+    if title == DECIMAL and pa.types.is_decimal(kind):
         return _decimal(schema, name, kind, path)
     if kind not in _PLAIN.get(name, ()):
         raise UnresolvableSchemaError(path, f"{title} is written there as {name}, the column is {kind}")
@@ -123,7 +123,7 @@ def _parts(properties: Mapping[str, Any], fields: Iterable[pa.Field], path: str)
 def _decimal(schema: Mapping[str, Any], name: str, kind: pa.Decimal128Type, path: str) -> TypeConversion:
     if name == "number":
         return conversion_of(kind)
-    convert = decimals(_parameter(schema, "scale", path), kind)
+    convert = decimals(parameter(schema, "scale", path), kind)
     return TypeConversion(pa.string(), lambda texts: convert(base64_text.from_text(texts)))
 
 
@@ -133,8 +133,8 @@ class _ColumnsOfConnect:
 
     def type(self, schema: Any, path: str) -> pa.DataType:
         """The column of a schema; UnresolvableSchemaError where none holds it."""
-        schema = _described(schema, path)
-        name, title = _type(schema, path), str(schema.get("title"))
+        schema = described(schema, path)
+        name, title = connect_type(schema, path), str(schema.get("title"))
         if name == "object" and "properties" in schema:
             empty = "it has no property that a column holds"
             return held_fields(schema["properties"], self.type, path, empty, self.left_out)
@@ -143,20 +143,20 @@ class _ColumnsOfConnect:
             return _TEXTS
         if name == "array":
             return pa.list_(pa.field("element", self.type(schema.get("items"), f"{path}[]")))
-        if title in _TIMES and _TIMES[title].type == name:
-            return _TIMES[title].column
-        if title == _DECIMAL and "connect.decimal.precision" in (schema.get("connect.parameters") or {}):
-            precision = _parameter(schema, "connect.decimal.precision", path)
+        if title in TIMES and TIMES[title].type == name:
+            return TIMES[title].column
+        if title == DECIMAL and "connect.decimal.precision" in (schema.get("connect.parameters") or {}):
+            precision = parameter(schema, "connect.decimal.precision", path)
             if precision <= MOST_DIGITS:
-                return pa.decimal128(precision, _parameter(schema, "scale", path))
-        if title == _DECIMAL and name == "number":
+                return pa.decimal128(precision, parameter(schema, "scale", path))
+        if title == DECIMAL and name == "number":
             raise UnresolvableSchemaError(path, "it is a decimal whose digits are not said")
         if name not in _PLAIN:
             raise UnresolvableSchemaError(path, f"its type is {name}")
         return _NARROW.get(str(schema.get("connect.type")), _PLAIN[name][0])
 
 
-def _described(schema: Any, path: str) -> Mapping[str, Any]:
+def described(schema: Any, path: str) -> Mapping[str, Any]:
     """The schema of values that are no null."""
     branches = schema.get("oneOf", [schema]) if isinstance(schema, dict) else []
     described = [branch for branch in branches if branch != {"type": "null"}]
@@ -168,13 +168,14 @@ def _described(schema: Any, path: str) -> Mapping[str, Any]:
     return described[0]
 
 
-def _type(schema: Mapping[str, Any], path: str) -> str:
+def connect_type(schema: Mapping[str, Any], path: str) -> str:
     """The type of values; of texts that are bytes in base64 it is that of Connect."""
     name = type_name(schema, path)
     return "bytes" if name == "string" and schema.get("connect.type") == "bytes" else name
 
 
-def _parameter(schema: Mapping[str, Any], name: str, path: str) -> int:
+def parameter(schema: Mapping[str, Any], name: str, path: str) -> int:
+    """A number among the parameters that Connect's converter writes."""
     value = str((schema.get("connect.parameters") or {}).get(name))
     try:
         return int(value)
@@ -190,7 +191,7 @@ def _reading(columns: Sequence[Column], _: FormatOptions) -> Reading:
     read = arrow_schema(columns)
 
     def resolved(registered: RegisteredSchema) -> FramedJson:
-        schema = _described(json.loads(registered.text), "")
+        schema = described(json.loads(registered.text), "")
         if type_name(schema, "") != "object":
             raise UnresolvableSchemaError("", "its records are no objects")
         reader = JsonReader(read, conversions=_parts(schema.get("properties") or {}, read, ""))

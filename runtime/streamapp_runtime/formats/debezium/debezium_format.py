@@ -86,14 +86,22 @@ def _spelt(value: Any, kind: pa.DataType, spelling: JsonSpelling) -> Any:
         return {str(name): _spelt(each, kind.item_type, spelling) for name, each in value}
     if pa.types.is_struct(kind):
         return {field.name: _spelt(value[field.name], field.type, spelling) for field in kind}
+    return spelled(value, spelling)
+
+
+def spelled(value: Any, spelling: JsonSpelling) -> Any:
+    """A value that has no parts as Debezium writes it."""
     spell = _SPELLINGS.get(type(value))
     return value if spell is None else spell(value, spelling)
 
 
 def _time(value: datetime, spelling: JsonSpelling) -> str | int:
-    if value.tzinfo is not None:
-        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
     form = spelling.local_timestamps
+    if value.tzinfo is not None:
+        form, value = spelling.timestamps, value.astimezone(UTC)
+        if form == "text":
+            return value.isoformat().replace("+00:00", "Z")
+        value = value.replace(tzinfo=None)
     if form in {"text", "isostring"}:
         return value.isoformat() + ("Z" if form == "isostring" else "")
     if form == "nanoseconds":
@@ -102,7 +110,9 @@ def _time(value: datetime, spelling: JsonSpelling) -> str | int:
 
 
 def _date(value: date, spelling: JsonSpelling) -> str | int:
-    return f"{value.isoformat()}Z" if spelling.dates == "isostring" else (value - _EPOCH.date()).days
+    if spelling.dates == "days":
+        return (value - _EPOCH.date()).days
+    return f"{value.isoformat()}{'Z' if spelling.dates == 'isostring' else ''}"
 
 
 def _decimal(value: Decimal, spelling: JsonSpelling) -> str:

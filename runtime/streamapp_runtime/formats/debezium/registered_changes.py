@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -11,12 +12,14 @@ import pyarrow.compute as pc
 from streamapp.spec.value_types.column_list import Column
 from streamapp.spec.value_types.format_names import REGISTERED_KEYS
 from streamapp_runtime.formats.arrow_types import spark_type
-from streamapp_runtime.formats.avro.registered_avro import AVRO
+from streamapp_runtime.formats.avro.registered_avro import AVRO, own_avro_schema
 from streamapp_runtime.formats.bad_record_isolation import rows_in_place
 from streamapp_runtime.formats.debezium.change_keys import ChangeKeys
 from streamapp_runtime.formats.debezium.change_rows import ChangeRows
 from streamapp_runtime.formats.debezium.connect_json import CONNECT_JSON
-from streamapp_runtime.formats.format_options import FormatOptions
+from streamapp_runtime.formats.debezium.written_changes import writing_avro_changes
+from streamapp_runtime.formats.debezium.written_json_changes import writing_json_changes
+from streamapp_runtime.formats.format_options import FormatOptions, ResolvedWriterSchema
 from streamapp_runtime.formats.json.json_spelling import JsonSpelling
 from streamapp_runtime.formats.protobuf.registered_protobuf import PROTOBUF
 from streamapp_runtime.formats.read_records import SchemaReader
@@ -41,10 +44,31 @@ def _reading_no_protobuf(_: Sequence[Column], __: FormatOptions) -> Reading:
     return resolved
 
 
+def _check_readable(columns: pa.Schema, writer: ResolvedWriterSchema, kind: RegisteredKind) -> None:
+    """UnresolvableSchemaError where changes of these columns could not be read by the schema."""
+    read = [Column(field.name, spark_type(field.type)) for field in columns]
+    kind.reading(read, _PLAIN_OPTIONS)(RegisteredSchema(kind.name, writer.text, writer.dependencies))
+
+
+def _kind_of_changes(kind: RegisteredKind, **parts: Any) -> RegisteredKind:
+    kind = replace(kind, **parts, own_schema=partial(own_avro_schema, name="Envelope"))
+    return replace(kind, check_writable=partial(_check_readable, kind=kind))
+
+
 CHANGE_KINDS: Final[Mapping[str, RegisteredKind]] = {
-    each.name: each for each in (AVRO, CONNECT_JSON, replace(PROTOBUF, reading=_reading_no_protobuf))
+    each.name: each
+    for each in (
+        _kind_of_changes(AVRO, writing=writing_avro_changes),
+        _kind_of_changes(CONNECT_JSON, writing=writing_json_changes),
+        _kind_of_changes(PROTOBUF, reading=_reading_no_protobuf),
+    )
 }
 """The kinds of schemas as they are of changes, by the names that a registry has for them."""
+
+
+def change_writer(columns: Sequence[Column], writer: ResolvedWriterSchema, kind: str) -> RegistryFormat:
+    """The format of changes, which have these columns, by a schema of this kind."""
+    return RegistryFormat(CHANGE_KINDS[kind], columns, FormatOptions(writer=writer), None)
 
 
 class RegisteredChanges:

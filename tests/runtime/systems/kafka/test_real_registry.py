@@ -15,8 +15,10 @@ from confluent_kafka.serialization import MessageField, SerializationContext
 from google.protobuf.message_factory import GetMessageClass
 from hypothesis import given, settings
 
+from streamapp.spec.resource.streams import Stream
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp.spec.value_types.format_names import KeyFormat
+from streamapp_runtime.cli.record_input.registered_lines import RegisteredLines
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.formats.format_options import FormatOptions, ResolvedWriterSchema
 from streamapp_runtime.formats.json.registered_json import JSON
@@ -27,7 +29,7 @@ from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.registered_schema import UnknownSchemaError, WritableSchemas
 from streamapp_runtime.systems.kafka.schema_registry.registry_schemas import open_registry_schemas
 from streamapp_runtime.systems.kafka.schema_registry.registry_subjects import IncompatibleSchemaError
-from streamapp_runtime.systems.stream_system import DeniedError
+from streamapp_runtime.systems.stream_system import RECORDS, DeniedError
 from streamapp_runtime.testing.memory_registry import MemoryRegistry
 from tests.harness.engine.avro_schemas import Evolution, evolutions
 from tests.harness.engine.protobuf_schemas import ProtobufRecords, as_rows, protobuf_records
@@ -103,6 +105,60 @@ def test_the_kinds_of_schemas_are_alike_in_the_registry_of_the_kit(schemas: Writ
     ids = {kind: schemas.subjects.register(f"{uuid4().hex}-key", text, kind) for kind, text in texts.items()}
     assert len(set(ids.values())) == len(texts)
     assert {kind: schemas.schema(schema_id).kind for kind, schema_id in ids.items()} == {n: n for n in texts}
+
+
+@pytest.mark.parametrize(
+    ("kind", "texts"),
+    [
+        (
+            "AVRO",
+            [
+                json.dumps(record("Money", cents="long")),
+                json.dumps(record("Tax", due="Money")),
+                json.dumps(record("Order", price="Money", tax="Tax")),
+            ],
+        ),
+        (
+            "PROTOBUF",
+            [
+                'syntax = "proto3";\nmessage Money {\n  int64 cents = 1;\n}\n',
+                'syntax = "proto3";\nimport "Money";\nmessage Tax {\n  Money due = 1;\n}\n',
+                'syntax = "proto3";\nimport "Money";\nimport "Tax";\n'
+                "message Order {\n  Money price = 1;\n  Tax tax = 2;\n}\n",
+            ],
+        ),
+    ],
+)
+def test_references_are_followed_alike_in_the_registry_of_the_kit(
+    schemas: WritableSchemas, request: pytest.FixtureRequest, kind: str, texts: list[str]
+) -> None:
+    run = uuid4().hex
+
+    def registered(place: int, **references: int) -> int:
+        named = [(name, f"{run}-{name}", version) for name, version in references.items()]
+        subject = f"{run}-{('Money', 'Tax', 'Order')[place]}"
+        if isinstance(schemas, MemoryRegistry):
+            return schemas.register(subject, texts[place], kind, references=named)
+        client: SchemaRegistryClient = request.getfixturevalue("client")
+        referred = [SchemaReference(*reference) for reference in named]
+        return client.register_schema(subject, Schema(texts[place], kind, referred))
+
+    registered(0)
+    registered(1, Money=1)
+    order = schemas.schema(registered(2, Money=1, Tax=1))
+    assert (order.kind, [dependency.name for dependency in order.dependencies]) == (kind, ["Money", "Tax"])
+    form = open_format(
+        "avro" if kind == "AVRO" else "protobuf",
+        parse_columns("price STRUCT<cents: BIGINT>, tax STRUCT<due: STRUCT<cents: BIGINT>>"),
+        FormatOptions(registry=True),
+        schemas,
+    )
+    index, own_id = b"\0" if kind == "PROTOBUF" else b"", schemas.subjects.newest(f"{run}-Order")
+    record_of_both = b"\x02\x04" if kind == "AVRO" else b"\x0a\x02\x08\x01\x12\x04\x0a\x02\x08\x02"
+    assert own_id is not None
+    decoded = form.decode(pa.array([b"\0" + own_id.to_bytes(4) + index + record_of_both]))
+    assert decoded.bad == ()
+    assert decoded.columns.to_pylist() == [{"price": {"cents": 1}, "tax": {"due": {"cents": 2}}}]
 
 
 def test_a_schema_that_it_finds_incompatible_is_refused_with_its_words(
@@ -391,3 +447,53 @@ def test_protobuf_and_json_keys_are_read_by_confluents_deserializers(
     text = '{"$schema": "http://json-schema.org/draft-07/schema#", "type": "string"}'
     lone = keys_written(registry, "json", f"t{uuid4().hex}-key", text, "user STRING", [{"user": "ann"}])
     assert [key[5:] for key in lone] == [b'"ann"']
+
+
+def test_changes_are_read_by_confluents_deserializers(registry: str, client: SchemaRegistryClient) -> None:
+    from confluent_kafka.schema_registry.json_schema import JSONDeserializer
+
+    value = record("Value", id="long", at={"type": "long", "connect.name": "io.debezium.time.Timestamp"})
+    envelope = record(
+        "Envelope", before=["null", value], after=["null", "Value"], source=record("Source", lsn="long")
+    )
+    envelope["fields"].append({"name": "op", "type": "string"})
+    at = {"type": "integer", "title": "io.debezium.time.Timestamp"}
+    properties = {"id": {"type": "integer"}, "at": at}
+    row = {"type": "object", "properties": properties, "required": ["id", "at"]}
+    parts = {
+        "before": {"oneOf": [{"type": "null"}, row]},
+        "after": {"oneOf": [{"type": "null"}, row]},
+        "source": {"type": "object", "properties": {"lsn": {"type": "integer"}}, "required": ["lsn"]},
+        "op": {"type": "string"},
+    }
+    of_json = json.dumps({"type": "object", "properties": parts, "required": list(parts)})
+    lines = [
+        {"after": {"id": 7, "at": "2026-01-31T12:00:00.005"}, "op": "c"},
+        {"before": {"id": 7}, "op": "d"},
+    ]
+    for kind, text in (("AVRO", json.dumps(envelope)), ("JSON", of_json)):
+        topic = f"t{uuid4().hex}"
+        schemas = open_registry_schemas([registry], 30, {})
+        schemas.subjects.register(f"{topic}-value", text, kind)
+        schemas.subjects.register(f"{topic}-key", json.dumps(record("Key", id="long")))
+        columns = "id BIGINT, at TIMESTAMP_NTZ"
+        form: Any = {"format": "debezium", "registry": True, "key": "id", "columns": columns}
+        registered = RegisteredLines.of(Stream(name=topic, system="main", **form), schemas)
+        texts = pa.array([json.dumps(line).encode() for line in lines])
+        none = pa.nulls(len(lines), pa.binary())
+        records = pa.RecordBatch.from_arrays([none, texts, pa.array([0, 0])], schema=RECORDS)
+        written = registered.encoded(records, none, pa.array([1, 2]))
+        context = SerializationContext(topic, MessageField.VALUE)
+        read = (
+            AvroDeserializer(client)
+            if kind == "AVRO"
+            else JSONDeserializer(text, schema_registry_client=client)
+        )
+        time = int(datetime(2026, 1, 31, 12, 0, 0, 5000, UTC).timestamp() * 1000)
+        source = {"lsn": 0}
+        assert [read(each, context) for each in written.column("value").to_pylist()] == [
+            {"before": None, "after": {"id": 7, "at": time}, "source": source, "op": "c"},
+            {"before": {"id": 7, "at": 0}, "after": None, "source": source, "op": "d"},
+        ]
+        key = AvroDeserializer(client)
+        assert [key(each, context) for each in written.column("key").to_pylist()] == [{"id": 7}] * 2

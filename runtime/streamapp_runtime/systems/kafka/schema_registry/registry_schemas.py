@@ -1,6 +1,6 @@
 """The schemas of a registry, each asked for once: what an id names never changes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,10 @@ _RULES = ("migrationRules", "domainRules", "encodingRules")
 
 Version = tuple[str, int]
 """A version of a subject."""
+Description = Mapping[str, Any]
+"""A schema as a registry answers it: `schema`, `schemaType`, `references` and `ruleSet`."""
+DescriptionLookup = Callable[[Version, str], Description]
+"""The description of a version that something refers to; an UnknownSchemaError begins with the text."""
 
 
 @dataclass(slots=True)
@@ -35,7 +39,7 @@ class RegistrySchemas:
     requests: RegistryRequests
     subjects: RegistrySubjects = field(init=False)
     _schemas: dict[SchemaId, RegisteredSchema] = field(default_factory=dict)
-    _versions: dict[Version, Mapping[str, Any]] = field(default_factory=dict)
+    _versions: dict[Version, Description] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.subjects = RegistrySubjects(self.requests)
@@ -48,41 +52,15 @@ class RegistrySchemas:
                 answer = self.requests.get(f"/schemas/{kind}/{schema_id}")
             except NotRegisteredError as error:
                 raise UnknownSchemaError(f"{shown_id(schema_id)}: the registry says: {error}") from None
-            self._schemas[schema_id] = self._registered(answer, shown_id(schema_id))
+            self._schemas[schema_id] = described_schema(answer, shown_id(schema_id), self._version)
         return self._schemas[schema_id]
 
     def of_version(self, version: Version) -> RegisteredSchema:
         """The schema of a version of a subject; UnknownSchemaError where there is none."""
         name = f'"{version[0]}" of version {version[1]}'
-        return self._registered(self._version(version), name)
+        return described_schema(self._version(version), name, self._version)
 
-    def _registered(self, answer: Mapping[str, Any], name: str) -> RegisteredSchema:
-        needed: dict[Version, SchemaDependency] = {}
-        self._collect(answer, needed, (), name)
-        rules = answer.get("ruleSet") or {}
-        named = (str(rule.get("name")) for kind in _RULES for rule in rules.get(kind) or ())
-        return RegisteredSchema(
-            str(answer.get("schemaType") or "AVRO"), _text(answer), tuple(needed.values()), tuple(named)
-        )
-
-    def _collect(
-        self,
-        answer: Mapping[str, Any],
-        needed: dict[Version, SchemaDependency],
-        within: tuple[Version, ...],
-        name: str,
-    ) -> None:
-        """Note what a schema refers to, each once, behind what that refers to itself."""
-        for reference in answer.get("references") or ():
-            version = str(reference["subject"]), int(reference["version"])
-            if version in within:
-                raise UnknownSchemaError(f'{name}: "{version[0]}" of version {version[1]} refers to itself')
-            if version not in needed:
-                referred = self._version(version, f"{name} refers to ")
-                self._collect(referred, needed, (*within, version), name)
-                needed[version] = SchemaDependency(str(reference.get("name", "")), _text(referred))
-
-    def _version(self, version: Version, asked_by: str = "") -> Mapping[str, Any]:
+    def _version(self, version: Version, asked_by: str = "") -> Description:
         if version not in self._versions:
             subject, number = version
             path = f"/subjects/{quote(subject, safe='')}/versions/{number}"
@@ -94,6 +72,34 @@ class RegistrySchemas:
         return self._versions[version]
 
 
+def described_schema(description: Description, name: str, version: DescriptionLookup) -> RegisteredSchema:
+    """The schema of a description, with all that it refers to; UnknownSchemaError where that is not there."""
+    needed: dict[Version, SchemaDependency] = {}
+    _collect(description, needed, (), name, version)
+    rules = description.get("ruleSet") or {}
+    named = (str(rule.get("name")) for kind in _RULES for rule in rules.get(kind) or ())
+    kind = str(description.get("schemaType") or "AVRO")
+    return RegisteredSchema(kind, _text(description), tuple(needed.values()), tuple(named))
+
+
+def _collect(
+    description: Description,
+    needed: dict[Version, SchemaDependency],
+    within: tuple[Version, ...],
+    name: str,
+    version: DescriptionLookup,
+) -> None:
+    """Note the schemas that one refers to, each once, behind those that it refers to itself."""
+    for reference in description.get("references") or ():
+        referred = str(reference["subject"]), int(reference["version"])
+        if referred in within:
+            raise UnknownSchemaError(f'{name}: "{referred[0]}" of version {referred[1]} refers to itself')
+        if referred not in needed:
+            inside = version(referred, f"{name} refers to ")
+            _collect(inside, needed, (*within, referred), name, version)
+            needed[referred] = SchemaDependency(str(reference.get("name", "")), _text(inside))
+
+
 def open_registry_schemas(
     urls: Sequence[str], timeout: float, settings: Mapping[str, str], secrets: str | None = None
 ) -> RegistrySchemas:
@@ -103,7 +109,7 @@ def open_registry_schemas(
     return RegistrySchemas(RegistryRequests(tuple(urls), timeout, own))
 
 
-def _text(answer: Mapping[str, Any]) -> str:
+def _text(answer: Description) -> str:
     text = answer.get("schema")
     if not isinstance(text, str):
         raise UnavailableError("the schema registry cannot be asked: its answer has no schema")
