@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 
-from streamapp.author.app_streams import input_streams, table_streams, written_streams
+from streamapp.author.app_streams import input_streams, main_inputs, table_streams, written_streams
 from streamapp.author.names import CHECKPOINT
 from streamapp.spec.problem import Problem, nearest, short
 from streamapp.spec.reasons import Reason
@@ -261,10 +261,10 @@ def _imported(app: StreamApp, stream: Stream, path: str) -> Iterator[Problem]:
     if stream.name in written_streams(app):
         message = "the app writes this table, and reads it before the first batch; declare two streams of it"
         yield _invalid(f"{path}.system", message, Reason.INVALID_GRAPH)
-    inputs = {source for operator in app.spec.operators for source in operator.sources}
-    if app.spec.mode == "stream" and stream.name in inputs:
-        message = "is a table, which is read once and gets no later rows; fill a table with it (sideInputs), "
-        yield _invalid(f"{path}.system", f"{message}or say mode: batch", Reason.INVALID_GRAPH)
+    inputs = main_inputs(app)
+    if app.spec.mode == "stream" and stream.name in inputs and inputs <= table_streams(app):
+        message = "is a table, as all inputs of the app are, and gets no later rows; say mode: batch, "
+        yield _invalid(f"{path}.system", f"{message}or fill a table with it", Reason.INVALID_GRAPH)
     for place, table in enumerate(app.spec.tables):
         for number, side in enumerate(table.side_inputs):
             if side.stream == stream.name and side.versions != "none":
@@ -273,15 +273,46 @@ def _imported(app: StreamApp, stream: Stream, path: str) -> Iterator[Problem]:
     if stream.refresh is not None and app.spec.mode == "batch":
         message = "a batch app reads a table once, before its first batch; leave it out, or say mode: stream"
         yield _invalid(f"{path}.refresh", message)
+    if stream.refresh is not None and stream.name in inputs:
+        message = "only tables are filled anew, and rows of this one are an input; declare two streams of it"
+        yield _invalid(f"{path}.refresh", message)
     of_records = {
         "primaryKey": bool(stream.primary_key),
         "metadata": stream.metadata is not None,
         "start": stream.start != "earliest",
+        "after": stream.after is not None,
         "carriesWatermarks": stream.carries_watermarks,
     }
     for field, is_said in of_records.items():
         if is_said:
             yield _invalid(f"{path}.{field}", "a table that is read has none; leave it out")
+
+
+def _histories(app: StreamApp) -> Iterator[Problem]:
+    """Streams that wait for a stream which never ends, or is none."""
+    inputs, tables = main_inputs(app), table_streams(app)
+    followers: dict[str, str] = {}
+    for index, stream in enumerate(app.spec.streams):
+        path = f"spec.streams[{index}].after"
+        if stream.after is None or stream.name in tables:
+            continue
+        if stream.name not in inputs:
+            yield _invalid(path, "goes with inputs of operators, which this is not; leave it out")
+        elif stream.after not in inputs:
+            mend = nearest(stream.after, sorted(inputs & tables))
+            yield _invalid(
+                path, f'no operator reads a table "{short(stream.after)}"{mend}; merge it with this'
+            )
+        elif stream.after not in tables:
+            message = f'"{stream.after}" is no table, and has no end; leave it out'
+            yield _invalid(path, message)
+        elif stream.after in followers:
+            message = (
+                f'"{followers[stream.after]}" comes after it already; declare another stream of the table'
+            )
+            yield _invalid(path, message)
+        else:
+            followers[stream.after] = stream.name
 
 
 def _table_columns(stream: Stream, path: str) -> Iterator[Problem]:
@@ -487,6 +518,7 @@ RULES: tuple[Callable[[StreamApp], Iterator[Problem]], ...] = (
     _table_systems,
     _tables,
     _rows_of_tables,
+    _histories,
     _timestamps,
     _strict,
     _debezium,

@@ -51,6 +51,12 @@ def input_streams(app: StreamApp) -> frozenset[str]:
     return frozenset(sources | {side.stream for table in app.spec.tables for side in table.side_inputs})
 
 
+def main_inputs(app: StreamApp) -> frozenset[str]:
+    """The declared streams that operators read."""
+    sources = {source for operator in app.spec.operators for source in operator.sources}
+    return frozenset(stream.name for stream in app.spec.streams if stream.name in sources)
+
+
 def table_partitions(app: StreamApp) -> dict[str, int]:
     """The partitions of each stream that is a table."""
     return {name: app.spec.stream(name).partitions or 1 for name in table_streams(app)}

@@ -75,6 +75,7 @@ class SystemHandle:
         key: str | None = None,
         primary_key: Sequence[str] | None = None,
         partitions: int | None = None,
+        refresh: str | None = None,
         metadata: RecordMetadata | None = None,
         keys: Literal["checked", "unchecked"] | None = None,
         partitioner: Literal["murmur2", "crc32"] | None = None,
@@ -88,6 +89,7 @@ class SystemHandle:
         csv: CsvSigns | None = None,
         event_time: EventTime | None = None,
         start: Literal["earliest", "latest"] | None = None,
+        after: str | None = None,
         carries_watermarks: bool | None = None,
         feedback: bool | None = None,
     ) -> StreamHandle:

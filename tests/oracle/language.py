@@ -25,7 +25,7 @@ _BY_REASON: Final[Mapping[str, str]] = {
         "batch.independentLanes"
     ),
     "is of tables, which the kit has logs in place of": (
-        "streams.primaryKey streams.partitions streams.refresh"
+        "streams.primaryKey streams.partitions streams.refresh streams.after"
     ),
     "resets, and edits that change the meaning of state, are for later": (
         "resetNonce stateChanges onPartitionChange partitionSettle"

@@ -21,6 +21,7 @@ from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStr
 from streamapp_runtime.driver.checkpoints.outbox_delivery import OutboxDeliveries
 from streamapp_runtime.driver.executors.lane_assignment import Lanes
 from streamapp_runtime.driver.failures import FailedError
+from streamapp_runtime.driver.inputs.bounded_turns import BoundedTurn
 from streamapp_runtime.driver.modes.model_author import ModelAuthor
 from streamapp_runtime.driver.reporting.open_windows import OpenWindows, open_windows
 from streamapp_runtime.driver.start.app_context import AppContext
@@ -60,7 +61,13 @@ from streamapp_runtime.testing.record_rows import (
 )
 from streamapp_runtime.testing.row_diff import Rows
 from streamapp_runtime.testing.side_outputs import BadRecordSeen, LateRowSeen, bad_records, late_rows
-from streamapp_runtime.testing.tested_app import AppSource, app_of, refreshed_streams, tested_app
+from streamapp_runtime.testing.tested_app import (
+    AppSource,
+    app_of,
+    ended_inputs,
+    refreshed_streams,
+    tested_app,
+)
 from streamapp_runtime.testing.tested_state import TestedState
 from streamapp_runtime.testing.tested_streams import TestedStreams
 
@@ -448,6 +455,7 @@ class InProcessApp(TestApp):
         if self.app.spec.mode == "batch" and self._loop is None:
             return
         loop = self._running()
+        self._end_tables(loop)
         for _ in range(MOST_STEPS):
             try:
                 batch = loop.step()
@@ -470,6 +478,14 @@ class InProcessApp(TestApp):
                 self._clock.app = max(self._clock.app, due)
         why = f"; the last failure: {self._troubles[-1]}" if self._troubles else ""
         raise AppFailedError(f"after {MOST_STEPS} batches the app still has something to do{why}")
+
+    def _end_tables(self, loop: Loop) -> None:
+        """Have the tables that operators read end behind the rows that were sent so far."""
+        tables = ended_inputs(self._deployed)
+        every = {p for parts in loop.launch.partitions.values() for p in parts if p.stream in tables}
+        if every:
+            ends = {partition: span.end for partition, span in self._systems.spans(every).items()}
+            loop.run.launch = replace(loop.launch, turn=BoundedTurn(0, ends))
 
     def _check_ended(self, awaited: tuple[str, ...]) -> None:
         """Refuse a turn that cannot end. What a stream awaits may be sent later."""

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from streamapp.author.app_streams import main_inputs, table_streams
 from streamapp.dsl import App
 from streamapp.spec.parser import ParseResult, parse, parse_data
 from streamapp.spec.problem import Problem, nearest
@@ -61,7 +62,7 @@ def observed_streams(app: StreamApp) -> dict[str, str]:
     }
 
 
-_OF_TABLES: Final = frozenset({"primaryKey", "partitions", "refresh"})
+_OF_TABLES: Final = frozenset({"primaryKey", "partitions", "refresh", "after"})
 
 
 def _parsed(source: AppSource) -> ParseResult:
@@ -112,6 +113,11 @@ def _without_broker(app: StreamApp) -> dict[str, Any]:
     if BAD_STREAM in {spec.get(policy, {}).get("stream") for policy in ("onBadRecord", "onCodeError")}:
         streams.append({"name": BAD_STREAM, "system": home.name})
     return {**data, "spec": {**spec, "streams": streams, **({"tables": tables} if tables else {})}}
+
+
+def ended_inputs(app: StreamApp) -> frozenset[str]:
+    """The tables that operators of an app in stream mode read: they end behind the rows that were sent."""
+    return main_inputs(app) & table_streams(app) if app.spec.mode == "stream" else frozenset()
 
 
 def refreshed_streams(app: StreamApp) -> frozenset[str]:

@@ -160,6 +160,8 @@ class Stream(Part):
     """When its events happened; without it the stream has no watermark."""
     start: Literal["earliest", "latest"] = "earliest"
     """Where an app without a checkpoint begins to read."""
+    after: Annotated[Name | None, Effect.REFUSED] = None
+    """A stream of a table that is read to its end first, and merged with this one: its history."""
     carries_watermarks: bool = False
     """The stream is another app's intermediate stream, with its watermarks and its end of stream."""
     feedback: bool = False

@@ -235,11 +235,11 @@ class System(OneOf):
     embedded: Annotated[Embedded | None, Effect.REFUSED] = None
     """Streams are kept in a folder of this machine."""
     postgres: Annotated[Postgres | None, Effect.RESTART] = None
-    """Streams are tables of a PostgreSQL database, written or read once."""
+    """Streams are tables of a PostgreSQL database, written or read."""
     delta: Annotated[Delta | None, Effect.RESTART] = None
-    """Streams are Delta tables, written or read once."""
+    """Streams are Delta tables, written or read."""
     iceberg: Annotated[Iceberg | None, Effect.RESTART] = None
-    """Streams are Iceberg tables, written or read once."""
+    """Streams are Iceberg tables, written or read."""
     files: Annotated[Files | None, Effect.RESTART] = None
     """Streams are files, which are only read."""
     python: Annotated[PythonSink | None, Effect.RESTART] = None

@@ -12,6 +12,7 @@ from streamapp.spec.parser import parse_data
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.serialization import as_data
+from tests.harness.core.app_resources import app_resource
 
 KAFKA = {"name": "main", "kafka": {"bootstrapServers": "kafka:9092"}}
 FILES = {"name": "lake", "files": {"path": "lake", "format": "parquet"}}
@@ -67,13 +68,6 @@ def test_a_table_may_fill_a_table_in_any_app_and_be_an_input_of_a_batch_app(
     assert messages(app) == {}
     assert imports(app) == {"names": f"{app.application_id}.names.import"}
     assert outboxes(app) == {}
-
-
-def test_a_table_is_no_input_of_an_app_that_does_not_end() -> None:
-    app = with_more(read_app(), {"name": "copy", "sendTo": {"from": "names", "stream": "copied"}})
-    reason, message = messages(app)["spec.streams[1].system"]
-    assert reason is Reason.INVALID_GRAPH
-    assert message.endswith("fill a table with it (sideInputs), or say mode: batch")
 
 
 def test_a_sink_of_the_apps_own_is_not_read() -> None:
@@ -145,3 +139,54 @@ def test_what_cannot_be_refreshed_is_refused() -> None:
     assert "spec.tables[0].visibility" in messages(
         parse_data(data | {"spec": data["spec"] | {"tables": tables}}).apps[0]
     )
+
+
+def history_app(**orders: Any) -> StreamApp:
+    """An app that goes on with a topic where its history in a table ends."""
+    columns = {"columns": "id STRING, n INT", "key": "id"}
+    resource = app_resource(
+        [
+            {"name": "all", "merge": {"from": ["history", "orders"]}},
+            {"name": "send", "sendTo": {"from": "all", "stream": "out"}},
+        ],
+        [
+            {"name": "history", "system": "lake", **columns},
+            {"name": "orders", "system": "main", **columns, "after": "history", **orders},
+            {"name": "out", "system": "main"},
+        ],
+        systems=[KAFKA, FILES],
+    )
+    parsed = parse_data(resource)
+    assert not parsed.problems, parsed.problems
+    return parsed.apps[0]
+
+
+def test_a_stream_comes_after_its_history() -> None:
+    assert not messages(history_app())
+
+
+@pytest.mark.parametrize(
+    ("after", "reason"),
+    [
+        ("histry", "no operator reads a table"),
+        ("orders", "is no table"),
+        ("out", "no operator reads a table"),
+    ],
+)
+def test_a_history_is_a_table_that_operators_read(after: str, reason: str) -> None:
+    assert reason in messages(history_app(after=after))["spec.streams[1].after"][1]
+
+
+def test_only_inputs_come_after_something() -> None:
+    data = dict(as_data(history_app()))
+    streams = [*data["spec"]["streams"][:2], {**data["spec"]["streams"][2], "after": "history"}]
+    problems = messages(parse_data(data | {"spec": data["spec"] | {"streams": streams}}).apps[0])
+    assert "goes with inputs" in problems["spec.streams[2].after"][1]
+
+
+def test_an_app_in_stream_mode_reads_more_than_tables() -> None:
+    data = dict(as_data(history_app()))
+    data["spec"]["operators"] = [{"name": "send", "sendTo": {"from": "history", "stream": "out"}}]
+    data["spec"]["streams"] = [data["spec"]["streams"][0], data["spec"]["streams"][2]]
+    reason, message = messages(parse_data(data).apps[0])["spec.streams[0].system"]
+    assert (reason, "say mode: batch" in message) == (Reason.INVALID_GRAPH, True)

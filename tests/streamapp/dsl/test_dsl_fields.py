@@ -274,8 +274,13 @@ FILES: dict[str, Any] = {
     "config_secret": "keys",
     "config": {"region": "eu-central-1"},
 }
-RATES: dict[str, Any] = {"name": "exchange", "columns": "user STRING", "partitions": 4}
-SALES: dict[str, Any] = {"name": "sales", "columns": "user STRING", "primary_key": ["user"]}
+RATES: dict[str, Any] = {"name": "exchange", "columns": "user STRING", "partitions": 4, "refresh": "10m"}
+SALES: dict[str, Any] = {
+    "name": "sales",
+    "columns": "user STRING",
+    "primary_key": ["user"],
+    "after": "views",
+}
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from streamapp_runtime.driver.batches.side_input_progress import SideInputProgre
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.executors.lane_assignment import Lanes
 from streamapp_runtime.driver.inputs.bounded_turns import (
+    awaiting_histories,
     left_to_read,
     partitions_at_end,
     refuse_unreachable_end,
@@ -174,13 +175,19 @@ class Backlog:
         self.unread.forget()
 
     def readable(self, pending: Sequence[PendingRange], positions: ReadPositions) -> list[PendingRange]:
-        """The ranges that may be read now: they do not wait for older partitions of a stream that grew."""
+        """The ranges that may be read now: not after a table, or older partitions of a stream that grew."""
         now, settle = self.clock(), self.launch.settle
         splits = settle_splits(self.ledger, self.systems, now, settle, self._silent_streams)
-        reached = self._reached(positions) if splits else {}
+        histories = {one.name: one.after for one in self.launch.app.spec.streams if one.after is not None}
+        reached = self._reached(positions) if splits or histories else {}
         closed = closed_partitions(pending, self.launch.partitions, reached, splits)
         self.endless = endless_waits(closed, pending, splits, now, settle)
-        return [one for one in pending if (one.task, one.partition) not in closed]
+        later = awaiting_histories(self.launch.turn, histories, reached)
+        return [
+            one
+            for one in pending
+            if (one.task, one.partition) not in closed and one.partition.stream not in later
+        ]
 
     def _reached(self, positions: ReadPositions) -> dict[tuple[str, Partition], int]:
         """The offsets of tasks, or the oldest: a partition whose records are all gone is read to its end."""

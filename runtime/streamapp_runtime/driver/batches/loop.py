@@ -212,7 +212,7 @@ class Loop:
 
     def close_turn(self) -> None:
         """Note that a batch app came to its end, so that its next start is another turn."""
-        if self.planner.ended and self.launch.turn is not None:
+        if self.planner.ended and self.launch.turn is not None and self.launch.turn.number:
             end_turn(self.ledger, self.launch.turn)
 
     def _try_step(self) -> BatchResult | None:

@@ -1,7 +1,7 @@
 """The record of an import that is complete: without it the rows of a table are read by nobody."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from streamapp.tasks.partition import OffsetSpan
@@ -18,17 +18,22 @@ class ImportedTable:
     version: str  # of the table, as its system calls it; empty where it has none
     identity: str  # of the stream that has the rows
     spans: tuple[OffsetSpan, ...]  # the rows of each of its partitions
+    continues_at: Mapping[int, int] = field(default_factory=dict)
+    """The next record of each partition of the topic whose history it is, where its rows say it."""
 
     def document(self) -> dict[str, object]:
         """The import as it is recorded."""
         spans = [[span.oldest, span.end] for span in self.spans]
-        return {"source": self.source, "version": self.version, "identity": self.identity, "spans": spans}
+        fields = {"source": self.source, "version": self.version, "identity": self.identity, "spans": spans}
+        starts = {str(index): offset for index, offset in sorted(self.continues_at.items())}
+        return fields | ({"continuesAt": starts} if starts else {})
 
     @classmethod
     def parse(cls, fields: Mapping[str, Any]) -> "ImportedTable":
         """The import in a document."""
         spans = tuple(OffsetSpan(int(oldest), int(end)) for oldest, end in fields["spans"])
-        return cls(str(fields["source"]), str(fields["version"]), str(fields["identity"]), spans)
+        starts = {int(index): int(offset) for index, offset in fields.get("continuesAt", {}).items()}
+        return cls(str(fields["source"]), str(fields["version"]), str(fields["identity"]), spans, starts)
 
 
 def imported_tables(ledger: CheckpointStream) -> dict[str, ImportedTable]:

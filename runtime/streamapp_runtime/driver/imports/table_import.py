@@ -28,7 +28,7 @@ from streamapp_runtime.driver.checkpoints.checkpoint_stream import DRIVER_WRITER
 from streamapp_runtime.driver.checkpoints.delivery_target import sink_table
 from streamapp_runtime.driver.failures import FinalFailureError
 from streamapp_runtime.driver.imports.imported_table import ImportedTable, imported_tables, imports_document
-from streamapp_runtime.driver.imports.table_records import chunks, end_record, table_records
+from streamapp_runtime.driver.imports.table_records import HistoryPositions, chunks, end_record, table_records
 from streamapp_runtime.key_partitioning import by_partition, partition_of
 from streamapp_runtime.lanes.records.version_end import IMPORT_ABANDONED, IMPORT_ENDED
 from streamapp_runtime.systems.app_systems import Systems
@@ -157,7 +157,8 @@ class TableImport:
     def _written(self, version: TableSnapshot, partitions: list[TopicPartition]) -> ImportedTable:
         home, rows = self.systems.home, 0
         before = home.spans(partitions)
-        for records in chunks(table_records(self.stream, version)):
+        positions = HistoryPositions.of(self.app, self.stream.name)
+        for records in chunks(table_records(self.stream, version, positions)):
             places = partition_of(
                 records.column("key"), len(partitions), rows, partitioner=self.stream.partitioner
             )
@@ -171,7 +172,8 @@ class TableImport:
         after = home.spans(partitions)
         identity = home.identities([self.topic])[self.topic]
         spans = tuple(OffsetSpan(before[one].end, after[one].end) for one in partitions)
-        return ImportedTable(_source(self.stream), version.name, identity, spans)
+        continues_at = {} if positions is None else positions.next_offsets
+        return ImportedTable(_source(self.stream), version.name, identity, spans, continues_at)
 
     def _end(self, partitions: list[TopicPartition], sign: bytes) -> None:
         """End a version in all partitions, at once: so their ends are the same everywhere."""

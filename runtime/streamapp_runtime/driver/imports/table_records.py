@@ -1,11 +1,13 @@
 """The rows of a table as records of the stream that they are imported into."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.streams import Stream
 from streamapp.spec.value_types.column_list import declared_name, parse_columns
 from streamapp_runtime.formats.format_options import options_of
@@ -22,19 +24,54 @@ CHUNK_BYTES: Final = 16 << 20
 """Or fewer, that have so many bytes."""
 
 
-def table_records(stream: Stream, version: TableSnapshot) -> Iterator[pa.RecordBatch]:
+@dataclass(slots=True)
+class HistoryPositions:
+    """The next record of each partition of a topic, by the rows of a table that has its records so far."""
+
+    partition: str  # the column that says where a row's record was
+    offset: str
+    next_offsets: dict[int, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, app: StreamApp, history: str) -> "HistoryPositions | None":
+        """Of the stream that comes after a table; None where rows do not say where their records were."""
+        follower = next((one for one in app.spec.streams if one.after == history), None)
+        metadata = follower.metadata if follower is not None else None
+        if metadata is None or metadata.partition is None or metadata.offset is None:
+            return None
+        columns = parse_columns(app.spec.stream(history).columns or "")
+        names = [declared_name(columns, name) for name in (metadata.partition, metadata.offset)]
+        partition, offset = (name if name in {one.name for one in columns} else None for name in names)
+        return cls(partition, offset) if partition and offset else None
+
+    def note(self, rows: pa.RecordBatch) -> None:
+        """Take rows; those that do not say it are of no partition."""
+        table = pa.Table.from_batches([rows.select([self.partition, self.offset])]).drop_null()
+        last = table.group_by(self.partition).aggregate([(self.offset, "max")])
+        for index, offset in zip(*(column.to_pylist() for column in last.columns), strict=True):
+            self.next_offsets[index] = max(self.next_offsets.get(index, 0), offset + 1)
+
+
+def table_records(
+    stream: Stream, version: TableSnapshot, positions: HistoryPositions | None = None
+) -> Iterator[pa.RecordBatch]:
     """The rows of a table as records of its stream: JSON, and the key as everywhere."""
     columns = parse_columns(stream.columns or "")
     form = open_format(stream.format, columns, options_of(stream))
     key = declared_name(columns, stream.key) if stream.key else None
     for batch in version.batches():
         values = _values(form, batch, version.form)
-        if key is None:
-            keys = pa.nulls(len(values), pa.binary())
-        elif version.form is RowForm.COLUMNS:
-            keys = key_bytes(batch.column(key))
+        if version.form is RowForm.COLUMNS:
+            rows, keys = batch, key_bytes(batch.column(key)) if key else None
+        elif key or positions:
+            decoded = form.decode(values)  # of what is no row nothing is known: whoever reads it says so
+            rows, keys = decoded.columns, decoded.keys(key) if key else None
         else:
-            keys = form.decode(values).keys(key)  # none of what is no row: whoever reads it says so
+            rows, keys = None, None
+        if positions is not None and rows is not None:
+            positions.note(rows)
+        if keys is None:
+            keys = pa.nulls(len(values), pa.binary())
         times = pa.nulls(len(values), pa.int64())
         yield pa.RecordBatch.from_arrays([keys, values, times], schema=RECORDS)
 

@@ -1,5 +1,7 @@
 """The turns of a batch app: each reads on to where its inputs ended when the turn began, and then it is over.
 
+The tables that an app in stream mode reads are a turn that has no number: they end, and the app does not.
+
 Written before the first batch, so that a driver that begins anew in the middle of a turn goes on to the same
 ends. A start after a turn is over begins the next one, with everything that has come since.
 """
@@ -17,7 +19,7 @@ from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 
 @dataclass(frozen=True, slots=True)
 class BoundedTurn:
-    """One turn: its number, counted from 1, and the end of each input partition."""
+    """One turn: its number, counted from 1 or 0 in stream mode, and the end of each partition that ends."""
 
     number: int
     ends: Mapping[Partition, int]
@@ -83,6 +85,18 @@ def refuse_unreachable_end(turn: BoundedTurn | None, spans: Mapping[Partition, O
                 f"{partition} ends at {spans[partition].end}, and the turn was to read it up to {end};"
                 " the next start reads what there is"
             )
+
+
+def awaiting_histories(
+    turn: BoundedTurn | None,
+    histories: Mapping[str, str],
+    reached: Mapping[tuple[str, Partition], int],
+) -> frozenset[str]:
+    """The streams that come after a table of which a task has rows left to read; histories go by stream."""
+    if turn is None or not histories:
+        return frozenset()
+    unread = {p.stream for (_, p), at in reached.items() if at < turn.ends.get(p, 0)}
+    return frozenset(stream for stream, history in histories.items() if history in unread)
 
 
 def left_to_read(

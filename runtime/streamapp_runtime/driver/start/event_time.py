@@ -30,10 +30,11 @@ def timekeeping_of(
     turn: BoundedTurn | None,
     now: int,
 ) -> EventTimeSetup | None:
-    """All of it; None where the app has no event times and never ends."""
+    """All of it; None where the app has no event times and never ends, whatever its tables do."""
     fed_back = _fed_back(app)
     reach_of_program = program_reach(program, fed_back)
-    if turn is None and not reach_of_program.timed:
+    number = turn.number if turn else 0
+    if not number and not reach_of_program.timed:
         return None
     operations = [task.operation for task in program.tasks]
     reads = {o.stream: o for o in operations if isinstance(o, Read) and o.role is not StreamRole.SIDE_INPUT}
@@ -51,7 +52,7 @@ def timekeeping_of(
         if s.event_time and s.name in reads and s.name not in fed_back
     }
     return EventTimeSetup(
-        run=f"{ledger.run_id}/{turn.number}" if turn else ledger.run_id,
+        run=f"{ledger.run_id}/{number}" if number else ledger.run_id,
         model=_model(ledger, upstream),
         since=now,
         interval=control_interval(app),
@@ -71,7 +72,7 @@ def timekeeping_of(
             if time.idle_timeout is not None
         },
         idle_tasks=dict(_idle_tasks(app)),
-        turn=turn.number if turn else 0,
+        turn=number,
     )
 
 

@@ -1,10 +1,10 @@
 """An app that is ready to run: plan, tasks, streams, program and locations, all known and made."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
-from streamapp.author.app_streams import created_streams, declared_topics
+from streamapp.author.app_streams import created_streams, declared_topics, main_inputs
 from streamapp.author.key_reliance import key_placements
 from streamapp.author.model import KnownPlacement
 from streamapp.author.monitoring import settle_seconds
@@ -22,6 +22,7 @@ from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.driver.checkpoints.ownership import Ownership
 from streamapp_runtime.driver.checkpoints.state_reset import StateReset
 from streamapp_runtime.driver.checkpoints.state_schemas import take_state_schemas
+from streamapp_runtime.driver.imports.imported_table import imported_tables
 from streamapp_runtime.driver.imports.table_import import import_tables
 from streamapp_runtime.driver.inputs.bounded_turns import BoundedTurn, take_turn
 from streamapp_runtime.driver.inputs.broadcast_tables import BroadcastTable
@@ -80,7 +81,7 @@ class Launch:
     reasons: Mapping[str, PlacementReason] = field(default_factory=dict)  # task -> why it is on its processor
     counts: Mapping[str, int | None] = field(default_factory=dict)  # stream -> partitions it was made for
     settle: float = 0.0  # seconds after a growth for which producers may still use the old count
-    turn: BoundedTurn | None = None  # of a batch app
+    turn: BoundedTurn | None = None  # of a batch app, or of tables that are inputs
     abandoned_stores: tuple[str, ...] = ()  # which no operator and no table of the app has any more
 
     @property
@@ -159,8 +160,10 @@ def prepare_launch(
     ledger.remember(made.assignment.layout)
     ledger.expect(lanes)
     partitions = partitions_by_task(app, made.assignment, compiled.tasks)
-    is_bounded = app.spec.mode == "batch"
-    turn = take_turn(ledger, input_ends(compiled.tasks, partitions, systems)) if is_bounded else None
+    if app.spec.mode == "batch":
+        turn: BoundedTurn | None = take_turn(ledger, input_ends(compiled.tasks, partitions, systems))
+    else:
+        turn = _table_ends(context, partitions)
     started_at = int(context.now() * 1000)
     time = timekeeping_of(app, compiled.program, partitions, ledger, turn, started_at)
     return Launch(
@@ -183,6 +186,28 @@ def prepare_launch(
         turn=turn,
         abandoned_stores=made.abandoned_stores,
     )
+
+
+def _table_ends(context: AppContext, partitions: Mapping[str, Sequence[Partition]]) -> BoundedTurn | None:
+    """The ends of the tables that operators read, as they were imported; None where they read none."""
+    tables, inputs = imported_tables(context.ledger), main_inputs(context.app)
+    every = {p for parts in partitions.values() for p in parts if p.stream in inputs & tables.keys()}
+    ends = {
+        partition: min(tables[partition.stream].spans[partition.index].end, span.end)
+        for partition, span in context.systems.spans(every).items()
+    }
+    return BoundedTurn(0, ends) if ends else None
+
+
+def _first_positions(context: AppContext, starts: Mapping[Partition, int]) -> dict[Partition, int]:
+    """The positions of streams that nobody has read: where the rows of their history say so, behind these."""
+    tables, app = imported_tables(context.ledger), context.app
+    histories = {one.name: tables[one.after] for one in app.spec.streams if one.after in tables}
+    return {**starts} | {
+        Partition(stream, index): offset
+        for stream, table in histories.items()
+        for index, offset in table.continues_at.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +237,8 @@ def _make_streams(context: AppContext, draft: Draft, compiled: CompiledApp) -> _
     assignment = replace(draft.assignment, layout=verify_identities(context, streams, changelogs, layout))
     broadcasts = broadcast_tables_of(app, proposal, compiled.tasks)
     if not ledger.checkpoints:
-        ledger.begin_at(latest_positions(app, assignment, broadcasts, systems))
+        starts = latest_positions(app, assignment, broadcasts, systems)
+        ledger.begin_at(_first_positions(context, starts))
     setup = replace(
         reading_setup(context, compiled, assignment, specs, side_input_specs),
         partitions=written,

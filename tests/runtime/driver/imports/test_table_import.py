@@ -3,17 +3,20 @@
 import json
 import random
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from streamapp.spec.parser import parse_data
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.imports import table_records
+from streamapp_runtime.driver.imports.imported_table import ImportedTable
 from streamapp_runtime.driver.imports.table_import import ImportProgress
 from streamapp_runtime.systems.stream_system import FencedError
-from tests.harness.engine.imported_table import ImportedApp, reading_app
+from tests.harness.core.app_resources import app_resource
+from tests.harness.engine.imported_table import HOME, ImportedApp, reading_app
 
 Made = Callable[..., ImportedApp]
 
@@ -132,3 +135,35 @@ def test_other_columns_or_keys_than_those_of_the_import_are_refused(
     made().start()
     with pytest.raises(AppRefusedError, match="raise resetNonce to import it again"):
         made(**edit).start()
+
+
+def test_a_history_says_where_its_topic_continues(tmp_path: Path) -> None:
+    columns = {"columns": "id BIGINT, at INT, place BIGINT", "key": "id"}
+    resource = app_resource(
+        [
+            {"name": "all", "merge": {"from": ["in", "orders"]}},
+            {"name": "send", "sendTo": {"from": "all", "stream": "out"}},
+        ],
+        [
+            {"name": "in", "system": "tables", "topic": "sales", **columns},
+            {
+                "name": "orders",
+                "system": "main",
+                "columns": "id BIGINT",
+                "key": "id",
+                "after": "in",
+                "metadata": {"partition": "at", "offset": "place"},
+            },
+            {"name": "out", "system": "main"},
+        ],
+        applicationId="orders",
+        systems=[HOME, {"name": "tables", "files": {"path": str(tmp_path), "format": "json"}}],
+    )
+    parsed = parse_data(resource)
+    assert not parsed.problems, parsed.problems
+    rows = [{"id": n, "at": n % 3, "place": n} for n in range(35)] + [{"id": 99, "at": None, "place": 7}]
+    (tmp_path / "sales").write_text("".join(json.dumps(row) + "\n" for row in rows) + "no row\n")
+    app = ImportedApp(tmp_path / "home", parsed.apps[0])
+    with closing(app):
+        assert app.start().continues_at == {0: 34, 1: 35, 2: 33}
+        assert ImportedTable.parse(app.imported.document()) == app.imported

@@ -11,6 +11,7 @@ from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStr
 from streamapp_runtime.driver.failures import FailedError
 from streamapp_runtime.driver.inputs.bounded_turns import (
     BoundedTurn,
+    awaiting_histories,
     end_turn,
     last_turn,
     left_to_read,
@@ -98,3 +99,13 @@ def test_a_partition_is_at_its_end_when_a_batch_is_given_all_that_is_left_of_it(
 
 def test_a_partition_that_shows_nothing_to_read_is_not_at_its_end_before_it_was_read_to_there():
     assert partitions_at_end(BoundedTurn(1, {P: 5}), {"a": (P,)}, set(), {("a", P): 4}) == {"a": ()}
+
+
+def test_a_stream_waits_for_all_of_its_history() -> None:
+    table = [Partition("history", index) for index in range(2)]
+    turn, histories = BoundedTurn(0, {table[0]: 5, table[1]: 3}), {"views": "history"}
+    unread = {("t0", table[0]): 5, ("t1", table[1]): 2, ("t0", P): 0}
+    assert awaiting_histories(turn, histories, unread) == {"views"}
+    assert awaiting_histories(turn, histories, unread | {("t1", table[1]): 3}) == set()
+    assert awaiting_histories(turn, {}, unread) == set()
+    assert awaiting_histories(None, histories, unread) == set()
