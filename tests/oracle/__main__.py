@@ -33,7 +33,7 @@ def main(seconds: int, seed: int | None, is_case: bool, processes: bool, kafka: 
     if kafka:
         seeds = (seed for seed in seeds if fits_kafka(random_case(seed)))
     elif processes:
-        seeds = (seed for seed in seeds if not random_case(seed).has_registry)
+        seeds = (seed for seed in seeds if not random_case(seed).needs_kit)
     if not is_case:
         click.echo(f"seed {first}")
     report = search(seeds, seconds, driver)

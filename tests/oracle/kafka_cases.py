@@ -14,7 +14,7 @@ def fits_kafka(case: Case) -> bool:
     records = [record for step in case.steps if isinstance(step, Send) for record in step.records]
     fields = {field for stream in case.spec["streams"] for field in stream.get("metadata", ())}
     return (
-        not case.has_registry
+        not case.needs_kit
         and not fields & {"offset", "topic"}
         and all(record.timestamp >= 0 for record in records)
         and (case.partitions == 1 or all(record.key is not None for record in records))

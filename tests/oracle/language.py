@@ -24,9 +24,7 @@ _BY_REASON: Final[Mapping[str, str]] = {
         "outbox delivery onDataLoss batch.bytes batch.interval batch.latency batch.timeout "
         "batch.independentLanes"
     ),
-    "is of tables, which the kit has logs in place of": (
-        "streams.primaryKey streams.partitions streams.refresh streams.after"
-    ),
+    "is of tables, which the kit has logs in place of": ("streams.primaryKey streams.refresh"),
     "resets, and edits that change the meaning of state, are for later": (
         "resetNonce stateChanges onPartitionChange partitionSettle"
     ),

@@ -46,7 +46,7 @@ def test_many_random_apps_give_right_answers() -> None:
 def _killed(first: int, cases: int) -> None:
     """Apps that are killed at least once, run by the command."""
     cases_with_kills = (
-        seed for seed in seeds_from(first) if _is_killed(case := random_case(seed)) and not case.has_registry
+        seed for seed in seeds_from(first) if _is_killed(case := random_case(seed)) and not case.needs_kit
     )
     driver = CommandDriver()
     _tried(islice(cases_with_kills, cases), driver, " PROCESSES=1")

@@ -8,6 +8,7 @@ from typing import Final, Self
 
 import pyarrow as pa
 
+from streamapp.author.app_streams import main_inputs
 from streamapp.author.names import checkpoint_stream
 from streamapp.author.start_problems import start_problems
 from streamapp.spec.problem import nearest
@@ -152,6 +153,7 @@ class InProcessApp(TestApp):
         self._program: Program | None = None
         self._author: ModelAuthor | None = None
         self._troubles: list[str] = []
+        self._ended_tables: frozenset[str] = frozenset()
         self._next_offsets: dict[Partition, int] = {}  # of what `new_rows` has returned
         self.batches: list[BatchResult] = []
         self.batch_done: Callable[[BatchResult], None] = lambda _: None
@@ -277,6 +279,8 @@ class InProcessApp(TestApp):
             self._move(to)
         elif by is not None:
             self._clock.move(self.now + duration(by))
+        if self._loop is not None:
+            self._loop.planner.keep_alive()
         self._settle()
 
     def rows(self, stream: str) -> Rows:
@@ -480,9 +484,12 @@ class InProcessApp(TestApp):
         raise AppFailedError(f"after {MOST_STEPS} batches the app still has something to do{why}")
 
     def _end_tables(self, loop: Loop) -> None:
-        """Have the tables that operators read end behind the rows that were sent so far."""
-        tables = ended_inputs(self._deployed)
-        every = {p for parts in loop.launch.partitions.values() for p in parts if p.stream in tables}
+        """Have the tables that operators read end behind the rows that were sent so far.
+
+        One of which no rows were sent ends when rows of a stream are.
+        """
+        partitions = loop.launch.partitions.values()
+        every = {p for parts in partitions for p in parts if p.stream in self._ended_tables}
         if every:
             ends = {partition: span.end for partition, span in self._systems.spans(every).items()}
             loop.run.launch = replace(loop.launch, turn=BoundedTurn(0, ends))
@@ -505,7 +512,11 @@ class InProcessApp(TestApp):
     def _write(self, records: Iterable[tuple[RowCodec, pa.RecordBatch]], *, moves_clock: bool) -> None:
         """Write records, move the clock to their newest event time if asked to, and process them."""
         newest, refreshed = self.now, set()
+        tables = ended_inputs(self._deployed)
         for codec, batch in records:
+            is_table = codec.stream.name in tables
+            if is_table or codec.stream.name in main_inputs(self._deployed):
+                self._ended_tables |= {codec.stream.name} if is_table else tables
             refreshed |= {codec.stream.name} if self.is_refreshed(codec.stream.name) else set()
             append_records(self._systems, codec.stream.name, batch, codec.stream.partitioner)
             if moves_clock:

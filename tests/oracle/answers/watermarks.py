@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from tests.oracle.cases.case import Case, Grow
+from tests.oracle.cases.case import Case, Grow, Send
 from tests.oracle.cases.resource_reading import Part, milliseconds, sources_of
 
 ENDED: Final = 2**60
@@ -55,11 +55,19 @@ class Watermarks:
         return lowest_of([self._of(source, task, step) for source in timed])
 
     def _of_stream(self, name: str, task: int, step: int) -> int | None:
+        if name in self.case.tables and self._have_ended(name, step):
+            return ENDED
         delay = milliseconds(self.streams[name]["eventTime"]["delay"])
         count = partitions_at(self.case, step)
         partitions = [one for one in range(count) if one % self.case.tasks == task]
         reached = [self._of_partition(name, one, step) for one in partitions]
         return lowest_of([None if time is None else time - delay for time in reached])
+
+    def _have_ended(self, table: str, step: int) -> bool:
+        """Whether a table was sent by then, or a stream that operators read."""
+        sources = {one for _, body in self.operators.values() for one in sources_of(body)}
+        ending = {table} | (sources & self.streams.keys() - self.case.tables)
+        return any(isinstance(one, Send) and one.stream in ending for one in self.case.steps[: step + 1])
 
     def _of_partition(self, stream: str, partition: int, step: int) -> int | None:
         """The newest time of a partition; one that was added begins with that of its parent."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from tests.oracle.cases import expression_pool, own_code_generator, registry_generator
 from tests.oracle.cases.app_draft import KEY_COLUMN, AppDraft, Flow, Part
-from tests.oracle.cases.case import Edit
+from tests.oracle.cases.case import TABLES, Edit
 from tests.oracle.cases.column_values import (
     ARROW,
     HEADER_TYPES,
@@ -43,11 +43,15 @@ def random_app(chance: random.Random, partitions: int, whole_sends: bool) -> Ran
     for flow in [flow for flow in draft.flows if _is_unread(draft, flow)] or draft.flows[-1:]:
         _add_output(draft, flow)
     edits = random_edits(draft)
+    history = _history(draft)
     systems: list[Part] = [{"name": "main", **_system(draft, "data")}]
     if chance.random() < 0.3:
         systems.append({"name": "other", "home": True, **_system(draft, "other")})
         for stream in draft.streams:
             stream["system"] = chance.choice(("main", "other"))
+    if history is not None:
+        systems.append({"name": TABLES, "files": {"path": "files", "format": "json"}})
+        history["system"] = TABLES
     spec: Part = {
         "systems": systems,
         "mode": "batch" if draft.is_batch else "stream",
@@ -63,6 +67,27 @@ def random_app(chance: random.Random, partitions: int, whole_sends: bool) -> Ran
     metadata = {"name": "oracle", "namespace": "test"}
     head = {"apiVersion": "streamapp.dev/v1alpha1", "kind": "StreamApp", "metadata": metadata}
     return RandomApp({**head, "spec": spec}, edits, draft.schemas, draft.key_schemas)
+
+
+def _history(draft: AppDraft) -> Part | None:
+    """One of several inputs as a table, which others may come after; None where none is to be one."""
+    chance, read = (
+        draft.chance,
+        {flow.name for flow in draft.flows} - {flow.name for flow in draft.flows if _is_unread(draft, flow)},
+    )
+    inputs = [one for one in draft.streams if one["name"].startswith("in") and one["name"] in read]
+    plain = [one for one in inputs if one.get("format") == "json" and not one.keys() & _OF_RECORDS]
+    if draft.is_batch or len(inputs) < 2 or not plain or chance.random() < 0.6:
+        return None
+    history = chance.choice(plain)
+    del history["format"]
+    history["partitions"] = draft.partitions
+    if chance.random() < 0.5:
+        chance.choice([one for one in inputs if one is not history])["after"] = history["name"]
+    return history
+
+
+_OF_RECORDS: Final = frozenset({"metadata", "strict", "registry"})
 
 
 def _system(draft: AppDraft, path: str) -> Part:

@@ -7,6 +7,8 @@ from typing import Any, Final, TypeAlias
 
 from tests.oracle.cases.resource_reading import edited
 
+TABLES: Final = "files"
+"""The system of inputs that are tables."""
 Row: TypeAlias = dict[str, Any]
 Header: TypeAlias = tuple[str, bytes | None]
 
@@ -103,6 +105,16 @@ class Case:
         return any(
             stream.get("registry") or stream["name"] in self.key_schemas for stream in self.spec["streams"]
         )
+
+    @property
+    def tables(self) -> frozenset[str]:
+        """The inputs that are tables, which end with their first send."""
+        return frozenset(s["name"] for s in self.spec["streams"] if s["system"] == TABLES)
+
+    @property
+    def needs_kit(self) -> bool:
+        """Whether only the kit has what the app reads: a registry in memory, a table that is sent."""
+        return self.has_registry or bool(self.tables)
 
     def resource_after(self, steps: int) -> Mapping[str, Any]:
         """The resource as the edits among the first steps have made it."""

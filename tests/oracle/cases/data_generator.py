@@ -9,6 +9,7 @@ from tests.oracle.cases.app_draft import KEY_COLUMN
 from tests.oracle.cases.app_generator import RandomApp, random_app
 from tests.oracle.cases.case import (
     GOOD_FRAMINGS,
+    TABLES,
     Advance,
     Case,
     Framing,
@@ -61,7 +62,8 @@ class _Writer:
         self.partitions = partitions
         self.now = int(datetime.fromisoformat(chance.choice(STARTS) + "+00:00").timestamp() * 1000)
         # How many tasks have a broadcast stream after a growth is for later.
-        self.may_grow = not any("broadcast" in one for one in self.spec["operators"])
+        self.tables = {one["name"] for one in self.spec["streams"] if one["system"] == TABLES}
+        self.may_grow = not self.tables and not any("broadcast" in one for one in self.spec["operators"])
         self.in_time = not whole_sends or chance.random() < 0.5
         self.waits = any("arrival" in one.get("join", {}).values() for one in self.spec["operators"])
         self.next_id = 0
@@ -76,7 +78,8 @@ class _Writer:
 
     def steps(self, *, is_batch: bool) -> list[Step]:
         chance, streams = self.chance, input_streams(self.spec)
-        steps: list[Step] = []
+        steps: list[Step] = [self.send(one) for one in streams if one["name"] in self.tables]
+        streams = [one for one in streams if one["name"] not in self.tables]
         if first := [stream for stream in streams if self.in_versions.get(stream["name"])]:
             steps.append(self.send(first[0], ends=1))  # rows would wait for as long as it has no version
         for _ in range(chance.randint(1, 7)):

@@ -114,6 +114,23 @@ def test_windows_close_by_event_time_and_late_rows_are_seen(streamapp: Start) ->
     assert len(app.rows("out")) == 1
 
 
+def test_rows_that_wait_for_others_by_the_clock_go_out_when_it_moves(streamapp: Start) -> None:
+    columns = {"key": "user", "columns": "user STRING, n INT"}
+    joined = {"from": ["views", "orders"], "within": "1m", "time": "arrival", "type": "left"}
+    app = streamapp(
+        resource(
+            {"name": "joined", "join": {**joined, "select": "left.user AS user, right.n AS n"}},
+            {"name": "sent", "sendTo": {"from": "joined", "stream": "out"}},
+            streams=[{"name": "views", **columns}, {"name": "orders", **columns}, {"name": "out"}],
+        )
+    )
+    app.send("views", {"user": "ann", "n": 1})
+    app.advance(by="30s")
+    assert app.rows("out") == []
+    app.advance(by="2m")
+    assert app.rows("out") == [{"user": "ann", "n": None}]
+
+
 def test_a_silent_partition_is_left_out_once_the_clock_says_so(streamapp: Start) -> None:
     made = counting()
     made["spec"]["streams"][0]["eventTime"] = {"column": "ts", "idleTimeout": "20s"}

@@ -157,6 +157,10 @@ class BatchPlanner:
         if not release:
             self.timers.note(reports)
 
+    def keep_alive(self) -> None:
+        """Have a batch although nothing has come, as an idle app has from time to time."""
+        self._ended_at = float("-inf")
+
     def await_input(self, rest: Callable[[float], object], wake: WakeUp | None) -> None:
         """Let time pass after a look that found nothing to do, until `wake` is set or records come.
 
