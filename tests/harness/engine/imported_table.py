@@ -68,9 +68,9 @@ def refreshed_app(system: dict[str, Any], columns: str, **stream: Any) -> Stream
 class ImportedApp:
     """One home, and a driver after another."""
 
-    def __init__(self, folder: Path, app: StreamApp) -> None:
+    def __init__(self, folder: Path, app: StreamApp, secrets: Path | None = None) -> None:
         self.app = app
-        self.systems = Systems(storage_of(app, folder).systems)
+        self.systems = Systems(storage_of(app, folder, secrets).systems)
         self.ledger = CheckpointStream(self.systems.home, "orders.checkpoint")
 
     def start(

@@ -59,10 +59,12 @@ def tables_app(
 class SinkOutbox:
     """Rows are written as lanes do; a list of them tells what the table has to have in the end."""
 
-    def __init__(self, folder: Path, tables: TestedTables, app: StreamApp) -> None:
+    def __init__(
+        self, folder: Path, tables: TestedTables, app: StreamApp, secrets: Path | None = None
+    ) -> None:
         self.folder, self.tables, self.app = folder, tables, app
         self.outbox = f"{app.application_id}.out.outbox"
-        self.storage = storage_of(app, folder)
+        self.storage = storage_of(app, folder, secrets)
         self.systems = Systems(self.storage.systems)
         if self.systems.partitions(self.outbox) is None:
             self.systems.create(self.outbox, 1, StreamOptions(engine_owned=True))

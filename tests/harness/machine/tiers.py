@@ -26,6 +26,7 @@ STARTED_BY: Final = {
     "process": "process",
     "postgres_server": "postgres",
     "redis_server": "redis",
+    "s3_server": "process",
     "session": "spark",
     "spark": "spark",
     "two_brokers": "broker",
