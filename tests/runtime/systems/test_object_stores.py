@@ -168,7 +168,7 @@ def test_files_are_read(s3_server: S3Server, tmp_path: Path) -> None:
 
 
 def test_files_are_not_read_with_a_wrong_key(s3_server: S3Server, tmp_path: Path) -> None:
-    with closing(files_app(s3_server, tmp_path, "wrong-secret-text")) as app:
-        with pytest.raises((DeniedError, UnavailableError)) as refused:
-            app.start()
+    app = files_app(s3_server, tmp_path, "wrong-secret-text")
+    with closing(app), pytest.raises((DeniedError, UnavailableError)) as refused:
+        app.start()
     assert "wrong-secret-text" not in str(refused.value)
