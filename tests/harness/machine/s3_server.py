@@ -33,6 +33,11 @@ class S3Server:
         return f"http://127.0.0.1:{self.port}"
 
 
+def s3_program() -> Path:
+    """The server's program, which is built where it is not in the cache yet."""
+    return fetched_folder(f"s3/{_VERSION}", _built) / "versitygw"
+
+
 def _built(folder: Path) -> Path:
     environment = {**os.environ, "CGO_ENABLED": "0", "GOWORK": "off", "GOBIN": str(folder / "bin")}
     command = ["go", "install", "-trimpath", "-ldflags", "-s -w", _MODULE]
@@ -51,8 +56,7 @@ def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
     """The server, as long as tests of this process need it."""
     if shutil.which("go") is None:
         leave_out("an S3 server is built by Go, which is not on this machine")
-    program = fetched_folder(f"s3/{_VERSION}", _built) / "versitygw"
-    folder = tmp_path_factory.mktemp("s3")
+    program, folder = s3_program(), tmp_path_factory.mktemp("s3")
     (folder / BUCKET).mkdir()
     port = free_port()
     command = [str(program), "--port", f"127.0.0.1:{port}", "--quiet", "posix", str(folder)]
