@@ -5,11 +5,13 @@ from contextlib import closing
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import StateUnreadableError
 from streamapp_runtime.formats.decoded_rows import RowDecoder
+from streamapp_runtime.lanes.records.version_end import import_ends
 from streamapp_runtime.redacted_output import redacted
 from streamapp_runtime.systems.app_systems import Systems
 from streamapp_runtime.systems.connection import SystemConnections
@@ -63,6 +65,8 @@ def _records(app: StreamApp, systems: Systems, name: str) -> Iterator[dict[str, 
         batches = list(systems.read(partition, start, span.end, headers=True))
         if batches:
             records = pa.concat_batches(batches)
+            if stream.refresh is not None:
+                records = records.filter(pc.invert(import_ends(records)))
             yield from _rows(partition, records.slice(max(len(records) - MOST_ROWS, 0)), decoder)
 
 

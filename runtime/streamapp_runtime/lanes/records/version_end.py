@@ -32,8 +32,7 @@ def first_version_end(read: Read, records: pa.RecordBatch) -> VersionEnd | None:
         places = np.flatnonzero(records.column("key").is_null())
         return _end(records, int(places[0]), EndOfVersion()) if len(places) else None
     if read.versions == IMPORT:
-        is_end = pc.is_in(records.column("value"), pa.array([IMPORT_ENDED, IMPORT_ABANDONED], pa.binary()))
-        places = np.flatnonzero(is_end)
+        places = np.flatnonzero(import_ends(records))
         if not len(places):
             return None
         place = int(places[0])
@@ -52,6 +51,11 @@ def first_version_end(read: Read, records: pa.RecordBatch) -> VersionEnd | None:
                 )
                 return _end(records, place, seal)
     return None
+
+
+def import_ends(records: pa.RecordBatch) -> pa.BooleanArray:
+    """True for the records that end an import, and are no rows of its table."""
+    return pc.is_in(records.column("value"), pa.array([IMPORT_ENDED, IMPORT_ABANDONED], pa.binary()))
 
 
 def _end(records: pa.RecordBatch, place: int, seal: EndOfVersion) -> VersionEnd:

@@ -10,6 +10,7 @@ import pytest
 
 from streamapp_runtime.driver.imports import table_records
 from streamapp_runtime.driver.imports.table_refreshes import RETRY_SECONDS, TableRefreshes
+from streamapp_runtime.driver.page.newest_rows import MOST_ROWS, newest_rows
 from streamapp_runtime.lanes.records.version_end import IMPORT_ABANDONED, IMPORT_ENDED
 from streamapp_runtime.systems.stream_system import FencedError
 from tests.harness.engine.imported_table import ImportedApp, refreshed_app
@@ -105,6 +106,10 @@ def test_a_newer_version_is_imported_when_it_is_due(tmp_path: Path, drivers: lis
     whole = [rows for sign, rows in running.versions() if sign == IMPORT_ENDED]
     assert whole == [first, second]
     assert [(one.rows, one.versions) for one in running.refreshes.statuses] == [(42, 1)]
+    app, connections = running.refreshes.running()
+    shown = newest_rows(app, connections, "in").splitlines()
+    assert len(shown) == MOST_ROWS
+    assert all('{"id":' in line for line in shown)
 
 
 def test_the_stream_keeps_two_versions(tmp_path: Path, drivers: list[RefreshingDriver]) -> None:
