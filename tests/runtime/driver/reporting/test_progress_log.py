@@ -10,6 +10,7 @@ from streamapp_runtime.cli.run_process.message_output import CLEAR_LINE, Termina
 from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
 from streamapp_runtime.driver.batches.side_input_progress import WAITING_SECONDS, AwaitedVersions
 from streamapp_runtime.driver.imports.table_import import ImportProgress
+from streamapp_runtime.driver.imports.table_refreshes import RefreshStatus
 from streamapp_runtime.driver.reporting.progress_log import (
     FIRST_LINES,
     LATER,
@@ -81,6 +82,32 @@ def test_an_import_is_told_from_time_to_time_and_when_it_ends() -> None:
         "sales: 5 rows imported so far",
         "sales: 9 rows imported so far",
         "sales: 10 rows imported",
+    ]
+
+
+def test_a_refresh_is_told_when_a_version_comes_and_a_trouble_once_each_way() -> None:
+    words: list[RunMessage] = []
+    progress = following(words, Clock())
+    looked, imported = RefreshStatus("prices"), RefreshStatus("prices", rows=7, versions=1)
+    hindered = replace(imported, failures=1, trouble="there are no files")
+    seen = (
+        looked,
+        imported,
+        imported,
+        hindered,
+        replace(hindered, failures=2),
+        replace(hindered, trouble=""),
+    )
+    for status in (*seen, replace(imported, rows=8, versions=2)):
+        progress.tables_refreshed((status,))
+    assert [(word.level, word.text) for word in words] == [
+        ("info", "prices: a newer version is imported, 7 rows"),
+        (
+            "warn",
+            "prices: the table is not refreshed, and rows see its version before: there are no files",
+        ),
+        ("info", "prices: the table is refreshed again"),
+        ("info", "prices: a newer version is imported, 8 rows"),
     ]
 
 

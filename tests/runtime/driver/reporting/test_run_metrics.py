@@ -15,6 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from streamapp.exposition.metric import MetricKind
 from streamapp_runtime.driver.batches.retries import OutageNotice, OutagePhase
 from streamapp_runtime.driver.checkpoints.outbox_delivery import DeliveryStatus
+from streamapp_runtime.driver.imports.table_refreshes import RefreshStatus
 from streamapp_runtime.driver.reporting.metric_values import RunMetrics
 from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
 from streamapp_runtime.driver.reporting.run_metrics import BOUNDS, METRICS
@@ -77,6 +78,16 @@ def test_deliveries_are_counted_by_system_and_what_waits_is_told() -> None:
     assert {
         name: {labels[0][1]: one for labels, one in scrape[name].items()} for name in expected
     } == expected
+
+
+def test_refreshes_and_their_failures_are_counted_by_stream() -> None:
+    values = measured()
+    prices, users = RefreshStatus("prices", versions=1), RefreshStatus("users", failures=2)
+    values.tables_refreshed((prices,))
+    values.tables_refreshed((replace(prices, versions=3), users))
+    text = scraped(values)
+    assert value(text, 'streamapp_table_refreshes_total{stream="prices"}') == 3
+    assert value(text, 'streamapp_table_refresh_failures_total{stream="users"}') == 2
 
 
 def test_a_system_that_does_not_answer_is_told_until_it_does() -> None:
