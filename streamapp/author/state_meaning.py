@@ -5,8 +5,7 @@ sums of another, and rows of one key are looked up under another. Names and type
 the app is compiled; the runtime compares these.
 """
 
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from streamapp.author.problems import field_path
@@ -17,6 +16,13 @@ from streamapp.spec.resource.operator_kinds import OPERATOR_TRAITS, OperatorKind
 from streamapp.spec.resource.operators import Aggregate, Join, Operator
 from streamapp.spec.serialization import as_data
 from streamapp.spec.value_types.durations import milliseconds
+from streamapp.spec.value_types.expressions import (
+    SqlToken,
+    list_entries,
+    one_spelling,
+    sql_tokens,
+    without_alias,
+)
 
 StateMeaning = Mapping[str, str]
 """What is said of one state, by its aspects; an aspect that is not known is absent."""
@@ -28,9 +34,6 @@ STATE_CHANGED_HINT: Final = (
 ACCEPT_HINT: Final = "stateChanges: accept keeps the state under the new meaning"
 
 _KEY, _AGGREGATES, _WINDOW, _WITHIN = "key", "aggregates", "window", "time"
-_QUOTED = re.compile(r"('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`)")
-_ALIAS = re.compile(r"(?s)(?:(.*?)\s*\bas\b|(.*\)))\s*(?:`[^`]*`|\w+)$")
-_BRACKETS = {"(": 1, ")": -1, "[": 1, "]": -1}
 
 
 def state_meanings(app: StreamApp) -> dict[str, StateMeaning]:
@@ -127,7 +130,8 @@ def _aggregate_aspects(body: Aggregate, arriving: str | None) -> dict[str, str |
     if body.window is not None:
         kind, lengths = body.window.kind, body.window.body.model_dump()
         window = " ".join([kind, *(f"{name} {milliseconds(text)} ms" for name, text in lengths.items())])
-    functions = ", ".join(_without_alias(item) for item in _items(_normal(body.aggregates)))
+    items = list_entries(sql_tokens(body.aggregates))
+    functions = ", ".join(one_spelling(_without_name(item)) for item in items)
     return {
         _AGGREGATES: functions,
         _KEY: arriving if body.key is None else _normal(body.key),
@@ -157,25 +161,13 @@ require_rows(
 
 def _normal(expression: str) -> str:
     """An expression with one spelling of spaces and of letters outside of quotes."""
-    parts = _QUOTED.split(expression)
-    plain = [re.sub(r"\s*([(),])\s*", r"\1", re.sub(r"\s+", " ", part)).lower() for part in parts[::2]]
-    return "".join(text for pair in zip(plain, [*parts[1::2], ""], strict=True) for text in pair).strip()
+    return one_spelling(sql_tokens(expression))
 
 
-def _items(select_list: str) -> list[str]:
-    """The items of a select list, split where no bracket and no quote is open."""
-    items, depth = [""], 0
-    for number, part in enumerate(_QUOTED.split(select_list)):
-        for character in [part] if number % 2 else part:
-            depth += _BRACKETS.get(character, 0)
-            if character == "," and not depth:
-                items.append("")
-            else:
-                items[-1] += character
-    return [item.strip() for item in items]
-
-
-def _without_alias(item: str) -> str:
-    """An aggregate without the name of its column: state does not have it."""
-    aliased = _ALIAS.fullmatch(item)
-    return (aliased[1] or aliased[2]).strip() if aliased else item
+def _without_name(aggregate: Sequence[SqlToken]) -> Sequence[SqlToken]:
+    """An aggregate without the name of its column, behind AS or a bracket: state does not have it."""
+    if len(aggregate) < 2 or aggregate[-1].kind not in {"word", "name"}:
+        return aggregate
+    before = aggregate[-2]
+    is_named = before.kind == "close" or before.text.lower() == "as"
+    return without_alias(aggregate) if is_named else aggregate

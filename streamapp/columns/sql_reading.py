@@ -6,7 +6,6 @@ take it long, is not read at all, and nothing is said of it.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import Final
 
 from sqlglot import exp
@@ -15,6 +14,13 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from streamapp.columns.spark_functions import FUNCTIONS, GENERATORS
+from streamapp.spec.value_types.expressions import (
+    SqlToken,
+    list_entries,
+    sql_tokens,
+    with_depth,
+    within_brackets,
+)
 
 _LEAD: Final = "SELECT "
 MOST_CHARACTERS: Final = 10_000
@@ -25,25 +31,13 @@ DEEPEST: Final = 50
 
 _OPEN: Final = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE})
 _CLOSE: Final = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE})
-_AMONG_ARGUMENTS: Final = frozenset({TokenType.STAR, TokenType.FARROW, TokenType.LT, TokenType.GT})
-"""What stands among arguments where commas do not divide them, or where a * is several of them."""
-_WORDS_AMONG_ARGUMENTS: Final = frozenset(
-    {
-        "all",
-        "as",
-        "both",
-        "distinct",
-        "for",
-        "from",
-        "in",
-        "leading",
-        "order",
-        "placing",
-        "trailing",
-        "using",
-        "where",
-    }
+_AMONG_ARGUMENTS: Final = frozenset(
+    (
+        *("*", "=>", "<", ">", "all", "as", "both", "distinct", "for", "from", "in", "leading", "order"),
+        *("placing", "trailing", "using", "where"),
+    )
 )
+"""Words and signs among arguments where commas do not divide them, or where a * is several of them."""
 _CLAUSES: Final = (
     "from_",
     "from",
@@ -107,29 +101,30 @@ class ReadList:
 class TokenizedList:
     """A text of expressions that sqlglot can read in bounded time."""
 
-    text: str  # with the lead that makes it a statement
-    tokens: Sequence[Token]
+    statement: str  # the text behind a lead
+    tokens: Sequence[Token]  # of the statement
+    words: Sequence[SqlToken]  # of the text
     effort: int  # about how many tokens are read, those that are read twice counted twice
 
     @property
     def calls(self) -> tuple[CalledFunction, ...]:
         """The functions that are called, which need no tree."""
-        return tuple(_calls(self.tokens))
+        return tuple(_calls(self.tokens, self.words))
 
     def read(self) -> ReadList | None:
         """The text as sqlglot reads it; None where it does not."""
         try:
-            statements = _dialect().parser().parse(list(self.tokens), self.text)
-        except (SqlglotError, RecursionError):
+            statements = _dialect().parser().parse(list(self.tokens), self.statement)
+        except Exception:  # a wrong number of arguments gives errors of any kind: `map(x)` an IndexError
             return None
         select = statements[0] if len(statements) == 1 else None
         if not isinstance(select, exp.Select):
             return None
-        starts = list(_entry_starts(self.tokens[1:]))
-        if len(starts) != len(select.expressions):
+        entries = list(list_entries(self.words))
+        if len(entries) != len(select.expressions):
             return None
         return ReadList(
-            tuple(_entry(entry, start) for entry, start in zip(select.expressions, starts, strict=True)),
+            tuple(_entry(tree, words) for tree, words in zip(select.expressions, entries, strict=True)),
             self.calls,
             has_query=any(node is not select for node in select.find_all(exp.Query)),
             has_window=select.find(exp.Window) is not None,
@@ -138,16 +133,18 @@ class TokenizedList:
 
 
 def tokenized(text: str) -> TokenizedList | None:
-    """The tokens of a text; None where sqlglot knows no such tokens, or would read them long."""
+    """The tokens of a text; None where sqlglot has others than Spark, or would read them long."""
     if len(text) > MOST_CHARACTERS:
         return None
-    statement = _LEAD + text
+    statement, words = _LEAD + text, sql_tokens(text)
     try:
         tokens = _dialect().tokenize(statement)
     except SqlglotError:
         return None
+    if not {token.start - len(_LEAD) for token in tokens[1:]} <= {word.start for word in words}:
+        return None
     effort = _effort(tokens[1:])
-    return None if effort > MOST_EFFORT else TokenizedList(statement, tokens, effort)
+    return None if effort > MOST_EFFORT else TokenizedList(statement, tokens, words, effort)
 
 
 def _dialect() -> Dialect:
@@ -166,18 +163,7 @@ def _effort(tokens: Sequence[Token]) -> int:
     return len(tokens) << deepest_types if depth <= DEEPEST and deepest_types < 20 else MOST_EFFORT + 1
 
 
-def _entry_starts(tokens: Sequence[Token]) -> Iterator[str]:
-    """The function with which each entry begins; empty where it begins with something else."""
-    depth, is_first = 0, True
-    for token, following in zip_longest(tokens, tokens[1:]):
-        if is_first:
-            is_call = following is not None and following.token_type is TokenType.L_PAREN
-            yield token.text.lower() if is_call else ""
-        is_first = token.token_type is TokenType.COMMA and not depth
-        depth += (token.token_type in _OPEN) - (token.token_type in _CLOSE)
-
-
-def _entry(tree: exp.Expression, first_call: str) -> ReadEntry:
+def _entry(tree: exp.Expression, words: Sequence[SqlToken]) -> ReadEntry:
     alias: tuple[str, ...] = ()
     if isinstance(tree, exp.Alias):
         alias, tree = (tree.alias,), tree.this
@@ -190,7 +176,9 @@ def _entry(tree: exp.Expression, first_call: str) -> ReadEntry:
         star_of = ""
     elif isinstance(tree, exp.Column) and isinstance(tree.this, exp.Star):
         star_of = ".".join(part.name for part in tree.parts[:-1])
-    return ReadEntry(tree, alias, columns, first_call in GENERATORS, star_of)
+    is_call = len(words) > 1 and words[1].text == "("
+    is_generator = is_call and words[0].text.strip("`").lower() in GENERATORS
+    return ReadEntry(tree, alias, columns, is_generator, star_of)
 
 
 def _column(node: exp.Column) -> ColumnName:
@@ -198,8 +186,9 @@ def _column(node: exp.Column) -> ColumnName:
     return ColumnName(tuple(part.name for part in parts), parts[0].meta.get("start", 0) - len(_LEAD) + 1)
 
 
-def _calls(tokens: Sequence[Token]) -> Iterator[CalledFunction]:
+def _calls(tokens: Sequence[Token], words: Sequence[SqlToken]) -> Iterator[CalledFunction]:
     """The calls: plain words before a bracket, and functions there that have a token of their own."""
+    opened = {len(_LEAD) + word.start: index for index, word in enumerate(words)}
     for index, token in enumerate(tokens[:-1]):
         before, bracket = tokens[index - 1] if index else None, tokens[index + 1]
         if bracket is None or bracket.token_type is not TokenType.L_PAREN:
@@ -208,21 +197,14 @@ def _calls(tokens: Sequence[Token]) -> Iterator[CalledFunction]:
         is_method = before is not None and before.token_type is TokenType.DOT
         if not is_method and (token.token_type is TokenType.VAR or name in FUNCTIONS):
             distinct = index + 2 < len(tokens) and tokens[index + 2].token_type is TokenType.DISTINCT
-            arguments = _argument_count(tokens[index + 2 :])
+            arguments = _argument_count(words[opened.get(bracket.start, len(words)) :])
             yield CalledFunction(name, token.start - len(_LEAD) + 1, distinct, arguments)
 
 
-def _argument_count(tokens: Sequence[Token]) -> int | None:
-    """The number of entries before the bracket is closed; None where they are more than entries."""
-    depth, commas, is_empty = 0, 0, True
-    for token in tokens:
-        if token.token_type in _CLOSE and not depth:
-            return 0 if is_empty else commas + 1
-        is_empty = False
-        depth += (token.token_type in _OPEN) - (token.token_type in _CLOSE)
-        if not depth and (
-            token.token_type in _AMONG_ARGUMENTS or token.text.lower() in _WORDS_AMONG_ARGUMENTS
-        ):
-            return None
-        commas += token.token_type is TokenType.COMMA and not depth
-    return None
+def _argument_count(words: Sequence[SqlToken]) -> int | None:
+    """The number of entries in the first brackets; None where they are more than entries."""
+    inside = next(within_brackets(words), None)
+    if inside is None:
+        return None
+    is_more = any(not depth and word.text.lower() in _AMONG_ARGUMENTS for word, depth in with_depth(inside))
+    return None if is_more else len(list(list_entries(inside)))

@@ -8,10 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlglot import tokenize
-from sqlglot.errors import TokenError
-
 from streamapp.columns.compile_refusal import CompileRefusedError
+from streamapp.spec.value_types.expressions import (
+    SqlToken,
+    list_entries,
+    sql_tokens,
+    within_brackets,
+    without_alias,
+)
 from streamapp_runtime.expressions.plain.plain_expression import PlainCall, PlainEntry, plain_entries
 from streamapp_runtime.expressions.spark_source import SparkSource, SyntaxTree, TextRefusedError, spark_jvm
 from streamapp_runtime.expressions.sql_types import quoted
@@ -21,8 +25,6 @@ _CALLS: Final = frozenset({"UnresolvedFunction", "AggregateExpression"})
 """Aggregates such as FIRST are words of the grammar."""
 _LEAD: Final = "SELECT "
 """The text before a list, from whose beginning Spark counts places."""
-_OPEN: Final = frozenset({"L_PAREN", "L_BRACKET", "L_BRACE"})
-_CLOSE: Final = frozenset({"R_PAREN", "R_BRACKET", "R_BRACE"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +61,6 @@ class SelectItem:
         return f"{self.text} AS {f'({names})' if len(self.alias) > 1 else names}" if self.alias else self.text
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
-    kind: str
-    start: int
-    end: int
-
-
 def read_select_items(spark: SparkSource, text: str) -> tuple[SelectItem, ...]:
     """The entries of a select list; RefusedError says what cannot be read."""
     plain = plain_entries(text)
@@ -76,9 +71,9 @@ def read_select_items(spark: SparkSource, text: str) -> tuple[SelectItem, ...]:
 
 def parsed_select_items(spark: SparkSource, text: str) -> tuple[SelectItem, ...]:
     """The same, by Spark's own parser."""
-    ranges = list(_split(text))
-    _entries(spark, text, len(ranges))
-    return tuple(_item(spark, text[start:end]) for start, end in ranges)
+    entries = list(list_entries(sql_tokens(text)))
+    _entries(spark, text, len(entries))
+    return tuple(_item(spark, _text(text, entry)) for entry in entries)
 
 
 def _plain_item(text: str, entry: PlainEntry) -> SelectItem:
@@ -93,27 +88,6 @@ def _plain_item(text: str, entry: PlainEntry) -> SelectItem:
         return SelectItem(bare, alias, columns, ())
     call = FunctionCall((bare.partition("(")[0].strip(),), 0, entry.end - entry.start)
     return SelectItem(bare, alias, columns, (call,))
-
-
-def _split(text: str) -> Iterator[tuple[int, int]]:
-    """The ranges of the entries, comments around them left out."""
-    depth, inside = 0, list[_Token]()
-    for token in _tokens(text):
-        depth += (token.kind in _OPEN) - (token.kind in _CLOSE)
-        if token.kind == "COMMA" and not depth and inside:
-            yield inside[0].start, inside[-1].end
-            inside = []
-        else:
-            inside.append(token)
-    if inside:
-        yield inside[0].start, inside[-1].end
-
-
-def _tokens(text: str) -> list[_Token]:
-    try:
-        return [_Token(t.token_type.name, t.start, t.end + 1) for t in tokenize(text, dialect="spark")]
-    except TokenError as error:
-        raise CompileRefusedError(f"cannot be read: {str(error).splitlines()[0]}") from None
 
 
 def _entries(spark: SparkSource, text: str, count: int) -> Sequence[SyntaxTree]:
@@ -137,7 +111,7 @@ def _item(spark: SparkSource, text: str) -> SelectItem:
     if kind.startswith("UnresolvedStar"):
         raise CompileRefusedError("a * with EXCEPT or REPLACE cannot be compiled; name the columns")
     alias = tuple(names) if kind in {"Alias", "MultiAlias"} else ()
-    bare = text[: _end_of_expression(text, len(alias))] if alias else text
+    bare = _text(text, without_alias(sql_tokens(text), len(alias))) if alias else text
     whole = _entries(spark, bare, 1)[0]
     nodes = list(_walk(whole))
     if any(node["kind"] in SUBQUERIES for node in nodes):
@@ -150,17 +124,6 @@ def _item(spark: SparkSource, text: str) -> SelectItem:
         if node["kind"] in _CALLS
     )
     return SelectItem(bare, alias, tuple(sorted(_columns(whole, frozenset()), key=_start)), tuple(calls))
-
-
-def _end_of_expression(text: str, aliases: int) -> int:
-    """The end of the expression, before `AS name`, `name` or `AS (name, name)`."""
-    tokens = _tokens(text)
-    last = len(tokens) - 1
-    if tokens[last].kind == "R_PAREN":
-        last -= 2 * aliases
-    if tokens[last - 1].kind == "ALIAS":
-        last -= 1
-    return tokens[last - 1].end
 
 
 def _columns(tree: SyntaxTree, variables: frozenset[str]) -> Iterator[SqlName]:
@@ -182,31 +145,19 @@ def _walk(tree: SyntaxTree) -> Iterator[SyntaxTree]:
         yield from _walk(child)
 
 
-def argument_ranges(
-    text: str, call: FunctionCall
-) -> tuple[tuple[tuple[int, int], ...], tuple[int, int] | None]:
-    """The ranges of a call's arguments, and that of the condition of its FILTER.
+def call_arguments(text: str, call: FunctionCall) -> tuple[list[str], str]:
+    """The arguments of a call in an entry, and the condition of its FILTER, if any.
 
     By the words of the text: of a tree such as `(a) LIKE b` Spark does not tell where its brackets begin.
     """
-    parts: list[list[tuple[int, int]]] = []
-    depth, opened = 0, 0
-    for token in (token for token in _tokens(text) if call.start <= token.start < call.end):
-        if token.kind in _CLOSE:
-            depth -= 1
-            if not depth and opened < token.start:
-                parts[-1].append((opened, token.start))
-        elif token.kind in _OPEN:
-            depth += 1
-            if depth == 1:
-                parts.append([])
-                opened = token.end
-        elif token.kind == "COMMA" and depth == 1:
-            parts[-1].append((opened, token.start))
-            opened = token.end
-        elif token.kind == "WHERE" and depth == 1 and len(parts) == 2:
-            opened = token.end
-    return tuple(parts[0]), parts[1][0] if len(parts) > 1 else None
+    text = text[call.start : call.end]
+    arguments, *filters = within_brackets(sql_tokens(text))
+    condition = filters[0][1:] if filters else ()  # behind WHERE
+    return [_text(text, argument) for argument in list_entries(arguments)], _text(text, condition)
+
+
+def _text(text: str, tokens: Sequence[SqlToken]) -> str:
+    return text[tokens[0].start : tokens[-1].end] if tokens else ""
 
 
 def _range(node: SyntaxTree) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from streamapp.columns.compile_refusal import CompileRefusedError
 from streamapp.columns.spark_functions import GENERATORS
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.expressions.analysis import select_list_columns
-from streamapp_runtime.expressions.catalyst import SelectItem, argument_ranges
+from streamapp_runtime.expressions.catalyst import SelectItem, call_arguments
 from streamapp_runtime.expressions.expression import expression
 from streamapp_runtime.expressions.spark_source import SparkSource
 from streamapp_runtime.expressions.sql_types import ddl, read_ddl
@@ -57,11 +57,10 @@ def generator_of(spark: SparkSource, item: SelectItem, scope: ColumnScope) -> Ge
     """The generator of such an entry."""
     call = item.calls[0]
     function = call.parts[-1].lower()
-    arguments, _ = argument_ranges(item.text, call)
+    arguments, _ = call_arguments(item.text, call)
     if len(arguments) != 1:
         raise CompileRefusedError(f"{function} takes one argument")
-    start, end = arguments[0]
-    text = item.text[start:end].strip()
+    (text,) = arguments
     array, kind = expression(spark, text, scope)
     fields: tuple[str, ...] = ()
     if kind.startswith("MAP<"):

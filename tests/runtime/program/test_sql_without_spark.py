@@ -22,6 +22,8 @@ from streamapp.columns.spark_functions import (
 )
 from streamapp.columns.sql_columns import SqlReader
 from streamapp.columns.sql_reading import tokenized
+from streamapp.spec.value_types.expressions import list_entries, sql_tokens, unbalanced
+from streamapp_runtime.expressions.spark_source import TextRefusedError, jvm_of_context
 from tests.harness.core.all_cases import all_cases
 from tests.harness.engine.compiled_apps import app, compiled
 
@@ -179,6 +181,42 @@ def test_a_condition_that_spark_takes_is_never_refused(
 def test_a_select_list_that_spark_takes_is_never_refused(spark: SparkSession, text: str, alias: str) -> None:
     made = {"name": "m", "map": {"from": "views", "select": f"user, {text}{alias}, s.b, `odd name` AS other"}}
     compiled(spark, app(made, OUT, streams=STREAMS))
+
+
+PIECES = st.sampled_from(
+    [
+        *"ab1+,()[]'\"`/* \n\r\\",
+        "/*",
+        "*/",
+        "--",
+        "r'",
+        "''",
+        "``",
+        " AS ",
+        " max(a)",
+        "'s'",
+        "/* c */",
+        "-- d\n",
+    ]
+)
+
+
+@given(pieces=st.lists(PIECES, min_size=1, max_size=9))
+@settings(
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    derandomize=True,
+)
+def test_quotes_comments_and_entries_end_where_they_do_in_spark(
+    spark: SparkSession, pieces: list[str]
+) -> None:
+    text = f"a {''.join(pieces)} b"
+    try:
+        entries = jvm_of_context(spark.sparkContext).parsed(text)
+    except TextRefusedError:
+        return
+    assert unbalanced(text) == ""
+    assert entries is None or len(list(list_entries(sql_tokens(text)))) == len(entries)
 
 
 def test_most_conditions_with_an_error_are_refused_without_spark(spark: SparkSession) -> None:

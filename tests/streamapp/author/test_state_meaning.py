@@ -111,6 +111,11 @@ def test_an_edit_that_leaves_the_meaning_of_state_is_taken(after: StreamApp) -> 
         ("count(*) FILTER (WHERE page = 'a, B (') AS n", "count(*)filter(where page = 'a, B (')"),
         ("max(cast(n AS BIGINT))", "max(cast(n as bigint))"),
         ("min_by(page, n) first", "min_by(page,n)"),
+        ("max(xs)[0] most", "max(xs)[0]"),
+        ("sum(n) AS total -- of all, it's said", "sum(n)"),
+        ("sum(n) /* A, B */ AS total", "sum(n)"),
+        (r"count_if(page = R'A\') AS n, MAX(n)", r"count_if(page = r'A\'), max(n)"),
+        ("AS n", ""),  # Spark refuses it
     ],
 )
 def test_aggregates_are_compared_without_the_names_of_their_columns(aggregates: str, meaning: str) -> None:

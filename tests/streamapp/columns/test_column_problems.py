@@ -71,6 +71,7 @@ CONDITIONS = {
     "uuid() = user": "gives another answer each time",
     "explode(xs) > 1": "use a flatMap operator",
     "uper(user) = 'A'": 'no function "uper" at character 1; did you mean "upper"?',
+    "map(n) IS NULL": '"map" takes 0, 2, 4, 6 or 8 arguments; found 1 at character 1',
     "n > 0 AND lenght(page) = 1": 'no function "lenght" at character 11; did you mean "length"?',
 }
 
@@ -96,6 +97,7 @@ def test_a_condition_is_refused_with_one_sentence(where: str, sentence: str) -> 
         "timestampadd(HOUR, 1, ts) > now()",
         "try_cast(page AS INT) IS NOT NULL",
         "n > -- nothing more is known of this\n",
+        "n > 0 -- Spark's comment goes on \\\n OR nothing > 1",
         "struct(" * 12 + "n AS b)" + " AS b)" * 11 + " IS NULL",
         "(" * 60 + "n > 0" + ")" * 60,
         " AND ".join(["nothing > 0"] * 900),

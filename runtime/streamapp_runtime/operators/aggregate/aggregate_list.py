@@ -12,12 +12,7 @@ from streamapp.columns.compile_refusal import CompileRefusedError
 from streamapp.columns.spark_functions import RUNNING_TOTALS
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.expressions.analysis import AllowedFunctions, select_list_columns
-from streamapp_runtime.expressions.catalyst import (
-    FunctionCall,
-    SelectItem,
-    argument_ranges,
-    read_select_items,
-)
+from streamapp_runtime.expressions.catalyst import FunctionCall, SelectItem, call_arguments, read_select_items
 from streamapp_runtime.expressions.expression import TemplatePieces, bind, expression
 from streamapp_runtime.expressions.select_list import condition
 from streamapp_runtime.expressions.spark_source import SparkSource
@@ -112,11 +107,11 @@ def _states(
     """The states of one aggregate function, and what gives its value from them."""
     function = call.parts[-1].lower()
     require_running_total(function, distinct=call.distinct)
-    arguments, within = argument_ranges(item.text, call)
+    arguments, within = call_arguments(item.text, call)
     if len(arguments) != 1:
         raise CompileRefusedError(f"{function} takes one argument")
-    text = item.text[slice(*arguments[0])].strip()
-    only = condition(spark, item.text[slice(*within)].strip(), rows) if within else None
+    (text,) = arguments
+    only = condition(spark, within, rows) if within else None
     if function == "count":
         return (_place(_count(spark, text, only, rows), first, states),)
     argument, kind = expression(spark, text, rows)
