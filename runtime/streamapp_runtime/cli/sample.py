@@ -94,7 +94,7 @@ def _declared(app: "StreamApp", name: str) -> "Stream":
     stream = streams[name]
     if stream.columns is None:
         raise click.ClickException(f'"{name}" declares no columns to make rows from: write columns for it')
-    if stream.carries_watermarks or not (stream.needs_registry or stream.format in LINES):
+    if stream.carries_watermarks or not (stream.takes_rows or stream.format in LINES):
         what = "carries watermarks" if stream.carries_watermarks else f"has the format {stream.format}"
         hint = "send rows to it in a test, with streamapp.testing"
         raise click.ClickException(f'"{name}" {what}: its records are no lines of text; {hint}')
@@ -102,7 +102,7 @@ def _declared(app: "StreamApp", name: str) -> "Stream":
 
 
 def _line_format(app: "StreamApp", stream: "Stream") -> "RecordFormat":
-    """The format in which the app itself reads the stream; under a registry JSON, as `log write` takes it."""
+    """The format of lines that `log write` takes: that of the stream, or JSON where it encodes rows."""
     from streamapp.spec.value_types.column_list import parse_columns
     from streamapp_runtime.formats.debezium.debezium_format import DebeziumFormat
     from streamapp_runtime.formats.format_options import format_options, row_columns
@@ -113,7 +113,7 @@ def _line_format(app: "StreamApp", stream: "Stream") -> "RecordFormat":
     try:
         if stream.needs_registry and stream.format in READ_ONLY:
             return DebeziumFormat(row_columns(stream), None, PLAIN, flattened=stream.flattened)
-        if stream.needs_registry:
+        if stream.takes_rows:
             return open_format("json", row_columns(stream))
         return open_format(stream.format, parse_columns(stream.columns or ""), options)
     except UnfitFormatError as error:

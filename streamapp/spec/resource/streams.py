@@ -9,6 +9,7 @@ from streamapp.spec.resource.base import Part
 from streamapp.spec.resource.field_marks import Crd, Effect
 from streamapp.spec.value_types.column_list import Column, parse_columns
 from streamapp.spec.value_types.format_names import (
+    ENCODED,
     REGISTERED_KEYS,
     FormatName,
     KeyFormat,
@@ -181,6 +182,11 @@ class Stream(Part):
     def needs_registry(self) -> bool:
         """True if its values or its keys have schemas of a registry."""
         return bool(self.registry) or self.has_registered_keys
+
+    @property
+    def takes_rows(self) -> bool:
+        """True if lines of JSON are rows that are encoded: values are no text, or have a registry."""
+        return self.needs_registry or self.format in ENCODED
 
     def key_column_of(self, columns: Sequence[Column]) -> tuple[Column, ...]:
         """The one of these columns that is its key; none where none is."""

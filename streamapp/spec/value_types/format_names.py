@@ -18,5 +18,7 @@ WITH_TIMES_AS_NUMBERS: Final[tuple[FormatName, ...]] = ("json", "debezium")
 TimestampForm = Literal["text", "seconds", "milliseconds", "microseconds", "nanoseconds", "isostring"]
 TIMES_OF_DEBEZIUM: Final[tuple[TimestampForm, ...]] = ("nanoseconds", "isostring")
 """The forms of times that only connectors of Debezium write, by their `time.precision.mode`."""
+ENCODED: Final[tuple[FormatName, ...]] = ("avro", "columns")
+"""Those whose records are no text, and hold rows by the columns of the stream alone."""
 LINES: Final[tuple[FormatName, ...]] = ("json", "debezium", "csv", "string")
 """Those whose records are lines of text."""

@@ -49,7 +49,8 @@ spec:
        eventTime: {column: at, unit: milliseconds}}
     - {name: users, system: main, key: user, columns: "user STRING, country STRING, tier INT"}
     - {name: lines, system: main, format: string, columns: "line STRING"}
-    - {name: raw, system: main, format: avro, columns: "line STRING"}
+    - {name: raw, system: main, format: bytes, columns: "line BINARY"}
+    - {name: rows, system: main, format: avro, columns: "line STRING"}
     - {name: other, system: main, carriesWatermarks: true, columns: "line STRING"}
     - {name: enriched, system: main, key: user}
   tables: [{name: users, sideInputs: [{stream: users, bootstrap: true}]}]
@@ -120,6 +121,12 @@ def test_log_write_takes_the_rows(app: Path) -> None:
     assert len(read) == 500
 
 
+def test_rows_whose_format_is_no_text_are_printed_as_log_write_takes_them(
+    sampled: Callable[..., Result],
+) -> None:
+    assert [row["line"][:5] for row in rows_of(sampled("rows", "--rows", "2"))] == ["line-"] * 2
+
+
 def test_texts_are_printed_as_they_are(sampled: Callable[..., Result]) -> None:
     assert {line[:5] for line in sampled("lines").stdout.splitlines()} == {"line-"}
 
@@ -137,7 +144,7 @@ def lines_of(folder: Path, *arguments: str) -> list[str]:
         (
             ["raw"],
             1,
-            '"raw" has the format avro: its records are no lines of text; send rows to it',
+            '"raw" has the format bytes: its records are no lines of text; send rows to it',
         ),
         (["other"], 1, '"other" carries watermarks: its records are no lines of text'),
         (["views", "--start", "soon"], 2, 'found "soon"; write a time like 2026-11-22T09:30Z'),

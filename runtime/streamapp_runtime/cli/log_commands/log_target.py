@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from streamapp.spec.resource.app import StreamApp
     from streamapp.spec.resource.streams import Stream
     from streamapp_runtime.cli.record_input.line_keys import LineKeys
-    from streamapp_runtime.cli.record_input.registered_lines import RegisteredLines
+    from streamapp_runtime.cli.record_input.row_lines import RowLines
     from streamapp_runtime.formats.decoded_rows import RowDecoder
     from streamapp_runtime.systems.connection import Connection
     from streamapp_runtime.systems.kafka.schema_registry.registry_schemas import RegistrySchemas
@@ -107,22 +107,20 @@ class LogTarget:
 
         return line_keys(self._parsed_app, stream) if is_app_source(self.log) else None
 
-    def registered_stream(self, stream: str) -> "Stream | None":
-        """The stream of an app where it is under a schema registry; refused where lines are none of it."""
+    def stream_of_rows(self, stream: str) -> "Stream | None":
+        """The stream of an app where lines are rows that are encoded; refused where it has no columns."""
         streams = self._parsed_app.spec.streams if is_app_source(self.log) else ()
-        declared = next((one for one in streams if one.name == stream and one.needs_registry), None)
+        declared = next((one for one in streams if one.name == stream and one.takes_rows), None)
         if declared is not None and declared.columns is None:
             raise click.ClickException(f'"{stream}" declares no columns of lines: write columns for it')
         return declared
 
-    def registered_lines(self, stream: "Stream") -> "RegisteredLines":
-        """The lines of a stream under a registry, which is asked for its schemas."""
-        from streamapp_runtime.cli.record_input.registered_lines import RegisteredLines
+    def row_lines(self, stream: "Stream") -> "RowLines":
+        """The lines of a stream as rows; its registry is asked for the schemas, where it has one."""
+        from streamapp_runtime.cli.record_input.row_lines import RowLines
 
-        schemas = _schemas_of(self._parsed_app, stream, self.secrets)
-        if schemas is None:
-            raise TypeError(f"{stream.name} has no registry")
-        return RegisteredLines.of(stream, schemas)
+        schemas = _schemas_of(self._parsed_app, stream, self.secrets) if stream.needs_registry else None
+        return RowLines.of(stream, schemas)
 
     @property
     def systems(self) -> Sequence[str | None]:

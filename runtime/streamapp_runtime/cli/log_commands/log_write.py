@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from streamapp_runtime.cli.log_commands.log_target import TargetStreams
     from streamapp_runtime.cli.record_input.line_keys import LineKeys
-    from streamapp_runtime.cli.record_input.registered_lines import RegisteredLines
+    from streamapp_runtime.cli.record_input.row_lines import RowLines
     from streamapp_runtime.systems.stream_system import StreamSystem
 
 
@@ -66,9 +66,10 @@ def write(
     (in milliseconds) and __headers (texts by name) of an object are those of its record, and taken out of it.
     One with "__tombstone": true has no value, and deletes that of its key.
     Changes of Debezium have the key of the row that they write or delete.
-    Of a stream under a schema registry a line is an object of its columns, those of keys too, as log read
-    --rows prints them; one of changes has before, after and op, with rows as such objects. It is written by
-    the schema that the app would write by: the newest of the subject, or what writerSchema says.
+    Of a stream of format avro or columns, and of one under a schema registry, a line is an object of its
+    columns, those of keys too, as log read --rows prints them; one of changes has before, after and op, with
+    rows as such objects. It is written in that format, under a registry by the schema that the app would
+    write by: the newest of the subject, or what writerSchema says.
     csv: the first line names the columns, each row becomes a JSON object. text: each line is a value; in a
     stream of format csv its key is that of the row. A record goes to the partition that Kafka's own
     producers choose for its key; without a key records go round. A record's time is that of writing it,
@@ -87,11 +88,11 @@ def write(
     with cli_errors():
         names = target.names()
         name = names.in_system(stream)
-        registered = _registered_lines(target, stream, form, key)
-        line_keys = target.line_keys(stream) if form != "csv" and key is None and not registered else None
-        if form != "text" and line_keys is None and not (registered and registered.has_changes):
+        row_lines = _row_lines(target, stream, form, key)
+        line_keys = target.line_keys(stream) if form != "csv" and key is None and not row_lines else None
+        if form != "text" and line_keys is None and not (row_lines and row_lines.has_changes):
             key = key or names.keys.get(stream)
-        blocks = _blocks(file, form, key, line_keys, registered)
+        blocks = _blocks(file, form, key, line_keys, row_lines)
         first_block = list(islice(blocks, 1))  # before anything is made: it may be refused
         with target.streams(target.system_of(stream), make=True) as target_streams:
             count = _partition_count(target_streams, stream, partitions)
@@ -124,16 +125,16 @@ def _partition_count(target_streams: "TargetStreams", stream: str, partitions: i
     return count
 
 
-def _registered_lines(target: LogTarget, stream: str, form: str, key: str | None) -> "RegisteredLines | None":
-    """The lines of a stream under a registry, asked for its schemas once nothing else is wrong with them."""
-    declared = target.registered_stream(stream)
+def _row_lines(target: LogTarget, stream: str, form: str, key: str | None) -> "RowLines | None":
+    """The lines of a stream that takes rows; a registry is asked once nothing else is wrong with them."""
+    declared = target.stream_of_rows(stream)
     if declared is None:
         return None
     if form == "text":
         raise click.UsageError(f'lines of text have no columns, by which records of "{stream}" are written')
     if key is not None and declared.has_registered_keys:
         raise click.UsageError(f'"{stream}" has keys of a schema registry; leave --key out')
-    return target.registered_lines(declared)
+    return target.row_lines(declared)
 
 
 def _blocks(
@@ -141,7 +142,7 @@ def _blocks(
     form: str,
     key: str | None,
     line_keys: "LineKeys | None",
-    registered: "RegisteredLines | None",
+    row_lines: "RowLines | None",
 ) -> "Iterator[pa.RecordBatch]":
     import pyarrow as pa
 
@@ -159,7 +160,7 @@ def _blocks(
         for keys, values in read_rows(source, key):
             batch = records(keys, values)
             numbers = pa.array(range(first, first + len(batch)), pa.int64())
-            yield registered.encoded(batch, keys, numbers) if registered else batch
+            yield row_lines.encoded(batch, keys, numbers) if row_lines else batch
             first += len(batch)
     else:
         keyed = key is None
@@ -173,7 +174,7 @@ def _blocks(
                     keys = line_keys.of(values)
                 numbers = lines.filled()[1]
                 batch = records_of_lines(keys, values, numbers)
-                yield registered.encoded(batch, keys, numbers) if registered else batch
+                yield row_lines.encoded(batch, keys, numbers) if row_lines else batch
             else:
                 unkeyed = pa.nulls(len(lines.values), pa.binary())
                 yield records(line_keys.of(lines.values) if line_keys else unkeyed, lines.values)

@@ -149,13 +149,16 @@ def with_stream_writers(
 
 
 def open_row_writer(
-    stream: Stream, columns: Sequence[Column], schemas: WritableSchemas, *, with_keys: bool = True
+    stream: Stream, columns: Sequence[Column], schemas: WritableSchemas | None, *, with_keys: bool = True
 ) -> RowWriter:
     """The writer of rows that do not come from the app, by the schemas that its own rows are written by.
 
     Rows have the columns of `keyColumns` behind those of the values, and changes, which are written as such,
-    their key column. Without keys none are written that are those of the registry.
+    their key column. Without keys none are written that are those of the registry. Without schemas rows are
+    written by the stream's format alone.
     """
+    if schemas is None:
+        return RowWriter(open_format(stream.format, columns, options_of(stream)), None, ())
     stream, has_changes = with_keys_of_changes(stream, schemas), stream.format in READ_ONLY
     options, keys, places = options_of(stream), tuple[Column, ...](), tuple[int, ...]()
     values = change_columns(columns, flattened=stream.flattened) if has_changes else columns

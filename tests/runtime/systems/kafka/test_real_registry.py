@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from streamapp.spec.resource.streams import Stream
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp.spec.value_types.format_names import KeyFormat
-from streamapp_runtime.cli.record_input.registered_lines import RegisteredLines
+from streamapp_runtime.cli.record_input.row_lines import RowLines
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.formats.format_options import FormatOptions, ResolvedWriterSchema
 from streamapp_runtime.formats.json.registered_json import JSON
@@ -478,7 +478,7 @@ def test_changes_are_read_by_confluents_deserializers(registry: str, client: Sch
         schemas.subjects.register(f"{topic}-key", json.dumps(record("Key", id="long")))
         columns = "id BIGINT, at TIMESTAMP_NTZ"
         form: Any = {"format": "debezium", "registry": True, "key": "id", "columns": columns}
-        registered = RegisteredLines.of(Stream(name=topic, system="main", **form), schemas)
+        registered = RowLines.of(Stream(name=topic, system="main", **form), schemas)
         texts = pa.array([json.dumps(line).encode() for line in lines])
         none = pa.nulls(len(lines), pa.binary())
         records = pa.RecordBatch.from_arrays([none, texts, pa.array([0, 0])], schema=RECORDS)

@@ -1,4 +1,4 @@
-"""Lines of `streamapp log write` as records under a schema registry."""
+"""Lines of `streamapp log write` as records of rows, most of them under a schema registry."""
 
 import json
 from io import BytesIO
@@ -8,9 +8,12 @@ import pyarrow as pa
 import pytest
 
 from streamapp.spec.resource.streams import RecordMetadata, Stream
+from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.cli.log_commands.log_write import _blocks
-from streamapp_runtime.cli.record_input.registered_lines import RegisteredLines
+from streamapp_runtime.cli.record_input.row_lines import RowLines
 from streamapp_runtime.driver.start.writer_schemas import WriterSchemaRefusedError
+from streamapp_runtime.formats.format_options import options_of
+from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.rows.lines import UnusableLineError
 from streamapp_runtime.testing.memory_registry import MemoryRegistry
 
@@ -41,7 +44,7 @@ def written(declared: Stream, lines: str, key: str | None = None, form: str = "j
     registry = MemoryRegistry()
     registry.register("views-value", VALUE)
     registry.register("views-key", TENANT if declared is BY_TENANT else KEY)
-    registered = RegisteredLines.of(declared, registry)
+    registered = RowLines.of(declared, registry)
     (batch,) = _blocks(BytesIO(lines.encode()), form, key, None, registered)
     return batch
 
@@ -55,6 +58,20 @@ def test_a_line_is_written_by_the_newest_schema_with_a_plain_key() -> None:
     values = [b"\0\0\0\0\x01\x02/\x02\x0e", b"\0\0\0\0\x01\x04/b\0"]
     assert records(stream("page"), lines, key="page") == [(b"/", values[0]), (b"/b", values[1])]
     assert records(stream(None), "page,n\n/,7\n/b,\n", form="csv") == [(None, each) for each in values]
+
+
+@pytest.mark.parametrize("form", ["avro", "columns"])
+def test_lines_are_rows_where_values_are_no_text(form: Any) -> None:
+    columns = "page STRING NOT NULL, n BIGINT"
+    declared = Stream(name="views", system="main", format=form, columns=columns, key="page")
+    lines = b'{"page": "/", "n": 7}\n{"__key": "/b", "__tombstone": true}\n'
+    (batch,) = _blocks(BytesIO(lines), "json", "page", None, RowLines.of(declared, None))
+    assert batch.column("key").to_pylist() == [b"/", b"/b"]
+    assert batch.column("value")[1].as_py() is None
+    read = open_format(form, parse_columns(columns), options_of(declared)).decode(batch.column("value"))
+    assert read.columns.to_pylist()[0] == {"page": "/", "n": 7}
+    with pytest.raises(UnusableLineError, match=r"line 1: .*no column"):
+        list(_blocks(BytesIO(b'{"pag": "/"}\n'), "json", None, None, RowLines.of(declared, None)))
 
 
 def test_columns_of_keys_are_written_by_their_schema_and_stand_in_the_line() -> None:
@@ -103,7 +120,7 @@ def test_a_line_that_is_no_row_is_refused_by_its_number(
 def test_no_schema_is_registered_unless_the_stream_says_so() -> None:
     registry = MemoryRegistry()
     with pytest.raises(WriterSchemaRefusedError) as refused:
-        RegisteredLines.of(BY_USER, registry)
+        RowLines.of(BY_USER, registry)
     assert str(refused.value) == (
         'rows cannot be written to "views": the subject "views-value" has no schema; register one, or say '
         'autoRegister: true; keys cannot be written to "views": the subject "views-key" has no schema; '
@@ -125,7 +142,7 @@ def written_changes(lines: list[dict[str, Any]], *, with_keys: bool, **more: Any
     registry.register("views-value", more.pop("schema", ENVELOPE))
     if with_keys:
         registry.register("views-key", record("Key", id="long"))
-    registered = RegisteredLines.of(Stream(name="views", system="main", **fields, **more), registry)
+    registered = RowLines.of(Stream(name="views", system="main", **fields, **more), registry)
     text = "".join(f"{json.dumps(line)}\n" for line in lines)
     (batch,) = _blocks(BytesIO(text.encode()), "json", None, None, registered)
     return batch

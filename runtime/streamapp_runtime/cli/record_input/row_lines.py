@@ -1,4 +1,4 @@
-"""Lines of JSON objects as records of a stream under a schema registry."""
+"""Lines of JSON objects as records of a stream whose values are no text, or have schemas of a registry."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -21,7 +21,7 @@ from streamapp_runtime.rows.lines import UnusableLineError
 
 
 @dataclass(frozen=True, slots=True)
-class RegisteredLines:
+class RowLines:
     """The rows that lines hold, and how they are written."""
 
     stream: Stream
@@ -34,8 +34,11 @@ class RegisteredLines:
         return self.stream.format in READ_ONLY
 
     @classmethod
-    def of(cls, stream: Stream, schemas: WritableSchemas) -> Self:
-        """The lines of a stream that says its columns; WriterSchemaRefusedError where none fits these."""
+    def of(cls, stream: Stream, schemas: WritableSchemas | None) -> Self:
+        """The lines of a stream that says its columns, with the schemas of its registry, if it has one.
+
+        WriterSchemaRefusedError where no schema fits the columns.
+        """
         columns = parse_columns(stream.columns or "")
         writer = open_row_writer(stream, columns, schemas)
         if stream.format in READ_ONLY:  # a connector says more of a change than is read
