@@ -340,6 +340,8 @@ def test_a_key_that_no_record_has_is_refused_and_nothing_is_made(data: str) -> N
     nameless = '{"user": null, "n": 1}\n{"n": 2}\n'
     run("write", data, "views", "--key", "user", given=nameless)
     assert lines(data, "views", "--keys") == ['null\t{"user": null, "n": 1}', 'null\t{"n": 2}']
+    run("write", data, "views", "--key", "user", given='{"__key": "u1", "__tombstone": true}\n')
+    assert lines(data, "views", "--keys")[-1] == "u1\tnull"
 
 
 def test_an_apps_stream_is_not_written_without_the_apps_key(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json
 
+from streamapp_runtime.cli.record_input.line_fields import KEY
 from streamapp_runtime.rows.lines import Lines, UnusableLineError
 
 
@@ -21,11 +22,11 @@ def with_keys(lines: Lines, key: str | None) -> tuple[pa.BinaryArray, pa.BinaryA
 
 
 def require_column(keys: pa.BinaryArray, values: pa.BinaryArray, key: str) -> None:
-    """UnusableLineError where none of some records has the column that is to be their key."""
+    """UnusableLineError where none of some records has the column that is to be their key, or its own key."""
     if keys.null_count < len(keys):
         return
     names = dict.fromkeys(name for line in values.to_pylist() for name in json.loads(line))
-    if key not in names:
+    if key not in names and KEY not in names:
         raise UnusableLineError(f'no record has a column "{key}"; they have {", ".join(names) or "none"}')
 
 
