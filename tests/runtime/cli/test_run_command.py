@@ -14,7 +14,13 @@ from examples.sample_data import Sample
 from streamapp_runtime.cli.log import log
 from streamapp_runtime.cli.state import state
 from streamapp_runtime.driver.inputs.batch_planning import KEEP_ALIVE_SECONDS
-from streamapp_runtime.driver.reporting.run_metrics import COUNTED, METRICS, WATERMARK
+from streamapp_runtime.driver.reporting.run_metrics import (
+    COUNTED,
+    METRICS,
+    REFRESH_FAILURES,
+    REFRESHES,
+    WATERMARK,
+)
 from tests.harness.machine.processes import until
 from tests.harness.runs.run_process import Running, Said, ends, got
 
@@ -93,7 +99,8 @@ def test_every_metric_of_the_page_is_served(idle: Running) -> None:
     served = {name.split()[0] for name in scraped(idle)}
     of_other_systems = {metric for metric in METRICS if metric.labels == ("system",)}
     # These have values where there is a reason.
-    for metric in set(METRICS) - {*COUNTED.values(), WATERMARK} - of_other_systems:
+    of_events = {*COUNTED.values(), WATERMARK, REFRESHES, REFRESH_FAILURES}
+    for metric in set(METRICS) - of_events - of_other_systems:
         assert {metric.name, f"{metric.name}_count"} & served
 
 

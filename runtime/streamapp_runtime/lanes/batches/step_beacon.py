@@ -47,21 +47,25 @@ class StepBeacon:
         self._closed.set()
 
     def _send_while_open(self) -> None:
-        while not self._closed.wait(SECONDS):
-            batch = self._batch
-            if batch is not None and batch[2].current is not None:
-                with suppress(OSError):  # the driver says less, and nothing else depends on it
-                    self._send(*batch)
+        pause = SECONDS
+        while not self._closed.wait(pause):
+            batch, pause = self._batch, SECONDS
+            current = batch[2].current if batch is not None else None
+            if batch is None or current is None:
+                continue
+            step, begun = current
+            seconds = time.perf_counter() - begun
+            if seconds < SECONDS:
+                pause = SECONDS - seconds
+                continue
+            with suppress(OSError):  # the driver says less, and nothing else depends on it
+                self._send(batch[0], {"lane": batch[1], "step": step, "seconds": round(seconds, 1)})
 
-    def _send(self, address: str, lane: str, times: StepTimes) -> None:
-        step, begun = times.current or ("", time.perf_counter())
-        seconds = time.perf_counter() - begun
-        if seconds >= SECONDS:
-            at, _, token = address.rpartition("/")
-            host, _, port = at.rpartition(":")
-            family, kind, protocol, _, place = socket.getaddrinfo(host, int(port), type=socket.SOCK_DGRAM)[0]
-            with socket.socket(family, kind, protocol) as sender:
-                trouble = self._trouble()
-                message = {"lane": lane, "step": step, "seconds": round(seconds, 1)}
-                message |= {"trouble": trouble.text} if trouble else {}
-                sender.sendto(f"{token}\n{json.dumps(message)}".encode(), place)
+    def _send(self, address: str, message: dict[str, object]) -> None:
+        at, _, token = address.rpartition("/")
+        host, _, port = at.rpartition(":")
+        family, kind, protocol, _, place = socket.getaddrinfo(host, int(port), type=socket.SOCK_DGRAM)[0]
+        with socket.socket(family, kind, protocol) as sender:
+            trouble = self._trouble()
+            message |= {"trouble": trouble.text} if trouble else {}
+            sender.sendto(f"{token}\n{json.dumps(message)}".encode(), place)

@@ -52,7 +52,7 @@ def test_a_batch_whose_time_is_over_is_ended_and_the_operator_that_has_it_is_nam
         raise EOFError("the job was cancelled")
     beacon.close()
     (slow,) = batch.slow
-    assert slow.startswith("batch 7 has taken 2 s so far")
+    assert slow.startswith("batch 7 has taken 2 s so far: processor-1 has been in picky for")
     assert min(batch.looks) >= PATIENCE_SECONDS
     assert not batch.waits
 
