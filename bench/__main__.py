@@ -51,6 +51,7 @@ MEASURED = (
     "engine.restart",
     "engine.join",
     "engine.registry_join",
+    "engine.table_sinks",
     "nexmark.generation",
     "nexmark.embedded_queries",
     "nexmark.kafka_queries",
