@@ -38,6 +38,7 @@ from streamapp_runtime.systems.stream_system import (
     HEADERS,
     RECORDS,
     RECORDS_WITH_HEADERS,
+    Transaction,
     UnavailableError,
 )
 from streamapp_runtime.testing.clock_times import as_datetime, from_milliseconds, to_milliseconds
@@ -291,6 +292,11 @@ def with_headers(records: pa.RecordBatch, headers: Headers) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([*records.columns, listed], schema=RECORDS_WITH_HEADERS)
 
 
+def _begun(systems: Systems, stream: str) -> Transaction:
+    """A transaction by a writer of the stream's own: two of one name would fence each other in a cluster."""
+    return systems.of_stream(stream).begin(f"{WRITER}.{systems.connections.location(stream).topic}", 0)
+
+
 def append_records(
     systems: Systems,
     stream: str,
@@ -302,7 +308,7 @@ def append_records(
     partitions = [Partition(stream, index) for index in range(count)]
     written = sum(span.end for span in systems.spans(partitions).values())
     places = partition_of(records.column("key"), count, written, partitioner=partitioner)
-    transaction = systems.of_stream(stream).begin(WRITER, 0)
+    transaction = _begun(systems, stream)
     for index, part in by_partition(records, places):
         transaction.append(systems.locate(partitions[index]), part)
     transaction.commit()
@@ -310,7 +316,7 @@ def append_records(
 
 def end_version(systems: Systems, stream: str) -> None:
     """End a version of a table that is refreshed."""
-    transaction = systems.of_stream(stream).begin(WRITER, 0)
+    transaction = _begun(systems, stream)
     for index in range(systems.partitions(stream) or 1):
         transaction.append(systems.locate(Partition(stream, index)), end_record(None))
     transaction.commit()
