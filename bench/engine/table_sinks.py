@@ -43,10 +43,10 @@ spec:
     - {{name: real, filter: {{from: views, where: "page NOT LIKE '/health%'"}}}}
     - {{name: out, sendTo: {{from: real, stream: kept}}}}
 """
-_ICEBERG: Final = "namespace: shop, config: {type: sql, uri: 'sqlite:///catalog.db', warehouse: lake}"
+_CATALOG: Final = "{{type: sql, uri: 'sqlite:///{folder}/catalog.db', warehouse: '{folder}/lake'}}"
 _SYSTEMS: Final = {
-    "Delta": "delta: {path: lake, createIfMissing: true}",
-    "Iceberg": f"iceberg: {{{_ICEBERG}, createIfMissing: true}}",
+    "Delta": "delta: {{path: lake, createIfMissing: true}}",
+    "Iceberg": f"iceberg: {{{{namespace: shop, config: {_CATALOG}, createIfMissing: true}}}}",
 }
 
 
@@ -83,11 +83,11 @@ def _ours(folder: Path, name: str, system: str, views: int) -> float:
     folder.mkdir()
     with closing(EmbeddedSystem(folder / "data")) as log:
         page_views.to_log(log, "views", page_views.views(views))
-    (folder / "app.yaml").write_text(_APP.format(system=system))
+    (folder / "app.yaml").write_text(_APP.format(system=system.format(folder=folder)))
     command = [sys.executable, "-m", "streamapp", "run", "app.yaml", "--until-end", "--processors", "1"]
     path = os.pathsep.join([str(REPOSITORY), str(REPOSITORY / "runtime"), os.environ.get("PYTHONPATH", "")])
-    spent = 0.0
-    with subprocess.Popen(command, cwd=folder, env=os.environ | {"PYTHONPATH": path}) as process:  # noqa: S603
+    environment, spent = os.environ | {"PYTHONPATH": path}, 0.0
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL, env=environment) as process:  # noqa: S603
         while process.poll() is None:
             spent = max(spent, sum(cpu_seconds(process.pid).values()))
             time.sleep(0.1)
