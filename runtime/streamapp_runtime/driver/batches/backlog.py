@@ -178,7 +178,7 @@ class Backlog:
         """The ranges that may be read now: not after a table, or older partitions of a stream that grew."""
         now, settle = self.clock(), self.launch.settle
         splits = settle_splits(self.ledger, self.systems, now, settle, self._silent_streams)
-        histories = {one.name: one.after for one in self.launch.app.spec.streams if one.after is not None}
+        histories = self.launch.read_order.histories
         reached = self._reached(positions) if splits or histories else {}
         closed = closed_partitions(pending, self.launch.partitions, reached, splits)
         self.endless = endless_waits(closed, pending, splits, now, settle)

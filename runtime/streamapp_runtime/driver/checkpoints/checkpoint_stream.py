@@ -157,10 +157,12 @@ class CheckpointStream:
             self.starts |= fresh_starts
             self._put({START_POSITIONS.key: _encode_starts(self.starts)})
 
-    def record(self, entry: CheckpointEntry, document: object) -> None:
-        """Write an entry beside the checkpoints."""
+    def record(
+        self, entry: CheckpointEntry, document: object, by: tuple[StreamSystem, str] | None = None
+    ) -> None:
+        """Write an entry beside the checkpoints; a thread of its own has a system and a writer of its own."""
         value = entry.encode(document)
-        self._put({entry.key: value})
+        self._put({entry.key: value}, by=by)
         self.entries[entry.key] = value
 
     def recognise(self, identities: Mapping[str, str]) -> None:
@@ -232,9 +234,13 @@ class CheckpointStream:
         self.system.interrupt(self.stream, self._writers(self.system.latest(self.stream, settled=False)))
 
     def _put(
-        self, entries: Mapping[bytes, bytes | None], expected: Mapping[bytes, bytes | None] | None = None
+        self,
+        entries: Mapping[bytes, bytes | None],
+        expected: Mapping[bytes, bytes | None] | None = None,
+        by: tuple[StreamSystem, str] | None = None,
     ) -> None:
-        transaction = self.system.begin(self.stream, self.incarnation, expected, DRIVER_WRITER)
+        system, writer = by or (self.system, DRIVER_WRITER)
+        transaction = system.begin(self.stream, self.incarnation, expected, writer)
         for key, value in entries.items():
             transaction.put(self.stream, key, value)
         transaction.commit()

@@ -39,9 +39,10 @@ class HistoryPositions:
         metadata = follower.metadata if follower is not None else None
         if metadata is None or metadata.partition is None or metadata.offset is None:
             return None
-        columns = parse_columns(app.spec.stream(history).columns or "")
-        names = [declared_name(columns, name) for name in (metadata.partition, metadata.offset)]
-        partition, offset = (name if name in {one.name for one in columns} else None for name in names)
+        columns = {
+            one.name.lower(): one.name for one in parse_columns(app.spec.stream(history).columns or "")
+        }
+        partition, offset = (columns.get(name.lower()) for name in (metadata.partition, metadata.offset))
         return cls(partition, offset) if partition and offset else None
 
     def note(self, rows: pa.RecordBatch) -> None:

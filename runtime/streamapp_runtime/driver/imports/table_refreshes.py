@@ -91,15 +91,16 @@ class TableRefreshes:
     def look(self) -> None:
         """Import what is newer of the tables that are due. FencedError where another driver runs the app."""
         app, connections = self.running()
-        now, known = self.clock(), imported_tables(self.ledger)
+        now = self.clock()
         for stream in app.spec.streams:
-            imported = known.get(stream.name)
-            if stream.refresh is None or imported is None:
+            if stream.refresh is None or now < self._due.get(stream.name, now):
+                continue
+            imported = imported_tables(self.ledger).get(stream.name)
+            if imported is None:
                 continue
             interval = milliseconds(stream.refresh) / 1000
-            # What has no versions was imported by the start just now, or will be when it is due.
-            due = self._due.setdefault(stream.name, now if imported.version else now + interval)
-            if now < due:
+            if stream.name not in self._due and not imported.version:
+                self._due[stream.name] = now + interval  # it has no versions, and the start imported it
                 continue
             try:
                 self._refresh(app, connections, stream.name, imported)
@@ -134,20 +135,12 @@ class TableRefreshes:
             self._statuses[name] = replace(status, trouble="")
             return
         crash_point("refresh.imported")
-        self._record({**imported_tables(ledger), name: newer})
+        tables = imported_tables(ledger) | {name: newer}
+        ledger.record(IMPORTS, imports_document(tables), by=(systems.home, IMPORT_WRITER))
         self._settled |= {name}
         self._statuses[name] = replace(status, rows=rows, versions=status.versions + 1, trouble="")
         oldest = {TopicPartition(topic, index): span.oldest for index, span in enumerate(imported.spans)}
         systems.home.delete_before(oldest)
-
-    def _record(self, tables: dict[str, ImportedTable]) -> None:
-        ledger, value = self.ledger, IMPORTS.encode(imports_document(tables))
-        if self._systems is None:
-            raise TypeError("nothing was imported")
-        transaction = self._systems.home.begin(ledger.stream, ledger.incarnation, None, IMPORT_WRITER)
-        transaction.put(ledger.stream, IMPORTS.key, value)
-        transaction.commit()
-        ledger.entries[IMPORTS.key] = value
 
     def _status(self, stream: str) -> RefreshStatus:
         return self._statuses.get(stream, RefreshStatus(stream))

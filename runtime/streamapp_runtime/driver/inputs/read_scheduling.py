@@ -23,6 +23,7 @@ class ReadOrder:
     side: frozenset[str] = frozenset()  # all side inputs: they wait for nothing
     retained: Mapping[str, int] = field(default_factory=dict)
     """Streams of the app's own that others read too: how old their records get, in milliseconds."""
+    histories: Mapping[str, str] = field(default_factory=dict)  # by stream, the table that is read before it
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,4 +132,5 @@ def read_order(app: StreamApp, proposal: Proposal, tasks: Sequence[PlacedOperati
         side_name(s.stream, table.name) for table in app.spec.tables for s in table.side_inputs if s.bootstrap
     }
     priority = sorted(inner, key=lambda name: -depth.get(name, len(depth)))
-    return ReadOrder(tuple(priority), frozenset(waited), frozenset(side), retention_by_stream(app))
+    histories = {stream.name: stream.after for stream in app.spec.streams if stream.after is not None}
+    return ReadOrder(tuple(priority), frozenset(waited), frozenset(side), retention_by_stream(app), histories)
