@@ -85,6 +85,13 @@ def real(records: Iterator[pa.RecordBatch]) -> int:
     return sum(len(b) - pc.sum(pc.match_substring(b.column("value"), '"/health')).as_py() for b in records)
 
 
+def check_real(found: int, count: int) -> None:
+    """AssertionError unless so many views came out of a run over these, health checks left out."""
+    wanted = real(views(count))
+    if found != wanted:
+        raise AssertionError(f"{found:,} rows came out, {wanted:,} should")
+
+
 def _append(log: EmbeddedSystem, stream: str, records: pa.RecordBatch) -> None:
     places = partition_of(records.column("key"), PARTITIONS)
     transaction = log.begin("bench.checkpoint", 1)

@@ -61,7 +61,7 @@ def _memory(kind: str, version: Path, how: str, count: int) -> float:
     """What two processes have to themselves, that read all of the table."""
     spent = 0.0
     for _ in range(2):
-        (line,) = child("bench.engine.reader", [kind, str(version), how])
+        (line,) = child("bench.app_runs.table_reader", [kind, str(version), how])
         rows, private = map(int, line.strip("[]").split(","))
         if rows != count:
             raise AssertionError(f"{rows:,} of {count:,} rows were found")

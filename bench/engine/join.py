@@ -53,7 +53,7 @@ def _joined(data: Path) -> Run:
     log.create("enriched", page_views.PARTITIONS)
     log.close()
     run = run_app(JOIN, data, rows=BATCH)
-    _check(run.rows_out, VIEWS)
+    page_views.check_real(run.rows_out, VIEWS)
     return run
 
 
@@ -69,12 +69,6 @@ def _stock(way: str, folder: Path, batches: int) -> tuple[float, str]:
     page_views.to_files(folder / "users", page_views.users(), [page_views.USERS])
     page_views.to_files(folder / "views", page_views.views(sum(sizes)), sizes)
     *told, last = (json.loads(line) for line in child("bench.app_runs.stock", [way, str(folder)]))
-    _check(last["rows_out"], sum(sizes))
+    page_views.check_real(last["rows_out"], sum(sizes))
     first = told[0][1]
     return batches * BATCH / (told[-1][1] - first), f"{first:.0f} CPU s with the first batch"
-
-
-def _check(found: int, views: int) -> None:
-    wanted = page_views.real(page_views.views(views))
-    if found != wanted:
-        raise AssertionError(f"{found:,} rows came out of the join, {wanted:,} should")

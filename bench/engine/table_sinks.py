@@ -93,7 +93,7 @@ def _ours(folder: Path, name: str, system: str, views: int) -> float:
             time.sleep(0.1)
     if process.returncode:
         raise RuntimeError(f"the run ended with {process.returncode}")
-    _check(_ROWS[name](folder), views)
+    page_views.check_real(_ROWS[name](folder), views)
     return spent
 
 
@@ -101,11 +101,5 @@ def _spark(folder: Path) -> float:
     sizes = [FIRST, *[BATCH] * BATCHES]
     page_views.to_files(folder / "views", page_views.views(sum(sizes)), sizes)
     *told, last = (json.loads(line) for line in child("bench.app_runs.stock_tables", [str(folder)]))
-    _check(last["rows_out"], sum(sizes))
+    page_views.check_real(last["rows_out"], sum(sizes))
     return float(BATCHES * BATCH / (told[-1][1] - told[0][1]))
-
-
-def _check(found: int, views: int) -> None:
-    wanted = page_views.real(page_views.views(views))
-    if found != wanted:
-        raise AssertionError(f"{found:,} rows are in the table, {wanted:,} should")
