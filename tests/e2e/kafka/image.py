@@ -19,8 +19,13 @@ def build_kafka(tag: str, runtime_image: str, flags: Sequence[str] = ()) -> None
         for name in ("Dockerfile", "start", "kafka-topics"):
             shutil.copy(_HERE / name, context)
         shutil.copytree(jars(TO_BE_KILLED, _HERE / "pom.xml", "-tools"), context / "jars")
-        command = ["docker", "build", *flags, "--build-arg", f"RUNTIME_IMAGE={runtime_image}", "-t", tag, "."]
-        subprocess.run(command, cwd=context, check=True)
+        build_on_runtime(context, tag, runtime_image, flags)
+
+
+def build_on_runtime(context: Path, tag: str, runtime_image: str, flags: Sequence[str]) -> None:
+    """Build an image that is made FROM that of the runtime."""
+    command = ["docker", "build", *flags, "--build-arg", f"RUNTIME_IMAGE={runtime_image}", "-t", tag, "."]
+    subprocess.run(command, cwd=context, check=True)
 
 
 if __name__ == "__main__":

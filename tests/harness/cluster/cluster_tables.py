@@ -1,15 +1,13 @@
 """The servers of tables in the cluster, and what their tables have, as somebody else reads it."""
 
 import json
-import os
-import shlex
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any, Final
 
-from tests.harness.cluster.cluster_images import RUNTIME, VERSION
+from tests.e2e.kafka.image import build_on_runtime
+from tests.harness.cluster.cluster_images import RUNTIME, VERSION, build_flags
 from tests.harness.cluster.kind_cluster import Cluster
 from tests.harness.machine.s3_server import s3_program
 
@@ -39,9 +37,7 @@ def start_tables(cluster: Cluster) -> None:
         for name in ("Dockerfile", "start-postgres"):
             shutil.copy(_FOLDER / name, context)
         shutil.copy(s3_program(), context)
-        flags = shlex.split(os.environ.get("DOCKER_BUILD_FLAGS", ""))
-        command = ["docker", "build", *flags, "--build-arg", f"RUNTIME_IMAGE={RUNTIME}", "-t", TABLES, "."]
-        subprocess.run(command, cwd=context, check=True)
+        build_on_runtime(context, TABLES, RUNTIME, build_flags())
     cluster.load(TABLES)
     cluster.kubectl("apply", "--server-side", "-f", str(_FOLDER / "tables.yaml"))
     cluster.kubectl("-n", NAMESPACE, "rollout", "status", "deployment/servers", "--timeout=240s", limit=300)

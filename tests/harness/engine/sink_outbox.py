@@ -21,8 +21,8 @@ WRITER = "tests"
 Row = dict[str, Any]
 
 
-class TestedTables(Protocol):
-    """A sink under test, and another way to look into its tables and to change them."""
+class ReadTables(Protocol):
+    """A sink under test, and another way to look into its tables."""
 
     @property
     def system(self) -> dict[str, Any]:
@@ -30,6 +30,10 @@ class TestedTables(Protocol):
 
     def rows(self, table: str) -> list[Row]:
         """The rows of a table, as somebody else reads them; none where there is no table."""
+
+
+class TestedTables(ReadTables, Protocol):
+    """The same, and another way to change its tables."""
 
     def write_as_another(self, table: str, row: Row) -> None:
         """A commit by somebody who knows nothing of the app."""
@@ -59,9 +63,7 @@ def tables_app(
 class SinkOutbox:
     """Rows are written as lanes do; a list of them tells what the table has to have in the end."""
 
-    def __init__(
-        self, folder: Path, tables: TestedTables, app: StreamApp, secrets: Path | None = None
-    ) -> None:
+    def __init__(self, folder: Path, tables: ReadTables, app: StreamApp, secrets: Path | None = None) -> None:
         self.folder, self.tables, self.app = folder, tables, app
         self.outbox = f"{app.application_id}.out.outbox"
         self.storage = storage_of(app, folder, secrets)

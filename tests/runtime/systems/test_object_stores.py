@@ -57,9 +57,6 @@ class DeltaInStore:
         rows: list[Row] = delta.to_pyarrow_table().to_pylist()
         return rows
 
-    def write_as_another(self, table: str, row: Row) -> None:
-        raise NotImplementedError
-
 
 @dataclass(frozen=True, slots=True)
 class IcebergInStore:
@@ -87,9 +84,6 @@ class IcebergInStore:
         except NoSuchTableError:
             return []
         return rows
-
-    def write_as_another(self, table: str, row: Row) -> None:
-        raise NotImplementedError
 
 
 StoredTables = DeltaInStore | IcebergInStore

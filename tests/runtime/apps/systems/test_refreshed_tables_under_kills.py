@@ -1,8 +1,6 @@
 """An app that is killed while it refreshes a table: rows see the last version, and nothing of others."""
 
 import subprocess
-import time
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from streamapp_runtime.systems.connection import (
     open_system,
 )
 from streamapp_runtime.systems.stream_system import StreamSystem
+from tests.harness.machine.processes import until
 from tests.harness.runs.app_runs import Input, read_all, write_all
 from tests.harness.runs.run_process import COMMAND, run_killed_at
 
@@ -83,10 +82,9 @@ def _refresh_under_kills(home: dict[str, Any], connection: Connection, tmp_path:
             run_killed_at(command, crashes, point)
         last = len(POINTS) + 1
         _write_version(table, last)
-        log = tmp_path / "log"
-        with log.open("w") as lines, subprocess.Popen(command, stderr=lines) as running:
+        with subprocess.Popen(command) as running:
             try:
-                _await(lambda: _sees(system, prefix, last), log)
+                until(lambda: _sees(system, prefix, last), WAIT_SECONDS)
             finally:
                 running.terminate()
 
@@ -99,22 +97,13 @@ def _write_version(table: Path, version: int) -> None:
     written.replace(table)
 
 
-def _await(is_done: Callable[[], bool], log: Path) -> None:
-    until = time.monotonic() + WAIT_SECONDS
-    while not is_done():
-        assert time.monotonic() < until, log.read_text()
-        time.sleep(0.2)
-
-
 def _sees(system: StreamSystem, prefix: str, last: int) -> bool:
     """True if the next order of each key is joined with the last version; each task turns to it by itself."""
     seen = len(read_all(system, f"{prefix}out"))
     orders = [Input(str(key), {"id": str(key), "n": seen}) for key in range(ORDERS)]
     write_all(system, f"{prefix}orders", orders, 2)
-    until = time.monotonic() + WAIT_SECONDS
-    while len(rows := [record.value for record in read_all(system, f"{prefix}out")]) < seen + ORDERS:
-        assert time.monotonic() < until, f"{len(rows)} rows"
-        time.sleep(0.1)
+    until(lambda: len(read_all(system, f"{prefix}out")) >= seen + ORDERS, WAIT_SECONDS)
+    rows = [record.value for record in read_all(system, f"{prefix}out")]
     versions = {row["id"]: row["version"] for row in rows if row["n"] == seen}
     assert len(versions) == ORDERS
     return versions == {str(key): None if key % 3 == last % 3 else last for key in range(ORDERS)}

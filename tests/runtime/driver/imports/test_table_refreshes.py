@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -58,6 +58,18 @@ class RefreshingDriver:
 
 class KilledError(BaseException):
     """The end of a driver in the middle of an import."""
+
+
+def killed_at(last: int) -> Callable[[str], None]:
+    """A crash point that ends the driver when it has come to so many steps of imports."""
+    steps: list[str] = []
+
+    def come_to(step: str) -> None:
+        steps.append(step)
+        if sum(one in {"import.chunk", "refresh.imported"} for one in steps) == last:
+            raise KilledError
+
+    return come_to
 
 
 @pytest.fixture(autouse=True)
@@ -129,13 +141,7 @@ def test_drivers_that_are_killed_leave_no_part_of_a_version(
     written = [write(tmp_path, 0, 25)]
     for version in range(1, 9):
         running = driver(tmp_path, drivers)
-        left = dice.randrange(1, 5)
-
-        def killed(step: str, chunks: list[int] = [left]) -> None:  # noqa: B006
-            chunks[0] -= step in {"import.chunk", "refresh.imported"}
-            if not chunks[0]:
-                raise KilledError
-
+        killed = killed_at(dice.randrange(1, 5))
         written.append(write(tmp_path, version * 100, 35))
         with monkeypatch.context() as patched, suppress(KilledError):
             patched.setattr("streamapp_runtime.driver.imports.table_import.crash_point", killed)

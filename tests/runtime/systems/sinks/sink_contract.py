@@ -202,11 +202,13 @@ class SinkContract:
                 attempt()
         assert sorted(inserts.rows(), key=str) == all_rows(2)
 
-    def test_commits_of_others_in_between_change_nothing(self, upserts: SinkOutbox) -> None:
+    def test_commits_of_others_in_between_change_nothing(
+        self, upserts: SinkOutbox, tables: TestedTables
+    ) -> None:
         delivery = upserts.delivery()
         upserts.write(numbered(0, 1))
         deliver_all(delivery)
-        upserts.tables.write_as_another("sales", {"id": 1, "shop": "shop-1"})
+        tables.write_as_another("sales", {"id": 1, "shop": "shop-1"})
         upserts.write(numbered(2, 1))
         deliver_all(delivery)
         delivery.close()
